@@ -23,14 +23,14 @@ interface ChartBar {
 
 const width = 760;
 const left = 230;
-/** Room for the value behind the longest bar. */
+/** Space for the value next to the longest bar. */
 const right = 170;
 const plot = width - left - right;
 const barHeight = 14;
 const barStep = 17;
 const rowGap = 12;
 
-/** Has a background of its own: a page may be dark where the reader's system is light. */
+/** Has its own background, because a page can be dark while the reader's system is light. */
 const style = `
     svg { --paper: #ffffff; --ink: #1f2328; --faint: #59636e; --grid: #d1d9e0; --first: #0969da; --second: #818b98; --limit: #cf222e }
     @media (prefers-color-scheme: dark) {
@@ -118,7 +118,7 @@ function drawBar(
   return [...parts, text(x(high) + 6, y + 11, words, 'value')];
 }
 
-/** The names of the series, and what lines and faded bars mean where there are some. */
+/** The legend: series names, and the meaning of lines and faded bars if there are any. */
 function drawLegend(series: readonly string[], rows: readonly ChartRow[]): string[] {
   const spreads = rows.flatMap((row) => row.bars.map(({ spread }) => spread));
   const notes = [

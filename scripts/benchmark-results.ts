@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 
-/** One value, or the lowest and the highest where only those were recorded. */
+/** A value, or minimum and maximum if only those were recorded. */
 type Figure = number | readonly [low: number, high: number];
 
-/** One recorded run of one case: what `npm run bench -- --json` writes, with its topic, its case and its machine. */
+/** A recorded run of a case: the output of `npm run bench -- --json` with topic, case and machine. */
 export interface RecordedRun {
   readonly topic: string;
   /** The benchmark, or the test or program that measured it. */
   readonly name: string;
   readonly case: string;
   readonly machine?: string;
-  /** What the ceiling is. */
+  /** The limiting factor. */
   readonly against?: string;
   readonly elsewhere_percent?: number;
   readonly params?: Readonly<Record<string, number | string>>;
@@ -22,18 +22,18 @@ export interface CaseSummary {
   readonly topic: string;
   readonly case: string;
   readonly against: string;
-  /** Those that count. */
+  /** The runs that count. */
   readonly runs: readonly RecordedRun[];
 }
 
-/** A figure over all runs of a case. The median is known with one run, and with three or more. */
+/** A figure over all runs of a case. The median exists for one run, and for three or more. */
 export interface Spread {
   readonly median: number | undefined;
   readonly low: number;
   readonly high: number;
 }
 
-/** A run in which others took more than this of the machine measures those. */
+/** Runs with more load from other processes than this are ignored. */
 const calmPercent = 5;
 
 export async function readBenchmarkResults(file: URL): Promise<CaseSummary[]> {
@@ -49,7 +49,7 @@ export async function readBenchmarkResults(file: URL): Promise<CaseSummary[]> {
   });
 }
 
-/** @returns undefined where no run has the figure */
+/** @returns undefined if no run has the figure */
 export function spreadOf(runs: readonly RecordedRun[], key: string): Spread | undefined {
   const figures = runs.map((run) => run[key] ?? run.params?.[key]).filter(isFigure);
   if (figures.length === 0) return undefined;
@@ -71,7 +71,7 @@ export function formatSpread(spread: Spread, key: string): string {
   return median === undefined ? range : `${formatValue(median, key)} (${range})`;
 }
 
-/** `10,184`, or the range where the median is not known. */
+/** `10,184`, or the range if there is no median. */
 export function formatMiddle(spread: Spread, key: string): string {
   const { median } = spread;
   return median === undefined ? formatSpread(spread, key) : formatValue(median, key);

@@ -1,4 +1,4 @@
-/** One bar of each case of a chart. */
+/** A bar per case of a chart. */
 interface ChartSeries {
   readonly label: string;
   /** The figure in `results.json`. */
@@ -7,20 +7,20 @@ interface ChartSeries {
   readonly history?: number;
 }
 
-/** A line of the overview. */
+/** A row of the overview. */
 export interface Headline {
-  /** What was done, and its section. */
+  /** The activity and its section. */
   readonly link: string;
   readonly topic: string;
   readonly case: string;
-  /** `{figure}` stands for the figure of that case. */
+  /** `{figure}` is replaced by the figure of the case. */
   readonly words: string;
 }
 
-/** What a section of docs/benchmarks.md shows of the runs of its topic. */
+/** What a section of docs/benchmarks.md shows about its topic. */
 export interface BenchmarkTopic {
   readonly id: string;
-  /** Heading and figure in `results.json`; without columns the topic has a table of its own. */
+  /** Heading and figure in `results.json`; without columns, the topic has its own table. */
   readonly columns?: readonly (readonly [head: string, figure: string])[];
   readonly chart?: {
     readonly title: string;

@@ -2,10 +2,10 @@ import { keyScopes, permissions, permissionsOf } from '../src/access/permission.
 import { tokenOperations } from '../src/access/token-operations.ts';
 import type { Role } from '../src/account/account.ts';
 
-/** From the least permissions to all of them; the role for machines comes last. */
+/** Roles by increasing permissions; the role for machines comes last. */
 const roles: readonly Role[] = ['viewer', 'marketer', 'developer', 'owner', 'service'];
 
-/** The tables of docs/how-it-works/authentication.md: what a token opens, and who has which permission. */
+/** The tables of docs/how-it-works/authentication.md: what each token can access, and permissions by role. */
 export function describeAccess(): Readonly<Record<'operations' | 'permissions', string>> {
   const operations = [
     '| request | permission | allows |',

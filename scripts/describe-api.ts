@@ -1,4 +1,4 @@
-/** A JSON schema as OpenAPI 3.1 uses it, as far as the types of a client need it. */
+/** The subset of OpenAPI 3.1 JSON Schema needed for client types. */
 interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -42,8 +42,8 @@ interface Document {
 const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
- * The types of an API as `openapi-fetch` reads them, written from its OpenAPI document.
- * @param prefix of the paths that are wanted; it is left out of their names
+ * Generates the types for `openapi-fetch` from an OpenAPI document.
+ * @param prefix only includes paths with this prefix, which is removed from their names
  */
 export function describeApi(document: Document, prefix: string): string {
   const schemas = Object.entries(document.components?.schemas ?? {}).map(

@@ -62,7 +62,7 @@ function formatCell(summary: CaseSummary, figure: string): string {
   return spread === undefined ? '' : formatSpread(spread, figure);
 }
 
-/** Reports and searches by the number of stored messages: all of them, the slowest, and how many keep the limit. */
+/** Reports and searches by number of stored messages: all, the slowest, and how many stay within the limit. */
 function summarizeReading(summaries: readonly CaseSummary[]): string {
   const runs = summaries.flatMap((summary) => summary.runs);
   const histories = Map.groupBy(runs, ({ params }) => Number(params?.history));

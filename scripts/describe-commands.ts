@@ -48,7 +48,7 @@ function describeCommand(command: Command): string {
   ].join('\n\n');
 }
 
-/** Help texts begin small and end without a period; a page of prose does neither. */
+/** Turns a help text, which starts in lower case and has no period, into a sentence. */
 function sentence(text: string): string {
   const stop = /[.!?]$/.test(text) ? '' : '.';
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${stop}`;

@@ -70,7 +70,7 @@ const problemAdvice: Readonly<Record<ProblemCode, string>> = {
   unavailable: 'retry after `Retry-After`',
 };
 
-/** The tables of docs/reference/errors.md: what the send operation and the management API refuse, and what to do. */
+/** The tables of docs/reference/errors.md: errors of the send operation and the management API, with fixes. */
 export function describeErrors(): Readonly<Record<'faults' | 'problems', string>> {
   const faults = Object.entries(errorCatalog).map(([name, { status, message }]) => {
     const [cause, fix] = faultAdvice[name as FaultCode];

@@ -3,7 +3,7 @@ import { formatBytes, type RouteLimit } from '../src/http/limits/route-limit.ts'
 import { routeLimits } from '../src/http/limits/route-limits.ts';
 import { managementLimits } from '../src/management/management-limits.ts';
 
-/** The tables of docs/reference/limits.md: what one route takes, and how much of it is in memory at once. */
+/** The tables of docs/reference/limits.md: request limits per route, and how much is in memory at once. */
 export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>> {
   const { known, strangers } = defaultByteBudgets;
   const budgets = [

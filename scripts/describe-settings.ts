@@ -49,7 +49,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
   'Metrics and logs': ['METRICS_TOKEN', 'METRICS_PUBLIC', 'LOG_LEVEL'],
 };
 
-/** What the README shows: the settings that most installations change. */
+/** Settings shown in the README, which most installations change. */
 const common = [
   'PORT',
   'PUBLIC_URL',
@@ -62,7 +62,7 @@ const common = [
 
 /**
  * The tables of settings: all of them by topic, and the few of the README.
- * @throws where a setting has no topic, or a topic names a setting that doesn't exist
+ * @throws if a setting has no topic, or a topic names a setting that doesn't exist
  */
 export function describeSettings(): Readonly<Record<'settings' | 'common' | 'secrets', string>> {
   const placed = Object.values(topics).flat();

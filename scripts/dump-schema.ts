@@ -19,8 +19,8 @@ const inSchema = `
   where n.nspname = 'public' and c.relkind in ('r', 'p')`;
 
 /**
- * The current schema as text, read from the catalogs: the embedded PostgreSQL ships no pg_dump, and the text is the
- * same on every supported version. For people to read and for a check to compare; it is not meant to be run.
+ * The current schema as text, read from the catalogs, because the embedded PostgreSQL has no pg_dump and the text must be the
+ * same on every supported version. For reading and comparing, not for execution.
  */
 export async function dumpSchema(pool: pg.Pool): Promise<string> {
   const tables = await pool.query<{

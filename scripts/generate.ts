@@ -17,8 +17,8 @@ import { plotBenchmarks } from './plot-benchmarks.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
 /**
- * Writes the files that are generated from the source, or with `--check` fails where one is not up to date.
- * Needs nothing but the repository: the database is a scratch one that is thrown away.
+ * Writes the files generated from the source, or with `--check` fails if one is out of date. Uses a temporary database, so it
+ * needs nothing but the repository.
  */
 const check = process.argv.includes('--check');
 const root = new URL('../', import.meta.url);
@@ -53,7 +53,7 @@ function generateTables(url: string): string {
     { cwd: root, encoding: 'utf8' },
   );
   if (result.status !== 0) throw new Error(result.stderr);
-  // Rows are called Table after Kysely's own habit, so that `Account` is the account and `AccountTable` its row.
+  // Row types get Kysely's suffix Table, so `Account` can be the domain type and `AccountTable` its row.
   return result.stdout
     .slice(result.stdout.indexOf('/**'))
     .replaceAll(/^export interface (?!DB\b)(\w+) \{/gm, 'export interface $1Table {')
@@ -62,12 +62,12 @@ function generateTables(url: string): string {
     );
 }
 
-/** A page with its tables written anew between their marks. */
+/** Replaces the generated tables of a page between their markers. */
 async function writeTables(path: string, tables: Readonly<Record<string, string>>): Promise<void> {
   let text = await readFile(new URL(path, root), 'utf8');
   for (const [name, table] of Object.entries(tables)) {
     const marks = new RegExp(`(<!-- ${name}:start -->\\n)[\\s\\S]*(<!-- ${name}:end -->)`);
-    if (!marks.test(text)) throw new Error(`${path} has no marks for the table ${name}`);
+    if (!marks.test(text)) throw new Error(`${path} has no markers for the table ${name}`);
     text = text.replace(marks, (_all, start: string, end: string) => `${start}${table}\n${end}`);
   }
   await put(path, text);

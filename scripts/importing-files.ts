@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 
 const importPattern = /(?:import|export)\s(?:[^'";]*?from\s)?'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
-/** Those of `files` that import `target`, themselves or through what they import. Paths are relative to this process. */
+/** Filters `files` to those that import `target` directly or indirectly. Paths are relative to this process. */
 export async function importingFiles(files: readonly string[], target: string): Promise<string[]> {
   const imports = new Map<string, Promise<readonly string[]>>();
   const importsOf = (file: string): Promise<readonly string[]> => {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TestPostgres } from './test-postgres.ts';
 
 /**
- * Starts a throw-away server from the programs in `folder`, such as /usr/lib/postgresql/15/bin: the same tests then
- * run on the oldest supported PostgreSQL. PostgreSQL refuses to be root, so root runs it as the user postgres.
+ * Starts a temporary server from the binaries in `folder`, such as /usr/lib/postgresql/15/bin, to run the tests on the oldest
+ * supported PostgreSQL. PostgreSQL can't run as root, so root starts it as the user postgres.
  */
 export async function startProgramPostgres(folder: string): Promise<TestPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'signalpost-pg-'));
@@ -46,7 +46,8 @@ export async function startProgramPostgres(folder: string): Promise<TestPostgres
 function readIdentity(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const entry = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
-  if (entry === null) throw new Error('root needs the user postgres to run PostgreSQL as');
+  if (entry === null)
+    throw new Error('running as root requires a user named postgres to run PostgreSQL');
   return { uid: Number(entry[1]), gid: Number(entry[2]) };
 }
 
@@ -58,6 +59,6 @@ function ready(server: ChildProcess): Promise<void> {
       if (said.includes('database system is ready to accept connections')) resolve();
     });
     server.once('error', reject);
-    server.once('exit', () => reject(new Error(`PostgreSQL ended at once: ${said}`)));
+    server.once('exit', () => reject(new Error(`PostgreSQL exited immediately: ${said}`)));
   });
 }

@@ -4,7 +4,7 @@ import { migrate } from '../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
-/** Runs one statement on the server of `url`, in the database that it names. */
+/** Runs a statement in the database of `url`. */
 export async function runAdminStatement(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -15,7 +15,7 @@ export async function runAdminStatement(url: string, statement: string): Promise
   }
 }
 
-/** The role that a URL names, as SQL spells it. */
+/** The role of a URL as a quoted SQL identifier. */
 export function roleOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'current_user' : pg.escapeIdentifier(decodeURIComponent(username));
@@ -28,7 +28,7 @@ export function withDatabase(url: string, name: string): string {
   return other.href;
 }
 
-/** Makes a migrated database on a throw-away server, hands it over, and removes both. */
+/** Runs a function with a migrated database on a temporary server, then removes both. */
 export async function withScratchDatabase(
   use: (database: Database, url: string) => Promise<void>,
 ): Promise<void> {

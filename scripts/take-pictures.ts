@@ -14,18 +14,18 @@ import { applyDemo } from '../src/manifest/apply-demo.ts';
 import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
 
 /**
- * `npm run pictures`: takes the README's pictures anew, of a service with the demo, a month of its messages and some
- * more that are sent while it watches. Wants Chromium (`CHROMIUM`, else `/usr/bin/chromium`) and a built console.
+ * `npm run pictures`: takes the screenshots of the README, from a service with the demo, a month of messages and a few new
+ * ones. Requires Chromium (`CHROMIUM`, or `/usr/bin/chromium`) and a built console.
  */
 const folder = join(import.meta.dirname, '../docs/images');
 const account = '1000' as AccountId;
-/** Of one picture, so that the README opens quickly. */
+/** Max size of a picture, so the README loads quickly. */
 const maxBytes = 150_000;
 const minuteMs = 60_000;
 const monthMs = 30 * 24 * 60 * minuteMs;
 
 const reset = { 'Reset Link': 'https://shop.test/reset/EXAMPLE' };
-/** What comes before the receipt: template, address and values. */
+/** Messages sent before the receipt: template, address and values. */
 const before: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
   ['receipt', 'katherine@orbit.example', { 'First Name': 'Katherine', 'Order Number': 'A-0997' }],
   ['hello', 'grace@navy.example', { 'First Name': 'Grace' }],
@@ -80,7 +80,7 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-/** Some messages of the demo, the receipt last. @returns its id, once it has arrived in the inbox */
+/** Sends some demo messages, the receipt last. @returns its id once it is in the inbox */
 async function sendMessages(): Promise<string> {
   const form = {
     grant_type: 'password',

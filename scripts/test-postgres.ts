@@ -8,7 +8,7 @@ import { startProgramPostgres } from './program-postgres.ts';
 export interface TestPostgres {
   /** A URL with the right to create databases. */
   readonly url: string;
-  /** A URL of the role that a service runs with: a plain one on the embedded server, as in a real installation. */
+  /** A URL with the role of a service: on the embedded server an unprivileged one, as in a real installation. */
   readonly serviceUrl: string;
   stop(): Promise<void>;
 }
@@ -16,8 +16,8 @@ export interface TestPostgres {
 const silent = { info: () => undefined, warn: () => undefined };
 
 /**
- * A real PostgreSQL for tests: the server of TEST_DATABASE_URL, or a new one from the programs in TEST_POSTGRES_BIN,
- * or else a new embedded one; what is new is removed at the end.
+ * A PostgreSQL for tests: the server of TEST_DATABASE_URL, a new one from the binaries in TEST_POSTGRES_BIN, or a new embedded
+ * one. New servers are removed at the end.
  */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const given = process.env.TEST_DATABASE_URL;

@@ -44,7 +44,7 @@ function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      // Files wait much of their time, for processes and databases; those with browsers do not.
+      // Most files spend their time waiting for processes and databases; those with browsers don't.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 1))}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
@@ -54,7 +54,7 @@ function run(): Promise<number> {
     {
       stdio: 'inherit',
       env: {
-        // What many processes load is compiled once.
+        // Shares compiled code between processes.
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
         ...process.env,
         TEST_POSTGRES_URL: postgres.url,

@@ -1,7 +1,7 @@
 const element = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]');
 
-/** What <style> elements of this page must carry. The attribute is hidden from styles, the property is not. */
+/** The CSP nonce for <style> elements. Read from the property, because browsers hide the attribute. */
 export const nonce = element?.nonce ?? '';
 
-// Where the library that stops the page behind a dialog from scrolling looks for it.
+// Read by the library that locks scrolling behind dialogs.
 (globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce;

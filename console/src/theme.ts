@@ -14,7 +14,7 @@ const signal: MantineColorsTuple = [
   '#054d5b',
 ];
 
-/** Darker than the components' own, so that white on it and it on white can be read. */
+/** Darker than the library's default, for readable contrast with white. */
 const red: MantineColorsTuple = [
   '#fff0ee',
   '#ffdcd8',
@@ -28,7 +28,7 @@ const red: MantineColorsTuple = [
   '#7d150e',
 ];
 
-/** Cool and deep, so that the colours of states stand out in the dark. */
+/** Cool and deep, so state colors stand out in dark mode. */
 const dark: MantineColorsTuple = [
   '#d3d9e0',
   '#b5bdc7',
@@ -57,10 +57,10 @@ export const theme = createTheme({
   components: {
     Modal: Modal.extend({
       defaultProps: {
-        // A click that missed would lose what was typed.
+        // A stray click would discard the input.
         closeOnClickOutside: false,
         closeButtonProps: { 'aria-label': text('close') },
-        // The page has its banner already.
+        // The page already has a banner landmark.
         attributes: { header: { role: 'none' } },
       },
     }),

@@ -2,7 +2,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { Account } from './account.ts';
 import { accountColumns, toAccount } from './account-store.ts';
 
-/** Accounts of the installation by id, after one. */
+/** Accounts of the installation, ordered by id, after the given one. */
 export async function readAccountPage(
   kysely: Database['kysely'],
   after: string,

@@ -5,7 +5,7 @@ import type { Role } from './account.ts';
 
 type Kysely = Database['kysely'];
 
-/** A person as operators see one. */
+/** A person, as shown to operators. */
 export interface PersonFacts {
   readonly id: PersonId;
   readonly email: string;
@@ -15,7 +15,7 @@ export interface PersonFacts {
   readonly accounts: readonly { readonly accountId: string; readonly role: Role }[];
 }
 
-/** The people of the installation by address, or the one with an address. */
+/** People of the installation, ordered by address, or the one with the given address. */
 export async function readPeople(
   kysely: Kysely,
   filter: {

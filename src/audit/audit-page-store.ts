@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
-/** An entry of the audit log as people see it. */
+/** An audit log entry, as shown to people. */
 interface AuditEntry {
   readonly id: string;
   readonly at: Date;
@@ -17,14 +17,14 @@ interface AuditEntry {
 
 interface AuditFilter {
   readonly kind: string | undefined;
-  /** Of the person who did it, in lower case. */
+  /** Email of the acting person, in lower case. */
   readonly email: string | undefined;
-  /** At this time or later, and before. */
+  /** Half-open range: from inclusive, until exclusive. */
   readonly from: Date | undefined;
   readonly until: Date | undefined;
 }
 
-/** The audit log of an account, newest first; of the installation's own entries where there is no account. */
+/** The audit log of an account, or without one the installation's own entries, newest first. */
 export async function readAuditPage(
   kysely: Database['kysely'],
   accountId: AccountId | undefined,

@@ -1,20 +1,19 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** The advisory lock of the whole installation. */
+/** Key of the installation-wide advisory lock. */
 const installationKey = 7_233_480_022;
 
 /**
- * Waits until nothing else changes settings, a manifest or an account's own change; the lock ends with the transaction.
- * For what reaches across accounts.
+ * Locks the settings of the whole installation until the transaction ends, for changes across accounts.
  */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {
   await sql`select pg_advisory_xact_lock(${installationKey}::bigint)`.execute(transaction);
 }
 
 /**
- * Waits until nothing else changes settings of this account; the lock ends with the transaction. Changes of other accounts go
- * on meanwhile, those of the installation wait.
+ * Locks the settings of an account until the transaction ends. Other accounts can still change; installation-wide changes
+ * wait.
  */
 export async function lockAccount(
   transaction: Database['kysely'],

@@ -1,16 +1,15 @@
 import { GroupCommit } from './group-commit.ts';
 
-/** Reads the rows with these keys in one statement; the answers stand in the order of the keys. */
+/** Reads the rows with these keys in one statement; results are in the order of the keys. */
 export type ReadBatch<Key, Row> = (keys: readonly Key[]) => Promise<readonly (Row | undefined)[]>;
 
 const defaultMaxKeys = 500;
 const maxConcurrentStatements = 2;
 
 /**
- * Makes one statement of the reads that come together. A process that has just started, or whose memory was emptied, is
- * asked for everything that it does not know at the same time: each entry by a statement of its own would take the processor
- * of everything else for seconds.
- * @param maxKeys keys of one statement: what it answers is in memory at once
+ * Batches concurrent reads into one statement. With a cold cache, a statement per entry would saturate the processor for
+ * seconds.
+ * @param maxKeys max keys per statement, since the whole result is held in memory
  */
 export function batchReads<Key, Row>(
   readBatch: ReadBatch<Key, Row>,
@@ -19,7 +18,7 @@ export function batchReads<Key, Row>(
   const reads = new GroupCommit<Key, Row | undefined>(readBatch, {
     max: maxKeys,
     concurrency: maxConcurrentStatements,
-    // Who asks has been let in already: there are no more than requests.
+    // Unbounded here, because callers are already limited by the number of requests.
     waiting: Number.POSITIVE_INFINITY,
   });
   return async (key) => reads.add(key);

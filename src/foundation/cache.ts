@@ -1,9 +1,9 @@
 import type { ChangeListener } from './change-listener.ts';
 
 /**
- * A bounded memory of rows that rarely change, kept correct by announcements (see `ChangeListener`).
- * Entries that do not exist are not remembered, since another node may be making them just now.
- * An entry that was being read while its announcement came is answered but not kept.
+ * A bounded cache of rarely changing rows, invalidated by change notifications (see `ChangeListener`). Missing entries
+ * aren't cached, because another node may be creating them. An entry invalidated while it was being read is returned but not
+ * cached.
  */
 export class Cache<Value> {
   readonly #load: (key: string) => Promise<Value | undefined>;
@@ -13,9 +13,9 @@ export class Cache<Value> {
   readonly #changes: ChangeListener;
 
   /**
-   * @param topic what `announceChange` names this cache
+   * @param topic the topic used with `announceChange`
    * @param load reads an entry from the database
-   * @param maxEntries entries kept; past it the oldest go
+   * @param maxEntries beyond this, the oldest entries are evicted
    */
   constructor(
     changes: ChangeListener,
@@ -29,12 +29,12 @@ export class Cache<Value> {
     changes.subscribe(topic, (key) => this.#drop(key));
   }
 
-  /** The entry in memory, or undefined: then `get` asks the database. */
+  /** The cached entry, or undefined if `get` has to query the database. */
   peek(key: string): Value | undefined {
     return this.#changes.isReliable() ? this.#entries.get(key) : undefined;
   }
 
-  /** The entry from memory or the database; undefined where there is none. */
+  /** The entry from cache or database; undefined if it doesn't exist. */
   get(key: string): Promise<Value | undefined> | Value | undefined {
     if (!this.#changes.isReliable()) return this.#load(key);
     const cached = this.#entries.get(key);

@@ -11,10 +11,9 @@ const silenceTimeoutMs = 1_000;
 const reconnectDelayMs = 250;
 
 /**
- * Hears the announcements of all nodes on a connection of its own, which must go straight to the database
- * (LISTEN does not work through a transaction pooler). A heartbeat query proves that the connection still delivers:
- * PostgreSQL sends pending notifications before it answers. A second after the last question that was answered nothing may be
- * answered from memory, also where this process itself was stopped for a while; when the connection is back, caches are emptied first.
+ * Receives change notifications from all nodes on its own connection, which must go straight to the database (LISTEN doesn't
+ * work through a transaction pooler). A heartbeat query proves that the connection is alive, since PostgreSQL sends pending
+ * notifications before its answer. If none was answered for a second, caches are bypassed, and cleared before use again.
  */
 export class ChangeListener {
   readonly #settings: DatabaseSettings;
@@ -22,7 +21,7 @@ export class ChangeListener {
   readonly #subscribers = new Map<string, DropEntry[]>();
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When the question was asked, by the monotonic clock, before whose answer everything was heard. */
+  /** Monotonic time at which the last answered heartbeat was sent; all earlier changes have been received. */
   #reliableUntil = 0;
   #closed = false;
 
@@ -31,33 +30,33 @@ export class ChangeListener {
     this.#log = log;
   }
 
-  /** Registers a cache under a topic; subscribers of one topic all hear. */
+  /** Subscribes a cache to a topic; a topic can have several subscribers. */
   subscribe(topic: string, drop: DropEntry): void {
     const list = this.#subscribers.get(topic) ?? [];
     list.push(drop);
     this.#subscribers.set(topic, list);
   }
 
-  /** False while changes may be missed: what is in memory must be bypassed then. */
+  /** False while changes may have been missed; caches must be bypassed then. */
   isReliable(): boolean {
     return this.#client !== undefined && performance.now() - this.#reliableUntil < silenceTimeoutMs;
   }
 
   /**
-   * Resolves once everything is heard here that was committed before: PostgreSQL sends pending notifications before it
-   * answers. Waits for as long as memory is trusted, at most, and never rejects.
+   * Resolves once all changes committed so far have been received. Waits at most as long as caches stay trusted, and never
+   * rejects.
    */
   async catchUp(): Promise<void> {
     await this.#client?.query('select 1').catch(() => undefined);
   }
 
-  /** Connects and starts the heartbeat. Resolves once connected, or at once where the database is away: it goes on trying. */
+  /** Connects and starts the heartbeat. Resolves once connected or after the first failure, and keeps retrying. */
   async start(): Promise<void> {
     await this.#connect();
     this.#schedule();
   }
 
-  /** Ends the connection; caches are bypassed from here on. */
+  /** Closes the connection; caches are bypassed from then on. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -66,7 +65,7 @@ export class ChangeListener {
 
   #schedule(): void {
     if (this.#closed) return;
-    // An answer that was long on its way is soon too old.
+    // Measured from when the query was sent, because a slow answer may already be stale.
     const next = this.#reliableUntil + heartbeatMs - performance.now();
     const pause = this.#client === undefined ? reconnectDelayMs : Math.max(0, next);
     this.#timer = setTimeout(
@@ -110,7 +109,7 @@ export class ChangeListener {
       requestedAt = performance.now();
       await client.query(`listen ${changeChannel}`);
     } catch (error) {
-      this.#log.debug({ err: error }, 'change listener cannot connect');
+      this.#log.debug({ err: error }, 'change listener could not connect');
       client.end().catch(() => undefined);
       return;
     }
@@ -130,7 +129,10 @@ export class ChangeListener {
   }
 
   #handleLostConnection(error: unknown): void {
-    this.#log.warn({ err: error }, 'change listener lost; caches are bypassed until it is back');
+    this.#log.warn(
+      { err: error },
+      'change listener lost its connection; bypassing caches until it reconnects',
+    );
     void this.#dropClient();
   }
 

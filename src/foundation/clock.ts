@@ -1,19 +1,19 @@
 /**
- * Time as the service sees it. The database's clock is the one that decides (`now() + offset` in statements);
- * the process clock serves what needs no agreement between nodes. Only tests set an offset.
+ * The service's time. The database clock is authoritative (`now() + offset` in statements); the process clock is used where
+ * nodes don't need to agree. Only tests set an offset.
  */
 export interface Clock {
-  /** Milliseconds since the epoch by the process clock, offset included. */
+  /** Process clock in milliseconds since the epoch, including the offset. */
   now(): number;
   /** Milliseconds of a clock that nobody sets. */
   monotonic(): number;
-  /** Milliseconds that statements add to the database's `now()`. */
+  /** Milliseconds to add to the database's `now()`. */
   readonly offset: number;
 }
 
 export const systemClock: Clock = { now: Date.now, monotonic: () => performance.now(), offset: 0 };
 
-/** A clock that a test moves forward; `offset` is shared by the process and the statements. */
+/** A clock that tests can advance, for the process and for statements. */
 export class OffsetClock implements Clock {
   offset = 0;
 
@@ -25,7 +25,7 @@ export class OffsetClock implements Clock {
     return performance.now() + this.offset;
   }
 
-  /** Moves the time by `milliseconds`. */
+  /** Advances the time. */
   advance(ms: number): void {
     this.offset += ms;
   }

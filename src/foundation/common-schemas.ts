@@ -1,14 +1,14 @@
 import { type TSchema, Type } from 'typebox';
 
-/** Unknown members are named instead of being passed over. */
+/** Rejects unknown members instead of ignoring them. */
 export const strict = { additionalProperties: false } as const;
 
-/** A moment (RFC 3339). */
+/** A timestamp (RFC 3339). */
 export function Time(description: string) {
   return Type.String({ format: 'date-time', description });
 }
 
-/** A moment that callers give. */
+/** A timestamp or day in a request. */
 export function TimeOrDay(description: string) {
   return Type.Union(
     [
@@ -16,7 +16,7 @@ export function TimeOrDay(description: string) {
       Type.String({ format: 'date', maxLength: 10 }),
     ],
     {
-      description: `${description} A day alone means its beginning in UTC.`,
+      description: `${description} A date alone means midnight UTC.`,
     },
   );
 }
@@ -25,14 +25,14 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** How many members an object of texts has at most, and how long their names and values are. */
+/** Limits of a string map: member count, name length and value length. */
 interface StringMapLimits {
   readonly members: number;
   readonly nameLength: number;
   readonly length: number;
 }
 
-/** An object whose members are named by data, such as the columns of a contact. */
+/** An object with arbitrary member names, such as the columns of a contact. */
 export function StringMap(description: string, limits?: StringMapLimits) {
   return Type.Unsafe<Record<string, string>>({
     type: 'object',
@@ -46,11 +46,11 @@ export function StringMap(description: string, limits?: StringMapLimits) {
 }
 
 /**
- * Values of template fields: as many and as long as the send operation takes.
- * @param maxBytes of all of them together, which the endpoint checks
+ * Template field values, within the limits of the send operation.
+ * @param maxBytes total size, enforced by the endpoint
  */
 export function FieldValues(maxBytes: number) {
-  return StringMap(`Values by field name, at most ${maxBytes} bytes together.`, {
+  return StringMap(`Values by field name, at most ${maxBytes} bytes in total.`, {
     members: 1_000,
     nameLength: 1_000,
     length: maxBytes,

@@ -2,10 +2,10 @@ import { domainToASCII } from 'node:url';
 
 declare const brand: unique symbol;
 
-/** One mailbox, `local@domain`: the local part as it was given, the domain in lower-case A-labels. */
+/** A mailbox, `local@domain`: the local part as given, the domain in lower-case A-labels. */
 export type EmailAddress = string & { readonly [brand]: 'EmailAddress' };
 
-/** An address in the one spelling under which two equal mailboxes compare as equal. */
+/** A normalized address; equal mailboxes are equal strings. */
 export type ComparableAddress = string & { readonly [brand]: 'ComparableAddress' };
 
 export type ParsedEmailAddress =
@@ -16,7 +16,7 @@ export type ParsedEmailAddress =
 const MAX_LOCAL_OCTETS = 64;
 const MAX_DOMAIN_OCTETS = 255;
 const MAX_ADDRESS_OCTETS = 254;
-/** Longer input is refused before anything looks at it; an octet is at most one UTF-16 unit. */
+/** Longer input is rejected before parsing; a UTF-16 unit is at least one octet. */
 const MAX_INPUT_UNITS = 320;
 
 // RFC 5322 §3.2.3 dot-atom. No two parts can match the same character, so matching is linear.
@@ -35,12 +35,11 @@ function invalid(reason: string): ParsedEmailAddress {
 }
 
 /**
- * Reads one mailbox as the contract's fields hold it: no display name, no angle brackets, no
- * comments, no space around it. Refused although RFC 5321 has them: quoted local parts (its §4.1.2
- * tells hosts not to hand such mailboxes out) and address literals; and domains of a single label
- * other than `localhost`. International domains are accepted and become A-labels (RFC 5890);
- * an international local part is accepted and needs SMTPUTF8 to travel (`needsSmtpUtf8`).
- * Time is linear in the input, which is cut off at 320 units.
+ * Parses a mailbox as used in the contract's fields: no display name, angle brackets, comments or
+ * surrounding space. Rejected although RFC 5321 allows them: quoted local parts (§4.1.2 advises
+ * against such mailboxes), address literals, and single-label domains other than `localhost`.
+ * International domains become A-labels (RFC 5890); an international local part requires SMTPUTF8
+ * (`needsSmtpUtf8`). Runs in linear time.
  */
 export function parseEmailAddress(text: string): ParsedEmailAddress {
   if (text.length > MAX_INPUT_UNITS) return invalid('is longer than 254 octets');
@@ -50,7 +49,7 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
   if (at === text.length - 1) return invalid('has nothing after the @');
   let local = text.slice(0, at);
   if (!ASCII_LOCAL.test(local)) {
-    // Composed before it is judged: NFC turns the Greek question mark (U+037E) into a semicolon.
+    // Normalized before validation: NFC turns the Greek question mark (U+037E) into a semicolon.
     local = local.normalize('NFC');
     if (!UNICODE_LOCAL.test(local)) return invalid(reasonForLocal(local));
   }
@@ -63,7 +62,7 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
   return { ok: true, address: address as EmailAddress };
 }
 
-/** The spelling for comparing: addresses match without regard to case. */
+/** Normalizes an address for comparison, which is case-insensitive. */
 export function normalizeAddress(address: EmailAddress): ComparableAddress {
   return address.toLowerCase() as ComparableAddress;
 }
@@ -73,7 +72,7 @@ export function domainOf(address: EmailAddress): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** True where the mailbox cannot be named without SMTPUTF8 (RFC 6531): its local part is not ASCII. */
+/** True if the mailbox requires SMTPUTF8 (RFC 6531), because its local part isn't ASCII. */
 export function needsSmtpUtf8(address: EmailAddress): boolean {
   return NON_ASCII.test(address);
 }
@@ -81,8 +80,8 @@ export function needsSmtpUtf8(address: EmailAddress): boolean {
 function parseDomain(text: string): string | undefined {
   let domain = text.toLowerCase();
   if (NON_ASCII.test(domain) || domain.includes('xn--')) {
-    // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
-    // function would read `0x7f.1` as the address of a machine.
+    // Returns an empty string for an invalid IDN. Not used for ASCII names, because it would parse
+    // `0x7f.1` as an IP address.
     domain = domainToASCII(domain);
   }
   if (domain.length > MAX_DOMAIN_OCTETS) return undefined;
@@ -99,7 +98,7 @@ function reasonForLocal(local: string): string {
   return 'has characters before the @ that an address cannot have';
 }
 
-/** True where a text has more octets; a UTF-16 unit is at most three of UTF-8. */
+/** True if a text has more octets; a UTF-16 unit is at most three UTF-8 octets. */
 function exceedsOctets(text: string, octets: number): boolean {
   return text.length * 3 > octets && Buffer.byteLength(text) > octets;
 }

@@ -1,20 +1,20 @@
 /**
- * A mistake that the operator can mend: a wrong setting, a taken port, a folder that cannot be written.
- * The message is one sentence for a person; the command line prints it without a stack and exits with 1.
+ * An error the operator can fix: a wrong setting, a port in use, an unwritable folder. The command line prints the message
+ * without a stack trace and exits with 1.
  */
 export class OperatorError extends Error {
   override name = 'OperatorError';
 }
 
-/** One problem of a request: the field it concerns and the rule that it breaks. */
+/** A problem of a request: the field and the rule it breaks. */
 export interface FaultDetail {
   readonly field: string;
   readonly reason: string;
 }
 
 /**
- * Stable names of everything that can be answered to a caller of the contract's JSON operations.
- * The status and the public sentence of each stand in `http/error-catalog.ts`; a retired name is never reused.
+ * Stable error names of the contract's JSON operations. `http/error-catalog.ts` has their status and message; retired names
+ * are never reused.
  */
 export type FaultCode =
   | 'SENDER_NOT_ALLOWED'
@@ -30,16 +30,16 @@ export type FaultCode =
   | 'IO_EXCEPTION'
   | 'INTERNAL_ERROR';
 
-/** A request that cannot be served, said in the field's terms; rooms throw it, `http` turns it into an answer. */
+/** A failed request in domain terms; modules throw it, `http` turns it into a response. */
 export class Fault extends Error {
   override name = 'Fault';
   readonly code: FaultCode;
   readonly details: readonly FaultDetail[];
   /** Seconds after which the same request may succeed. */
   readonly retryAfter: number | undefined;
-  /** Further members of the answer, such as `suppressedRecipients`. */
+  /** Extra members of the response, such as `suppressedRecipients`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined;
-  /** Of UNAUTHORIZED: why the token that was sent does not do (RFC 6750 section 3.1). */
+  /** For UNAUTHORIZED: why the token was rejected (RFC 6750 section 3.1). */
   readonly challenge: 'invalid_token' | 'insufficient_scope' | undefined;
 
   constructor(
@@ -61,10 +61,10 @@ export class Fault extends Error {
   }
 }
 
-/** Too much of one kind is under way: the same request may succeed in a moment. */
+/** Over capacity; the same request may succeed shortly. */
 export class Busy extends Error {
   override name = 'Busy';
-  /** Seconds after which to try again. */
+  /** Seconds after which to retry. */
   readonly retryAfter: number;
 
   /** @param message one sentence for the caller */

@@ -1,6 +1,6 @@
 /**
- * A number of places that accounts share: each may take one more while it holds less than half of what is free. An account
- * alone gets a third of them, and however many one holds, the next finds some.
+ * Slots that accounts share fairly: an account can take another while it holds less than half of the free ones. A single
+ * account gets a third of all slots, and the next one always finds some.
  */
 export class FairCapacity {
   readonly #capacity: number;
@@ -11,12 +11,12 @@ export class FairCapacity {
     this.#capacity = capacity;
   }
 
-  /** True where the account may take another place. */
+  /** True if the account can take another slot. */
   canAcquire(account: string): boolean {
     return (this.#held.get(account) ?? 0) < (this.#capacity - this.#taken) / 2;
   }
 
-  /** Takes a place, asked or not. */
+  /** Takes a slot without checking `canAcquire`. */
   acquire(account: string): void {
     this.#held.set(account, (this.#held.get(account) ?? 0) + 1);
     this.#taken += 1;

@@ -1,4 +1,4 @@
-/** A line of those who wait, in groups that take turns; within its group, who came first is first. */
+/** A queue of groups that take turns (round-robin); each group is first in, first out. */
 export class FairQueue<Item> {
   readonly #groups = new Map<string, Set<Item>>();
   #size = 0;
@@ -7,7 +7,7 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  /** How many of a group wait. */
+  /** The number of waiting items of a group. */
   sizeOf(group: string): number {
     return this.#groups.get(group)?.size ?? 0;
   }
@@ -19,7 +19,7 @@ export class FairQueue<Item> {
     this.#size += 1;
   }
 
-  /** Takes one who does not want to wait any longer out of the line. */
+  /** Removes an item that stopped waiting. */
   delete(group: string, item: Item): void {
     const members = this.#groups.get(group);
     if (members?.delete(item) !== true) return;
@@ -28,8 +28,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Takes the one whose turn it is out of the line.
-   * @param isEligible groups that it refuses keep their turn
+   * Removes and returns the next item.
+   * @param isEligible ineligible groups keep their turn
    */
   next(isEligible: (group: string) => boolean = () => true): Item | undefined {
     for (const [group, members] of this.#groups) {

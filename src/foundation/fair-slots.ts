@@ -2,21 +2,21 @@ import { Busy } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 export interface FairSlotLimits {
-  /** What the slots are for, in the words of a `Busy` error: "changes of this account". */
+  /** What the slots are for, as in the message of `Busy`: "changes". */
   readonly what: string;
-  /** Slots in all, and those that one group may hold. */
+  /** Max slots in total and per group. */
   readonly slots: number;
   readonly slotsPerGroup: number;
-  /** Callers that may wait, in all and of one group; one more is refused at once. */
+  /** Max waiting callers in total and per group; further ones are rejected immediately. */
   readonly waiting: number;
   readonly waitingPerGroup: number;
-  /** Milliseconds after which a caller that waits is refused. */
+  /** Milliseconds after which a waiting caller is rejected. */
   readonly timeout: number;
-  /** Seconds that a caller who is refused is told to wait. */
+  /** Retry-After of a rejected caller, in seconds. */
   readonly retryAfter: number;
 }
 
-/** Gives a slot back; does nothing the second time. */
+/** Releases a slot; idempotent. */
 export type Release = () => void;
 
 interface Waiter {
@@ -25,8 +25,8 @@ interface Waiter {
 }
 
 /**
- * A few slots that groups share fairly: a group holds only so many, those that wait take turns by group, and what cannot
- * start soon is refused instead of piling up. Groups are accounts: none can keep another waiting for longer than its own turn.
+ * Slots that groups (accounts) share fairly: the slots per group are limited, waiting groups take turns, and callers that
+ * can't start soon are rejected instead of piling up.
  */
 export class FairSlots {
   readonly #limits: FairSlotLimits;
@@ -40,7 +40,7 @@ export class FairSlots {
 
   /**
    * Runs work in a slot of the group.
-   * @throws Busy where none is free in time
+   * @throws Busy if none becomes free in time
    */
   async run<Result>(group: string, work: () => Promise<Result>): Promise<Result> {
     const release = await this.acquire(group);
@@ -53,8 +53,8 @@ export class FairSlots {
 
   /**
    * Takes a slot for the group.
-   * @param waitIndefinitely waits for as long as it takes, however many wait
-   * @throws Busy where none is free in time
+   * @param waitIndefinitely ignores the limits on waiting
+   * @throws Busy if none becomes free in time
    */
   async acquire(group: string, waitIndefinitely = false): Promise<Release> {
     if (this.#held < this.#limits.slots && this.#mayHold(group)) return this.#hold(group);
@@ -102,6 +102,6 @@ export class FairSlots {
 
   #busy(): Busy {
     const { what, retryAfter } = this.#limits;
-    return new Busy(`Too many ${what} are under way; try again in ${retryAfter} s`, retryAfter);
+    return new Busy(`Too many ${what} in progress. Retry in ${retryAfter} s`, retryAfter);
   }
 }

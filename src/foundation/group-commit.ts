@@ -1,36 +1,36 @@
 import { atEndOfTurn } from './end-of-turn.ts';
 
-/** What a group does with the items that came together; the answers stand in the order of the items. */
+/** Commits a group of items; results are in the order of the items. */
 export type CommitGroup<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 export interface GroupCommitOptions<Item> {
-  /** Most items of one group. */
+  /** Max items per group. */
   readonly max: number;
-  /** Groups under way at the same time. */
+  /** Max concurrent groups. */
   readonly concurrency: number;
-  /** So many items go out as soon as there is a place; undefined: groups go out after the turn of the event loop. */
+  /** Starts a group of this size at once if possible; undefined: groups start after the event loop turn. */
   readonly enough?: number | undefined;
-  /** Items that may wait; one more is refused by `add` returning undefined. */
+  /** Max waiting items; beyond it, `add` returns undefined. */
   readonly waiting: number;
-  /** Lets a group grow while the process has other work; without it a group goes out after the turn that began it. */
+  /** Lets a group grow while the process is busy; otherwise it starts after the turn that began it. */
   readonly linger?: Linger;
-  /** Limits by weight beside those by number, such as bytes. */
+  /** Additional limits by weight, such as bytes. */
   readonly weight?: {
     readonly of: (item: Item) => number;
-    /** Most of one group; a single heavier item is a group of its own. */
+    /** Max weight per group; a heavier item forms its own group. */
     readonly max: number;
-    /** Most that may wait. */
+    /** Max waiting weight. */
     readonly waiting: number;
   };
 }
 
 /**
- * A group goes out once so many turns of the event loop in a row have brought it nothing new. Turns of a process that has
- * other work are long, so that much comes together; those of an idle one take some microseconds.
+ * A group starts after this many event loop turns without a new item. Turns of a busy process are long, so groups get large;
+ * those of an idle one take microseconds.
  */
 export interface Linger {
   readonly quietTurns: number;
-  /** Never longer than this, however much comes. */
+  /** Max delay, regardless of new items. */
   readonly maxMs: number;
 }
 
@@ -42,8 +42,8 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Group commit: items that arrive together share one statement and so one flush to disk. A group goes out as soon as
- * a place is free, so an idle server adds no delay and a busy one needs few flushes.
+ * Group commit: items that arrive together share one statement and therefore one flush to disk. A group starts as soon as a
+ * slot is free, so an idle server adds no delay and a busy one needs few flushes.
  */
 export class GroupCommit<Item, Answer> {
   readonly #commit: CommitGroup<Item, Answer>;
@@ -59,19 +59,19 @@ export class GroupCommit<Item, Answer> {
     this.#options = options;
   }
 
-  /** Items that wait for a group. */
+  /** Number of waiting items. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Groups under way. */
+  /** Number of running groups. */
   get running(): number {
     return this.#running;
   }
 
   /**
    * Adds an item to the next group.
-   * @returns the item's answer once its group is committed, or undefined where too many wait already
+   * @returns the item's result once its group is committed, or undefined if too many are waiting
    */
   add(item: Item): Promise<Answer> | undefined {
     const { waiting, weight: limits } = this.#options;
@@ -88,19 +88,19 @@ export class GroupCommit<Item, Answer> {
     });
   }
 
-  /** A turn that reads a hundred requests is long: its first part is committed while it reads the others. */
+  /** A turn that reads a hundred requests is long, so its first part is already committed meanwhile. */
   #isEnough(): boolean {
     const { enough, concurrency } = this.#options;
     return enough !== undefined && this.#waiting.length >= enough && this.#running < concurrency;
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is waiting or running. */
   drain(): Promise<void> {
     if (this.#running === 0 && this.#waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Groups start after the current turn of the event loop, so that all requests read in that turn share one. */
+  /** Groups start after the current event loop turn, so all requests read in that turn share one. */
   #schedule(): void {
     if (this.#scheduled || this.#running >= this.#options.concurrency) return;
     this.#scheduled = true;
@@ -114,7 +114,7 @@ export class GroupCommit<Item, Answer> {
     while (this.#running < this.#options.concurrency && this.#waiting.length > 0) void this.#run();
   }
 
-  /** Looks once a turn whether something came since. */
+  /** Checks once per turn whether items arrived since. */
   #linger(linger: Linger, until: number, quiet: number, before: number): void {
     setImmediate(() => {
       const count = this.#waiting.length;

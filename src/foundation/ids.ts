@@ -13,33 +13,33 @@ export type ListId = Branded<'ListId'>;
 const publicId = /^[A-Za-z0-9_-]{1,64}$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** True for ids that people choose in a manifest: 1 to 64 letters, digits, `-` and `_`. */
+/** True for ids chosen by people: 1 to 64 letters, digits, `-` and `_`. */
 export function isPublicId(text: string): boolean {
   return publicId.test(text);
 }
 
-/** The account id that `text` spells, or undefined where it can be none. */
+/** Parses an account id; undefined if malformed. */
 export function parseAccountId(text: string): AccountId | undefined {
   return publicId.test(text) ? (text as AccountId) : undefined;
 }
 
-/** The template id that `text` spells, or undefined where it can be none. */
+/** Parses a template id; undefined if malformed. */
 export function parseTemplateId(text: string): TemplateId | undefined {
   return publicId.test(text) ? (text as TemplateId) : undefined;
 }
 
-/** The client id that `text` spells, or undefined where it can be none. */
+/** Parses a client id; undefined if malformed. */
 export function parseClientId(text: string): ClientId | undefined {
   return publicId.test(text) ? (text as ClientId) : undefined;
 }
 
-/** The message id that `text` spells (a UUID in any case), or undefined where it can be none. */
+/** Parses a message id, a UUID in any case; undefined if malformed. */
 export function parseMessageId(text: string): MessageId | undefined {
   const lower = text.toLowerCase();
   return uuid.test(lower) ? (lower as MessageId) : undefined;
 }
 
-/** A new message id: a UUID v7 (RFC 9562 section 5.7), whose time names the partition that the message is kept in. */
+/** A new message id: a UUID v7 (RFC 9562 section 5.7), whose time determines the message's partition. */
 export function newMessageId(): MessageId {
   return makeUuid7() as MessageId;
 }
@@ -49,7 +49,7 @@ export function newPersonId(): PersonId {
   return makeUuid7() as PersonId;
 }
 
-/** A new id for rows that nobody names from outside: events, inbox messages, requests. */
+/** A new id for internal rows: events, inbox messages, requests. */
 export function newId(): string {
   return makeUuid7();
 }

@@ -3,8 +3,8 @@ import { OperatorError } from './errors.ts';
 import type { MasterKey } from './master-key.ts';
 
 /**
- * Ties the database to the key on first use, and refuses a node that carries another key: it could read none of
- * the stored secrets. While the key is rotated, a node needs both.
+ * Ties the database to the master key on first use and rejects a node with a different key, which couldn't read the stored
+ * secrets. During a rotation, a node needs both keys.
  */
 export async function requireMatchingKey(database: Database, key: MasterKey): Promise<void> {
   const row = await database.kysely
@@ -17,9 +17,9 @@ export async function requireMatchingKey(database: Database, key: MasterKey): Pr
   if (missing === undefined) return;
   if (missing === row.key_previous_fingerprint)
     throw new OperatorError(
-      'The rotation of the master key is not finished: set SIGNALPOST_KEY_PREVIOUS, or the file signalpost.previous.key in DATA_DIR, to the previous key too.',
+      'The master key rotation isn’t finished. Also provide the previous key in SIGNALPOST_KEY_PREVIOUS or in the file signalpost.previous.key in DATA_DIR.',
     );
   throw new OperatorError(
-    'This database was set up with another key; set SIGNALPOST_KEY, or the key file in DATA_DIR, to the key of its other nodes.',
+    'This database was set up with another key. Provide the key of its other nodes in SIGNALPOST_KEY or in the key file in DATA_DIR.',
   );
 }

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from './database/open-database.ts';
 
-/** Which keys the database goes by. */
+/** The keys recorded in the database. */
 export interface KeyState {
   readonly current: string | null;
-  /** Set while a rotation is not finished. */
+  /** Set while a rotation is unfinished. */
   readonly previous: string | null;
   /** When the new key became the current one. */
   readonly switchedAt: Date | null;
-  /** When every process made new things with it. */
+  /** When every process had switched to it. */
   readonly followedAt: Date | null;
 }
 
@@ -20,14 +20,14 @@ export async function readKeyState({ kysely }: Pick<Database, 'kysely'>): Promis
   return rows[0] ?? { current: null, previous: null, switchedAt: null, followedAt: null };
 }
 
-/** A process that runs, and the keys that it has. */
+/** A running process and its keys. */
 export interface KeyNode {
   readonly name: string;
   readonly known: readonly string[];
   readonly current: string;
 }
 
-/** Says which keys a process has. @returns the keys that the database goes by */
+/** Reports the keys of a process. @returns the keys recorded in the database */
 export async function recordKeyNode(
   { kysely }: Database,
   node: string,
@@ -46,7 +46,7 @@ export async function removeKeyNode({ kysely }: Database, node: string): Promise
   await sql`delete from key_node where node = ${node}`.execute(kysely);
 }
 
-/** Processes that were heard of within the last seconds. */
+/** Processes seen within the given number of seconds. */
 export async function readKeyNodes({ kysely }: Database, seconds: number): Promise<KeyNode[]> {
   await sql`delete from key_node where seen_at < now() - interval '1 day'`.execute(kysely);
   const { rows } = await sql<KeyNode>`
@@ -57,7 +57,7 @@ export async function readKeyNodes({ kysely }: Database, seconds: number): Promi
   return rows;
 }
 
-/** Makes another key the current one, and the one before the previous one. */
+/** Makes another key the current one, and the current one the previous. */
 export async function switchKey({ kysely }: Database, from: string, to: string): Promise<void> {
   await sql`
     update installation
@@ -66,8 +66,8 @@ export async function switchKey({ kysely }: Database, from: string, to: string):
 }
 
 /**
- * Notes once that every process has followed, and which keyed hashes there are then: they are of the key before, but for those
- * that are made anew as they are used.
+ * Records once that every process has switched, together with the keyed hashes existing then. Those still use the previous key,
+ * until they are rehashed on use.
  */
 export async function recordLeftovers({ kysely }: Database): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
@@ -86,15 +86,15 @@ export async function recordLeftovers({ kysely }: Database): Promise<void> {
   });
 }
 
-/** What works by the previous key alone. */
+/** What still depends on the previous key. */
 export interface KeyLeftovers {
-  /** Client ids whose secret was not used since. */
+  /** Client ids whose secret hasn't been used since. */
   readonly integrations: readonly string[];
-  /** `account: name` of API keys that were not used since. */
+  /** `account: name` of API keys not used since. */
   readonly apiKeys: readonly string[];
   /** Addresses of people with recovery codes. */
   readonly people: readonly string[];
-  /** Live refresh tokens that were not used since. */
+  /** Live refresh tokens not used since. */
   readonly refreshTokens: number;
 }
 
@@ -115,7 +115,7 @@ export async function readKeyLeftovers({ kysely }: Database): Promise<KeyLeftove
   return rows[0] ?? { integrations: [], apiKeys: [], people: [], refreshTokens: 0 };
 }
 
-/** Ends the previous key: nothing that was made with it is accepted from here on. */
+/** Retires the previous key: nothing made with it is accepted from then on. */
 export async function endPreviousKey({ kysely }: Database, previous: string): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await sql`

@@ -7,7 +7,7 @@ import { fingerprintOf, MasterKey } from './master-key.ts';
 
 const keyBytes = 32;
 
-/** Where keys come from: the settings, or files in the data folder. */
+/** Where keys come from: settings or files in the data folder. */
 export interface KeySource {
   /** SIGNALPOST_KEY, base64. */
   readonly key: string | undefined;
@@ -16,20 +16,20 @@ export interface KeySource {
   readonly dataDir: string;
 }
 
-/** The files of a data folder's keys. */
+/** Key files in a data folder. */
 function keyFiles(dataDir: string) {
   return {
     current: join(dataDir, 'signalpost.key'),
-    /** Made by a rotation, until it has switched. */
+    /** Exists from the start of a rotation until the switch. */
     next: join(dataDir, 'signalpost.next.key'),
-    /** Kept by a rotation, until it is finished. */
+    /** Exists from the switch until the rotation is finished. */
     previous: join(dataDir, 'signalpost.previous.key'),
   };
 }
 
 /**
- * The keys of the settings, or of the key files in the data folder, of which the first start makes one with mode 0600.
- * @throws OperatorError where a file cannot be read or does not hold a key
+ * Loads the keys from the settings or the key files in the data folder; the first start creates one with mode 0600.
+ * @throws OperatorError if a file can't be read or doesn't contain a key
  */
 export async function loadMasterKey(source: KeySource): Promise<MasterKey> {
   const secrets = await readSecrets(source);
@@ -39,29 +39,29 @@ export async function loadMasterKey(source: KeySource): Promise<MasterKey> {
   return new MasterKey(parseSecret(await makeKeyFile(current), current));
 }
 
-/** Every key that there is, from the oldest to the newest. */
+/** All keys, oldest first. */
 export async function readSecrets({ key, previousKey, dataDir }: KeySource): Promise<Buffer[]> {
   if (key !== undefined)
     return [previousKey, key]
       .filter((text) => text !== undefined)
       .map((text) => Buffer.from(text, 'base64'));
   const files = keyFiles(dataDir);
-  // The next one is read first: it is renamed to the current one.
+  // The next key is read first, because a concurrent switch may rename it to the current one.
   const next = await readKeyFile(files.next);
   const current = await readKeyFile(files.current);
   const previous = await readKeyFile(files.previous);
   return [previous, current, next].filter((secret) => secret !== undefined);
 }
 
-/** Makes the key of a rotation, unless it was made before. */
+/** Creates the next key for a rotation, unless it exists. */
 export async function makeNextKey(dataDir: string): Promise<void> {
   const { next } = keyFiles(dataDir);
   parseSecret(await makeKeyFile(next), next);
 }
 
 /**
- * Puts the next key in the place of the current one, which is kept as the previous one. Safe to be killed and repeated.
- * @param fingerprint of the key that the database goes by; another one is left alone
+ * Makes the next key the current one and keeps the current one as previous. Safe to interrupt and repeat.
+ * @param fingerprint of the current key according to the database; a different next key isn't touched
  */
 export async function promoteNextKey(dataDir: string, fingerprint: string): Promise<void> {
   const files = keyFiles(dataDir);
@@ -73,7 +73,7 @@ export async function promoteNextKey(dataDir: string, fingerprint: string): Prom
   await syncFolder(dataDir);
 }
 
-/** Removes the previous key's file, where there is one. */
+/** Removes the file of the previous key, if it exists. */
 export async function removePreviousKey(dataDir: string): Promise<void> {
   await unlink(keyFiles(dataDir).previous).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
@@ -86,7 +86,7 @@ async function readKeyFile(file: string): Promise<Buffer | undefined> {
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
     if (codeOf(cause) === 'ENOENT') return undefined;
-    throw new OperatorError(`The key file ${file} cannot be read (${codeOf(cause)}).`, { cause });
+    throw new OperatorError(`Can’t read the key file ${file} (${codeOf(cause)}).`, { cause });
   }
 }
 
@@ -94,15 +94,15 @@ function parseSecret(text: string, file: string): Buffer {
   const secret = Buffer.from(text.trim(), 'base64');
   if (secret.length === keyBytes) return secret;
   throw new OperatorError(
-    `The key file ${file} does not hold 32 bytes in base64; restore it from your backup.`,
+    `The key file ${file} doesn’t contain 32 bytes in base64. Restore it from your backup.`,
   );
 }
 
-/** Written whole under another name and linked into place, so that no reader ever sees half a key and two makers agree. */
+/** Written under a temporary name and linked into place, so readers never see a partial key and concurrent creators agree. */
 async function makeKeyFile(file: string): Promise<string> {
   let draft: string | undefined;
   try {
-    // With a database of one's own nothing else needs the folder to be there.
+    // With an external database, nothing else has created the folder.
     await mkdir(dirname(file), { recursive: true, mode: 0o711 });
     const text = `${randomBytes(keyBytes).toString('base64')}\n`;
     draft = await writeDraft(file, text);
@@ -112,7 +112,7 @@ async function makeKeyFile(file: string): Promise<string> {
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return await readFile(file, 'utf8');
     throw new OperatorError(
-      `The key file ${file} cannot be written (${codeOf(cause)}); set DATA_DIR to a folder that can, or SIGNALPOST_KEY.`,
+      `Can’t write the key file ${file} (${codeOf(cause)}). Set DATA_DIR to a writable folder, or set SIGNALPOST_KEY.`,
       { cause },
     );
   } finally {
@@ -126,7 +126,7 @@ async function writeDraft(file: string, text: string): Promise<string> {
   return draft;
 }
 
-/** A name in a folder is on the disk once the folder is. */
+/** Flushes the folder, so the new file name survives a crash. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(path, 'r');

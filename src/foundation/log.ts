@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * The service's log: JSON lines on standard error, so that standard output belongs to what a command prints.
- * Members that could carry secrets or addresses are cut here once more, whoever logs them.
+ * The service's log: JSON lines on standard error, which leaves standard output to command output. Members that could contain
+ * secrets or addresses are redacted here as a safety net.
  */
 export function createLog(level: string): Log {
   return pino(
@@ -19,7 +19,7 @@ export function createLog(level: string): Log {
           'token',
           'authorization',
           'req.headers',
-          // What PostgreSQL says beside the message of an error quotes rows and parameters.
+          // The other fields of a PostgreSQL error can quote rows and parameters.
           'err.detail',
           'err.where',
           'err.internalQuery',

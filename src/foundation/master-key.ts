@@ -4,24 +4,24 @@ import { PurposeKeys } from './purpose-keys.ts';
 const keyBytes = 32;
 
 /**
- * The secret of an installation, from which a key for each purpose is derived (HKDF, RFC 5869). While it is rotated there are
- * several: the database says which one makes new things and which ones are accepted besides (`select`).
+ * The secret of an installation, from which a key per purpose is derived (HKDF, RFC 5869). During a rotation there are several:
+ * the database determines which one is current and which others are accepted (`select`).
  */
 export class MasterKey {
-  /** From the oldest to the newest. */
+  /** Oldest first. */
   #secrets: readonly Buffer[];
   #current: Buffer;
   #others: readonly Buffer[];
   readonly #purposes = new Map<string, PurposeKeys>();
 
-  /** @param secrets from the oldest to the newest; the newest makes new things unless `select` says otherwise */
+  /** @param secrets oldest first; the newest is current unless `select` says otherwise */
   constructor(...secrets: readonly [Buffer, ...Buffer[]]) {
     this.#secrets = deduplicate(secrets);
     this.#current = this.#secrets.at(-1) ?? secrets[0];
     this.#others = this.#secrets.filter((secret) => secret !== this.#current);
   }
 
-  /** The keys of a purpose, which stay right while the master key is rotated. */
+  /** The keys of a purpose, which follow a rotation of the master key. */
   keysFor(purpose: string): PurposeKeys {
     const known = this.#purposes.get(purpose);
     if (known !== undefined) return known;
@@ -33,31 +33,31 @@ export class MasterKey {
     return keys;
   }
 
-  /** The current key of a purpose alone: only for what nobody verifies later. */
+  /** Only the current key of a purpose, for output that is never verified later. */
   derive(purpose: string): KeyObject {
     return this.keysFor(purpose).current;
   }
 
-  /** Names the current key without revealing it; kept in the database, so that a node with another key is recognised. */
+  /** Identifies the current key without revealing it. Stored in the database to detect nodes with a different key. */
   get fingerprint(): string {
     return fingerprintOf(this.#current);
   }
 
-  /** Of every key that is known, from the oldest to the newest. */
+  /** Fingerprints of all loaded keys, oldest first. */
   get fingerprints(): string[] {
     return this.#secrets.map(fingerprintOf);
   }
 
-  /** Adds keys to those that are known. @param secrets from the oldest to the newest */
+  /** Loads additional keys. @param secrets oldest first */
   addSecrets(secrets: readonly Buffer[]): void {
     const others = this.#secrets.filter((known) => !secrets.some((secret) => secret.equals(known)));
     this.#secrets = deduplicate([...others, ...secrets]);
   }
 
   /**
-   * Makes new things with the key of a fingerprint from here on. Accepted besides are newer ones, which other nodes may make
-   * things with already, and the one before until its rotation is finished.
-   * @returns the fingerprint that is not known here; undefined where all is well
+   * Makes the key with a fingerprint the current one. Also accepts newer keys, which other nodes may already use, and the previous
+   * key until its rotation is finished.
+   * @returns a fingerprint whose key isn't loaded; undefined on success
    */
   select(current: string, previous: string | null): string | undefined {
     const names = this.fingerprints;
@@ -85,7 +85,7 @@ export class MasterKey {
   }
 }
 
-/** 32 bytes for one purpose. As a key object, since `createHmac` takes five times as long with bytes. */
+/** 32 bytes per purpose, as a key object, because `createHmac` is five times slower with raw bytes. */
 function derive(secret: Buffer, purpose: string): KeyObject {
   return createSecretKey(
     Buffer.from(hkdfSync('sha256', secret, '', `signalpost ${purpose}`, keyBytes)),

@@ -1,2 +1,2 @@
-/** A value, or the promise of one where the database has to be asked: hot paths wait only for the latter. */
+/** A value, or a promise if the database must be queried; hot paths only await the latter. */
 export type MaybePromise<Value> = Value | Promise<Value>;

@@ -1,6 +1,5 @@
 /**
- * The moment that a text names; undefined where it names none. `Date` takes a day that its month does not have for one of
- * the next month.
+ * Parses a timestamp; undefined if invalid. Also rejects invalid calendar dates, which `Date` would move to the next month.
  */
 export function parseTimestamp(text: string): Date | undefined {
   const timestamp = new Date(text);

@@ -5,7 +5,7 @@ export interface PeriodicTaskOptions {
   readonly retryMs?: number;
 }
 
-/** Work that is done every so often, one round at a time: a round that takes longer than the interval has no second one beside it. */
+/** Runs work periodically; rounds never overlap, even if one takes longer than the interval. */
 export class PeriodicTask {
   readonly #intervalMs: number;
   readonly #run: () => Promise<void> | void;
@@ -46,7 +46,7 @@ export class PeriodicTask {
     return this.#next;
   }
 
-  /** Begins no further round; resolves when the one under way has ended. */
+  /** Starts no further round; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#started = false;
     clearTimeout(this.#timer);

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 
-/** The keys of one purpose. Those who hold them follow a rotation of the master key while they run. */
+/** The keys of one purpose. Holders follow a rotation of the master key at run time. */
 export class PurposeKeys {
   #current: KeyObject;
   #others: readonly KeyObject[];
@@ -10,12 +10,12 @@ export class PurposeKeys {
     this.#others = others;
   }
 
-  /** Makes new things. */
+  /** The key for everything new. */
   get current(): KeyObject {
     return this.#current;
   }
 
-  /** Accepted besides, while the master key is being rotated; else none. */
+  /** Additional accepted keys during a rotation; otherwise none. */
   get others(): readonly KeyObject[] {
     return this.#others;
   }
@@ -25,7 +25,7 @@ export class PurposeKeys {
     this.#others = others;
   }
 
-  /** What the first key finds, the current one first; the others cost nothing where it finds something. */
+  /** The first result, trying the current key first and the others only if needed. */
   find<Value>(attempt: (key: KeyObject) => Value | undefined): Value | undefined {
     const found = attempt(this.#current);
     if (found !== undefined || this.#others.length === 0) return found;
@@ -36,7 +36,7 @@ export class PurposeKeys {
     return undefined;
   }
 
-  /** True where a key accepts; the current one is asked first. */
+  /** True if any key matches, trying the current one first. */
   some(accepts: (key: KeyObject) => boolean): boolean {
     return accepts(this.#current) || this.#others.some(accepts);
   }

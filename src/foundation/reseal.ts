@@ -3,25 +3,25 @@ import { sql } from 'kysely';
 import type { Database } from './database/open-database.ts';
 import type { MasterKey } from './master-key.ts';
 
-/** A column that holds secrets encrypted under the master key. */
+/** A column of secrets encrypted under the master key. */
 export interface SealedColumn {
-  /** Of `MasterKey.keysFor`. */
+  /** Purpose for `MasterKey.keysFor`. */
   readonly purpose: string;
   readonly table: string;
   /** The columns of the primary key. */
   readonly rowKey: readonly string[];
   readonly column: string;
   readonly seal: (key: KeyObject, row: readonly string[], secret: Buffer) => Buffer;
-  /** @throws where the key is not the right one */
+  /** @throws Error if the key is wrong */
   readonly unseal: (key: KeyObject, row: readonly string[], sealed: Buffer) => Buffer;
 }
 
 const pageRows = 500;
 
 /**
- * Encrypts a column anew with the current key, each row by itself and only where it has not changed meanwhile: it may end and
- * be repeated at any time.
- * @returns how many rows it encrypted anew, and how many no key opens
+ * Re-encrypts a column with the current key, row by row and only if the row hasn't changed meanwhile, so it can be interrupted
+ * and repeated at any time.
+ * @returns the number of re-encrypted rows, and of rows no key can decrypt
  */
 export async function resealColumn(
   { kysely }: Database,

@@ -5,9 +5,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts a secret for the database (AES-256-GCM), bound to the row that it belongs to.
- * @param key 32 bytes of `MasterKey.derive`
- * @param place names the row; the secret opens in no other
+ * Encrypts a secret for the database (AES-256-GCM), bound to its row.
+ * @param key 32 bytes from `MasterKey.derive`
+ * @param place identifies the row; the secret can't be decrypted for any other
  */
 export function seal(key: KeyObject, place: string, secret: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
@@ -16,14 +16,14 @@ export function seal(key: KeyObject, place: string, secret: Uint8Array): Buffer 
 }
 
 /**
- * Decrypts what `seal` made with any of the keys.
- * @throws Error where no key opens it
+ * Decrypts the output of `seal` with any of the keys.
+ * @throws Error if no key decrypts it
  */
 export function unsealAny(keys: PurposeKeys, place: string, sealed: Buffer): Buffer {
   return openWithAny(keys, (key) => unseal(key, place, sealed));
 }
 
-/** What the first key opens that can. @throws Error of the current key where none can */
+/** Tries the keys in order. @throws the current key's Error if none works */
 export function openWithAny<Value>(keys: PurposeKeys, open: (key: KeyObject) => Value): Value {
   try {
     return open(keys.current);
@@ -32,7 +32,7 @@ export function openWithAny<Value>(keys: PurposeKeys, open: (key: KeyObject) => 
       try {
         return open(key);
       } catch {
-        // The next one may.
+        // Try the next key.
       }
     }
     throw error;
@@ -40,8 +40,8 @@ export function openWithAny<Value>(keys: PurposeKeys, open: (key: KeyObject) => 
 }
 
 /**
- * Decrypts what `seal` made.
- * @throws Error where it was made under another key or for another row, or was changed
+ * Decrypts the output of `seal`.
+ * @throws Error if the key or row differs, or the data was modified
  */
 export function unseal(key: KeyObject, place: string, sealed: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes))

@@ -1,7 +1,7 @@
-/** Nobody's domain, for ever (RFC 6761 section 6.2): mail to it never leaves this service. */
+/** A reserved domain (RFC 6761 section 6.2); mail to it never leaves this service. */
 export const simulatedDomain = 'simulator.test';
 
-/** What an address at the reserved domain stands for. */
+/** The outcome simulated for an address at the reserved domain. */
 export type SimulatedOutcome = 'delivered' | 'bounce' | 'complaint' | 'defer' | 'suppressed';
 
 const outcomes: readonly SimulatedOutcome[] = [
@@ -13,8 +13,8 @@ const outcomes: readonly SimulatedOutcome[] = [
 ];
 
 /**
- * The outcome that an address asks for, `bounce@simulator.test` or `bounce+anything@simulator.test`; others of the domain
- * do not exist, so they bounce. Undefined for every other domain.
+ * The outcome requested by an address such as `bounce@simulator.test` or `bounce+anything@simulator.test`. Unknown local parts
+ * bounce. Undefined for every other domain.
  */
 export function simulatedOutcome(address: string): SimulatedOutcome | undefined {
   const at = address.length - simulatedDomain.length - 1;

@@ -1,26 +1,25 @@
 interface Entry<Value> {
   readonly value: Value;
   readonly size: number;
-  /** Since it stands at its place in the order. */
+  /** Whether it was read since it was last moved. */
   used: boolean;
 }
 
 /**
- * A map that holds entries up to a total size, and forgets what was not asked for longest. For values that never change.
- * The order is set right when something has to go ("second chance"): a Map whose entries move each time they are asked for
- * makes tables that only a full collection of garbage frees.
+ * A least-recently-used cache with a total size limit, for values that never change. The order is only updated on eviction
+ * ("second chance"), because moving Map entries on every read leaves garbage that only a full collection frees.
  */
 export class SizeLimitedCache<Value> {
   readonly #maxSize: number;
   readonly #entries = new Map<string, Entry<Value>>();
   #size = 0;
 
-  /** @param maxSize total size of the entries kept */
+  /** @param maxSize max total size of the entries */
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
   }
 
-  /** Total size of what is kept. */
+  /** Total size of the entries. */
   get size(): number {
     return this.#size;
   }
@@ -32,11 +31,11 @@ export class SizeLimitedCache<Value> {
     return entry.value;
   }
 
-  /** Keeps a value; one that is larger than everything allowed is not kept. */
+  /** Stores a value, unless it alone exceeds the limit. */
   set(key: string, value: Value, size: number): void {
     this.#drop(key);
     if (size > this.#maxSize) return;
-    // A Map iterates in the order of insertion, and meets again what is moved to its end.
+    // A Map iterates in insertion order, including entries moved to the end during the iteration.
     for (const [oldest, entry] of this.#entries) {
       if (this.#size + size <= this.#maxSize) break;
       if (entry.used) this.#moveToEnd(oldest, entry);

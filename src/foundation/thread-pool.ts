@@ -3,31 +3,31 @@ import { Worker } from 'node:worker_threads';
 import { codeOf } from './database/sqlstate.ts';
 import { type FairSlotLimits, FairSlots } from './fair-slots.ts';
 
-/** Milliseconds after which an idle thread ends: with its libraries it holds some ten megabytes. */
+/** Idle timeout of a thread, which occupies some ten megabytes with its libraries. */
 const maxIdleMs = 60_000;
 
-/** A job took more than it may; its thread was ended. */
+/** A job exceeded its limits; its thread was terminated. */
 export class ThreadOverrun extends Error {
   override name = 'ThreadOverrun';
   readonly of: 'time' | 'memory';
 
   constructor(of: 'time' | 'memory') {
-    super(`a job took too much ${of}`);
+    super(`a job used too much ${of}`);
     this.of = of;
   }
 }
 
-/** What a thread answers to each job: its result, or the fault of this program that kept it from one. */
+/** The response of a thread: the result, or the error that a bug caused. */
 export type ThreadAnswer<Result> = { readonly result: Result } | { readonly fault: unknown };
 
 export interface ThreadPoolOptions {
-  /** It says `ready` once it has loaded what every job needs, and then answers each job with a `ThreadAnswer`. */
+  /** The thread posts `ready` once everything is loaded, then a `ThreadAnswer` per job. */
   readonly file: URL;
-  /** Milliseconds of a processor that one job may take, the loading not counted; by the clock, three times as many. */
+  /** Max processor time per job in milliseconds, without loading; wall time may be three times as long. */
   readonly timeout: number;
-  /** Megabytes of a thread's heap. */
+  /** Max heap of a thread, in megabytes. */
   readonly heap: number;
-  /** A slot is a thread. */
+  /** One slot is one thread. */
   readonly slotLimits: FairSlotLimits;
 }
 
@@ -37,7 +37,7 @@ interface Thread {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Runs jobs beside the event loop, each within a time and a heap of its own; groups share the threads fairly. */
+/** Runs jobs in threads with time and memory limits; groups share the threads fairly. */
 export class ThreadPool<Job, Result> {
   readonly #options: ThreadPoolOptions;
   readonly #slots: FairSlots;
@@ -49,9 +49,9 @@ export class ThreadPool<Job, Result> {
   }
 
   /**
-   * @param group whose job it is; undefined: the operator's own, which waits for as long as it takes
-   * @throws Busy where no thread is free in time
-   * @throws ThreadOverrun where the job takes too much time or memory
+   * @param group the group of the job; undefined for the operator's own jobs, which wait without a limit
+   * @throws Busy if no thread becomes free in time
+   * @throws ThreadOverrun if the job uses too much time or memory
    */
   async run(job: Job, group: string | undefined): Promise<Result> {
     const release = await this.#slots.acquire(group ?? '', group === undefined);
@@ -66,7 +66,7 @@ export class ThreadPool<Job, Result> {
 
   async #runIn(thread: Thread, job: Job): Promise<ThreadAnswer<Result>> {
     clearTimeout(thread.idle);
-    // The process may end between two jobs, but not within one.
+    // Keeps the process alive during a job, but not between jobs.
     thread.worker.ref();
     const answer = await this.#ask(thread, job);
     thread.worker.unref();
@@ -95,7 +95,7 @@ export class ThreadPool<Job, Result> {
     }
   }
 
-  /** Aborts once the thread has had its time. It waits for the processor behind all others, so that is not the time of the clock. */
+  /** Aborts once the thread has used its processor time. Wall time wouldn't do, because the thread runs at low priority. */
   async #watch(worker: Worker, overrun: AbortController): Promise<NodeJS.Timeout> {
     const { timeout } = this.#options;
     const began = performance.now();
@@ -105,7 +105,7 @@ export class ThreadPool<Job, Result> {
       const tooLong = user + system > timeout * 1_000 || performance.now() - began > 3 * timeout;
       if (tooLong) overrun.abort();
     };
-    // A thread that has ended says so itself.
+    // A thread that has ended emits its own event.
     return setInterval(() => void checkUsage().catch(() => undefined), timeout / 20);
   }
 
@@ -113,11 +113,11 @@ export class ThreadPool<Job, Result> {
     const { file, heap } = this.#options;
     const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: heap } });
     const ready = once(worker, 'message');
-    // Who asks hears of it.
+    // The caller gets the error.
     ready.catch(() => undefined);
     const thread: Thread = { worker, ready, idle: undefined };
     const forget = (): void => this.#forget(thread);
-    // Without a listener, what goes wrong in an idle thread would end the process.
+    // Without a listener, an error in an idle thread would end the process.
     worker.on('error', forget).on('exit', forget);
     return thread;
   }

@@ -1,19 +1,19 @@
 import { endTurn } from './end-of-turn.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Milliseconds; a piece of work that took more is followed by a pause as long. */
+/** Work that took longer than this (in milliseconds) is followed by an equally long pause. */
 const longWorkMs = 5;
 
 /**
- * Gives out turns of the event loop one by one: work that keeps the processor busy for a while leaves room between two pieces
- * for what has come over the network meanwhile, and long pieces leave it half of the time.
+ * Schedules processor-intensive work one piece per event loop turn, so network input is handled in between; long pieces leave
+ * half of the time free.
  */
 export class TurnQueue {
   readonly #waiting = new FairQueue<() => void>();
   #busy = false;
 
   /**
-   * Runs work in a turn that nobody else was given.
+   * Runs work in an event loop turn of its own.
    * @param group groups take turns
    */
   async run<Result>(group: string, work: () => Result): Promise<Result> {
@@ -30,7 +30,7 @@ export class TurnQueue {
     }
   }
 
-  /** @param took milliseconds of the turn before */
+  /** @param took duration of the previous turn, in milliseconds */
   #schedule(took: number): void {
     this.#busy = true;
     const giveTurn = (): void => {

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { formatUuid } from './format-uuid.ts';
 
-/** Random bytes are fetched in stock: asking for a few at a time costs more than all the rest of an id. */
+/** Random bytes are fetched in bulk, because small requests dominate the cost of an id. */
 const randomPool = Buffer.allocUnsafeSlow(8 * 1024);
 let used = randomPool.length;
 
@@ -15,8 +15,8 @@ let count = 0;
 let clockOffset = 0;
 
 /**
- * Sets this machine's clock right for ids, which ascend anew from the next one on.
- * @param offsetMs that are added to what it shows
+ * Corrects the clock used for ids; ids ascend again from the next one on.
+ * @param offsetMs milliseconds to add to the machine's clock
  */
 export function setIdClockOffset(offsetMs: number): void {
   clockOffset = offsetMs;
@@ -24,9 +24,9 @@ export function setIdClockOffset(offsetMs: number): void {
 }
 
 /**
- * A UUID v7 (RFC 9562 section 5.7). Ids of one process ascend: the 12 bits after the time count within a millisecond
- * from a random beginning (section 6.2 method 1); when they are used up the time runs ahead of the clock, as it does
- * when the clock is set back. The other 62 bits are random.
+ * A UUID v7 (RFC 9562 section 5.7). Ids of a process ascend: the 12 bits after the time count up from a random start within a
+ * millisecond (section 6.2 method 1). If they overflow, or the clock is set back, the time runs ahead of the clock. The other
+ * 62 bits are random.
  */
 export function makeUuid7(): string {
   if (used + 10 > randomPool.length) {
@@ -36,7 +36,7 @@ export function makeUuid7(): string {
   const now = Date.now() + clockOffset;
   if (now > lastTime) {
     lastTime = now;
-    // The lower half, so that there is room to count.
+    // Starts in the lower half, to leave headroom for counting.
     count = randomPool.readUInt16BE(used) & (maxCount >> 1);
   } else if (count < maxCount) count += 1;
   else {
@@ -59,7 +59,7 @@ export function makeUuid7(): string {
   return formatUuid(bytes);
 }
 
-/** The lowest UUID v7 of a time (RFC 9562 section 5.7): its 48 bits of milliseconds, and nothing after them. */
+/** The lowest UUID v7 of a time (RFC 9562 section 5.7): 48 bits of milliseconds followed by zeros. */
 export function minIdAt(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

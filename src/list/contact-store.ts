@@ -5,7 +5,7 @@ import { lockList } from './list-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** A contact as people see it. */
+/** A contact, as shown to people. */
 export interface Contact {
   readonly email: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -18,8 +18,8 @@ interface ListKey {
 }
 
 /**
- * Contacts of a list by address, after one.
- * @param prefix how the addresses begin, in lower case
+ * Contacts of a list, ordered by address, after the given one.
+ * @param prefix prefix of the addresses, in lower case
  */
 export async function readContactPage(
   kysely: Kysely,
@@ -46,7 +46,7 @@ export async function readContact(
   return rows[0];
 }
 
-/** Writes contacts, new or not, with the size of the list that they make. */
+/** Inserts or updates contacts and adjusts the list size. */
 export async function writeContacts(
   transaction: Kysely,
   list: ListKey,
@@ -64,7 +64,7 @@ export async function writeContacts(
   await adjustListSize(transaction, list, rows.filter(({ fresh }) => fresh).length);
 }
 
-/** Takes a contact out of a list, with the size of the list that it leaves. */
+/** Removes a contact and adjusts the list size. */
 export async function removeContact(
   transaction: Kysely,
   list: ListKey,
@@ -79,7 +79,7 @@ export async function removeContact(
   await adjustListSize(transaction, list, -1);
 }
 
-/** Notes that a list has so many contacts more; its content is then no longer that of the manifest's file. */
+/** Adjusts the list size and clears the content hash, since the list no longer matches the manifest's file. */
 async function adjustListSize(
   transaction: Kysely,
   { accountId, listId }: ListKey,

@@ -9,10 +9,10 @@ import type { RawAccount } from '../manifest/manifest-schema.ts';
 import { accountOf, type OperationCall } from './operation.ts';
 
 /**
- * Applies a part of a manifest to the account of the path: what the API changes follows the rules of `apply`, and what is
- * left out stays as it is.
- * @param contents of templates that the part has
- * @throws ManifestError with everything that cannot be used
+ * Applies part of a manifest to the account of the path, so API changes follow the rules of `apply`. Omitted settings stay
+ * unchanged.
+ * @param contents compiled templates of the part
+ * @throws ManifestError with every problem
  */
 export async function applyManifestPart(
   call: Pick<OperationCall, 'account' | 'dependencies'>,
@@ -24,7 +24,7 @@ export async function applyManifestPart(
   return applyAccount(call.dependencies.key, transaction, { id, name, ...part }, contents);
 }
 
-/** As `applyPart`, for a whole account, which may be new. */
+/** `applyManifestPart` for a whole account, which may be new. */
 export async function applyAccount(
   key: OperationCall['dependencies']['key'],
   transaction: DatabaseTransaction,
@@ -33,7 +33,7 @@ export async function applyAccount(
 ): Promise<readonly ManifestChange[]> {
   const noPath = () => undefined;
   const problems = new ProblemCollector(noPath);
-  // No schema of the API lets a file be named.
+  // The API's schemas don't allow file references.
   const files = new ManifestFiles('');
   const manifest = await buildManifest({ accounts: [account] }, noPath, { files, problems });
   problems.throwIfAny();

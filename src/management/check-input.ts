@@ -16,38 +16,38 @@ const ajvOptions = {
   validateFormats: false,
 } as const;
 
-/** Errors that one answer names. */
+/** Max errors reported in a response. */
 const maxErrors = 50;
 
-/** Checks bodies and queries against the schemas of their endpoints; each schema is compiled when it is first needed. */
+/** Validates bodies and queries against their schemas, which are compiled on first use. */
 export class InputChecker {
-  /** Query parameters are text: numbers and flags are read from it. */
+  /** Coerces types, because query parameters are text. */
   readonly #queryAjv = makeUniqueItemsLinear(
     new Ajv({ ...ajvOptions, coerceTypes: true, useDefaults: true }),
   );
   readonly #bodyAjv = makeUniqueItemsLinear(new Ajv(ajvOptions));
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
-  /** @throws Problem that names every value that cannot be used */
+  /** @throws Problem that lists every invalid value */
   readQuery(operation: ManagementOperation, given: unknown): unknown {
     const query = { ...(given as object) };
     rejectRepeatedParameters(query);
     if (operation.query !== undefined) this.#check(this.#queryAjv, operation.query, query);
     else if (Object.keys(query).length > 0) {
-      throw new Problem('validation-failed', 'This endpoint has no query parameters', {
-        errors: Object.keys(query).map((field) => ({ field, reason: 'is not known here' })),
+      throw new Problem('validation-failed', 'This endpoint takes no query parameters', {
+        errors: Object.keys(query).map((field) => ({ field, reason: 'is unknown' })),
       });
     }
     return query;
   }
 
   /**
-   * @param maxValues members and array items, nested ones included
-   * @throws Problem that names every value that cannot be used
+   * @param maxValues max members and array items, including nested ones
+   * @throws Problem that lists every invalid value
    */
   readBody(operation: ManagementOperation, given: unknown, maxValues?: number): unknown {
     if (operation.body === undefined || operation.accepts !== undefined) return given;
-    // Files are handed on unread, to endpoints that take one.
+    // Only endpoints that accept files receive the unread stream.
     if (given instanceof Readable)
       throw new Problem('unsupported-media-type', 'Send the body as application/json');
     this.#check(this.#bodyAjv, operation.body, given ?? {}, maxValues);
@@ -67,12 +67,12 @@ export class InputChecker {
       reason: message,
     }));
     const [first] = errors;
-    const detail = `${first?.field ?? ''} ${first?.reason ?? 'cannot be used'}`.trim();
+    const detail = `${first?.field ?? ''} ${first?.reason ?? 'is invalid'}`.trim();
     throw new Problem('validation-failed', detail, { errors });
   }
 }
 
-/** No parameter is a list. @throws Problem that names those that were given again */
+/** @throws Problem that lists the parameters given more than once */
 function rejectRepeatedParameters(query: object): void {
   const errors = Object.entries(query)
     .filter(([, value]) => Array.isArray(value))

@@ -18,26 +18,26 @@ import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { Webhooks } from '../webhook/webhook-module.ts';
 import type { RunningImports } from './import/running-imports.ts';
 
-/** Settings of the installation that people may see. */
+/** Settings of the installation that signed-in people can see. */
 interface InstallationFacts {
   readonly version: string;
   readonly delivery: 'inbox' | 'relay' | 'direct';
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
   readonly hostname: string | undefined;
-  /** As it was set; the address that is used instead where it was not is `publicUrl()`. */
+  /** The configured value; `publicUrl()` also covers the fallback. */
   readonly publicUrl: string | undefined;
   readonly direct: { readonly sources: readonly { readonly pool: string }[] };
 }
 
-/** What the management API works with. */
+/** Dependencies of the management API. */
 export interface ManagementDependencies {
   readonly facts: InstallationFacts;
-  /** In a call: the account's share of the connections for management. Before one: that of sending, for short look-ups. */
+  /** During a call: the account's share of the management connections. Before: the sending pool, for short lookups. */
   readonly database: Database;
-  /** Without the API's limit on how long a statement takes: for what reads all that an account has. */
+  /** Without the API's statement timeout, for work that reads a whole account. */
   readonly unlimitedDatabase: Database;
-  /** Changes of settings wait here, by account. */
+  /** Queues changes of settings per account. */
   readonly changeSlots: FairSlots;
   readonly changes: Pick<ChangeListener, 'catchUp'>;
   readonly key: MasterKey;
@@ -56,9 +56,9 @@ export interface ManagementDependencies {
     QueueControlStore,
     'control' | 'pausedDestinations' | 'release' | 'setPause'
   >;
-  /** Stores a message as the send operation does. */
+  /** Stores a message like the send operation. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
-  /** Undefined where mail is not captured. */
+  /** Undefined if mail isn't captured. */
   readonly inbox: InboxStore | undefined;
   publicUrl(): string;
 }

@@ -3,22 +3,22 @@ import { managementPrefix } from './management-prefix.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
 
-/** What most bodies of the management API may be. */
+/** The limits of most request bodies. */
 const defaultBody = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };
 
 /** A template's sources. */
 const sources = { bodyBytes: 4 * mebibyte, bodySeconds: 30, bodyValues: 10_000 };
 
-/** Values of a template's fields as the send operation takes them, fields of a contact, names of a sender. */
+/** Template field values, contact fields or sender names. */
 const values = { bodyBytes: 1 * mebibyte, bodySeconds: 30, bodyValues: 2_000 };
 
-/** For a route whose path says all; some clients send `{}` all the same. */
+/** For routes without a body; some clients send `{}` anyway. */
 const empty = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
 
-/** For callers who aren't known yet. */
+/** For unauthenticated callers. */
 const anonymousBody = { bodyBytes: 4 * kibibyte, bodySeconds: 10, bodyValues: 20 };
 
-/** A CSV file goes to disk. */
+/** CSV files are streamed to disk. */
 const file = { bodyBytes: 1 * gibibyte, bodySeconds: 900, streamed: true };
 
 const none = { bodyBytes: 0, bodySeconds: 0 };

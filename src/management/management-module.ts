@@ -14,18 +14,18 @@ interface ManagementModuleDependencies
     ManagementDependencies,
     'changeSlots' | 'controls' | 'imports' | 'inbox' | 'unlimitedDatabase'
   > {
-  /** Connections for what the API does. */
+  /** Database connections of the API. */
   readonly connections: SharedPool;
 }
 
-/** The management API as the rest of the service sees it. */
+/** The management API, as seen by the rest of the service. */
 interface Management {
   registerRoutes(http: Http): void;
-  /** Ends what goes on behind answers; nothing may be asked any more. */
+  /** Stops background imports. No requests may follow. */
   stop(): Promise<void>;
 }
 
-/** Changes of settings: one of each account at a time, since each waits for the one before in the database anyway. */
+/** One change per account at a time; the database would serialize them anyway. */
 const changeLimits = {
   what: 'changes',
   slots: 4,
@@ -36,7 +36,7 @@ const changeLimits = {
   retryAfter: 1,
 } as const;
 
-/** Connects the files of the room. */
+/** Wires up the management API. */
 export function createManagement(dependencies: ManagementModuleDependencies): Management {
   const { clock, facts, connections } = dependencies;
   const shared = {

@@ -1,2 +1,2 @@
-/** Where the management API lives. */
+/** Path prefix of the management API. */
 export const managementPrefix = '/manage/v1';

@@ -16,9 +16,9 @@ import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
 
 /**
- * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,
- * query, body. Answers are never cached by strangers and carry an ETag; refusals are problem details (RFC 9457).
- * @param dependenciesOf what calls work with: the share of the connections of an account, or of a caller without one
+ * Registers the route table under `/manage/v1`. Checks run in the order path, caller, permission, query, body. Responses
+ * are private and carry an ETag; errors are problem details (RFC 9457).
+ * @param dependenciesOf dependencies with the connection share of an account, or of a caller without one
  */
 export function registerManagementRoutes(
   http: Http,
@@ -31,10 +31,10 @@ export function registerManagementRoutes(
     async (scope) => {
       scope.setErrorHandler(answerProblemDetails);
       scope.setNotFoundHandler((request, reply) => answerUnknownPath(request, reply));
-      // Fastify's own checks would coerce and drop values.
+      // Fastify's own validation would coerce and drop values.
       scope.setValidatorCompiler(() => () => true);
       scope.setSerializerCompiler(() => JSON.stringify);
-      // Fastify's own would pass a text off as a JSON string.
+      // Fastify's default would pass plain text as a JSON string.
       scope.removeContentTypeParser('text/plain');
       scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
       for (const route of routeTable)
@@ -44,7 +44,7 @@ export function registerManagementRoutes(
   );
 }
 
-/** The paths of the table as patterns, with what can be done to each. */
+/** Path patterns of the table with their methods. */
 const methodsByPath = new Map<string, { readonly pattern: RegExp; readonly methods: string[] }>();
 for (const { method, path } of routeTable) {
   const known = methodsByPath.get(path);
@@ -55,7 +55,7 @@ for (const { method, path } of routeTable) {
   }
 }
 
-/** 405 names what can be done instead (RFC 9110 section 15.5.6). */
+/** 404, or 405 with the allowed methods (RFC 9110 section 15.5.6). */
 function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [path = ''] = request.url.split('?');
   const methods = [...methodsByPath.values()]
@@ -64,7 +64,7 @@ function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): Fastif
   if (methods.length === 0) return answerProblemDetails(notFound('endpoint'), request, reply);
   const allowed = [...new Set(methods)].join(', ');
   reply.header('allow', allowed);
-  const problem = new Problem('method-not-allowed', `It can be asked by ${allowed}`);
+  const problem = new Problem('method-not-allowed', `Allowed methods: ${allowed}`);
   return answerProblemDetails(problem, request, reply);
 }
 
@@ -86,7 +86,7 @@ function registerRoute(
   scope.route({
     method,
     url: path,
-    // Before the body is read, so that strangers cannot make the service keep bodies.
+    // Before the body is read, so unauthenticated callers can't make the service buffer bodies.
     async onRequest(request, reply) {
       const given = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
@@ -97,7 +97,7 @@ function registerRoute(
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');
       const admitted = calls.get(request);
-      if (admitted === undefined) throw new Error('a request reached its handler unadmitted');
+      if (admitted === undefined) throw new Error('an unauthorized request reached its handler');
       const query = checker.readQuery(operation, request.query);
       const body = checker.readBody(operation, request.body, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
@@ -110,8 +110,8 @@ function registerRoute(
 }
 
 /**
- * Whose share of the connections a call is made from: the account's; without one the caller's own, so that neither strangers
- * who ask for what is public nor one person keep others from the console.
+ * The connection share of a call: the account's, or else the caller's own, so neither anonymous traffic nor a single person
+ * can lock others out of the console.
  */
 function shareOf({ account, actor }: Pick<OperationCall, 'account' | 'actor'>): string {
   if (account !== undefined) return account.id;
@@ -121,7 +121,7 @@ function shareOf({ account, actor }: Pick<OperationCall, 'account' | 'actor'>): 
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply {
   if (answer === undefined) return reply.code(204).send();
-  // Once: a report can have a megabyte.
+  // Serialized once: a report can be a megabyte.
   const text = JSON.stringify(answer);
   const tag = entityTag(text);
   reply.header('etag', tag);
@@ -132,7 +132,7 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): Fa
   return reply.type('application/json; charset=utf-8').send(text);
 }
 
-/** @throws Problem that names the first of them that can name nothing, and its form */
+/** @throws Problem for the first malformed parameter */
 function readParams(path: string, given: Readonly<Record<string, string>>): PathParams {
   const params: Record<string, string | number> = {};
   for (const name of pathParamNames(path)) {

@@ -7,7 +7,7 @@ import type { Wire } from '../foundation/wire.ts';
 import type { SystemMailKind } from '../outbox/system-mail.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
 
-/** The parameters of all paths; a call has those that its own path names, each in its valid form. */
+/** All path parameters, validated; a call has those of its own path. */
 export interface PathParams {
   readonly accountId: AccountId;
   readonly address: string;
@@ -30,39 +30,39 @@ export interface PathParams {
   readonly deliveryId: string;
 }
 
-/** A request that was let through, its input valid. */
+/** An authorized request with valid input. */
 export interface OperationCall<Query = unknown, Body = unknown> {
   readonly dependencies: ManagementDependencies;
   readonly params: PathParams;
   readonly query: Query;
   readonly body: Body;
   readonly actor: Principal | undefined;
-  /** Of the path; undefined where it names none that exists. */
+  /** The account of the path; undefined if the path has none or it doesn't exist. */
   readonly account: Account | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** What an endpoint is: the one source of its validation, its types and its documentation. */
+/** The single source of an endpoint's validation, types and documentation. */
 export interface ManagementOperation {
-  /** Unique; names it in clients that are generated from the document. */
+  /** Unique; names the operation in generated clients. */
   readonly id: string;
-  /** A few words, as a heading. */
+  /** A short heading. */
   readonly summary: string;
   readonly description?: string | undefined;
   readonly query?: TObject | undefined;
   readonly body?: TSchema | undefined;
-  /** Media type of the body where it is not JSON: the handler takes the raw stream then. */
+  /** Media type of a body that isn't JSON; the handler gets the raw stream. */
   readonly accepts?: 'text/csv' | undefined;
-  /** The body of the answer; absent: 204. */
+  /** Response body; absent: 204. */
   readonly answer?: TSchema | undefined;
-  /** Media type of the answer where it is not JSON; the handler sends it itself. */
+  /** Media type of a response that isn't JSON; the handler sends it. */
   readonly produces?: 'text/csv' | 'application/x-ndjson' | undefined;
-  /** Status of success where it is neither 200 nor 204, or a conditional endpoint makes nothing. */
+  /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from answering 201. */
   readonly status?: 200 | 201 | 202 | undefined;
-  /** It can be asked too often: a message that it sends may meet a quota, or too much may be under way. */
+  /** Can answer 429, because of a quota or too much concurrent work. */
   readonly limited?: boolean | undefined;
-  /** It heeds If-Match and If-None-Match; unless `status` says otherwise, it answers 201 where it made something. */
+  /** Supports If-Match and If-None-Match, and answers 201 on creation unless `status` is set. */
   readonly conditional?: boolean | undefined;
   handle(call: OperationCall): Promise<unknown>;
 }
@@ -88,14 +88,14 @@ export function defineOperation<
 
 /**
  * The account of the path.
- * @throws Error where the route has none, which is a fault of this program
+ * @throws Error if the route has none, which is a bug
  */
 export function accountOf(call: Pick<OperationCall, 'account'>): Account {
   if (call.account === undefined) throw new Error('a call without an account');
   return call.account;
 }
 
-/** Who calls an endpoint that is not public. */
+/** The caller of a non-public endpoint. */
 export function actorOf(call: Pick<OperationCall, 'actor'>): Principal {
   if (call.actor === undefined) throw new Error('a call without an actor');
   return call.actor;

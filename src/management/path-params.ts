@@ -8,9 +8,9 @@ import type { PathParams } from './operation.ts';
 
 interface PathParam {
   readonly schema: TSchema;
-  /** What its text has to be; goes on after the name of the parameter. */
+  /** The required form, phrased to follow the parameter name. */
   readonly form: string;
-  /** The value in its valid form; undefined where the text can name nothing. */
+  /** The parsed value; undefined if malformed. */
   read(text: string): string | number | undefined;
 }
 
@@ -33,7 +33,7 @@ function uuid(description: string): PathParam {
 function address(description: string): PathParam {
   return {
     schema: Type.String({ description, maxLength: 320 }),
-    form: 'must be an e-mail address',
+    form: 'must be an email address',
     read(text) {
       const parsed = parseEmailAddress(text);
       return parsed.ok ? normalizeAddress(parsed.address) : undefined;
@@ -44,28 +44,28 @@ function address(description: string): PathParam {
 function domain(description: string): PathParam {
   return {
     schema: Type.String({ description, maxLength: 253 }),
-    form: 'must be a domain name of several labels, such as mail.example.com',
+    form: 'must be a domain name such as mail.example.com',
     read: parseDomainName,
   };
 }
 
-/** Every parameter that a path may name: what it may be and how it is read. */
+/** Schema and parser of every path parameter. */
 export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   accountId: publicId('The account.'),
-  address: address('The e-mail address, in any case.'),
+  address: address('The email address, case-insensitive.'),
   clientId: publicId('The client id of the integration.'),
   destination: {
     schema: Type.String({
-      description: 'A domain that mail goes to, or `*` for all.',
+      description: 'A recipient domain, or `*` for all.',
       maxLength: 253,
     }),
-    form: 'must be a domain name of several labels, or *',
+    form: 'must be a domain name or *',
     read: (text) => (text === '*' ? text : parseDomainName(text)),
   },
   domain: domain('The domain.'),
-  email: address('The e-mail address of the person, in any case.'),
-  importId: uuid('The import, a UUID that the caller chooses.'),
-  inboxMessageId: uuid('The message of the inbox.'),
+  email: address('The person’s email address, case-insensitive.'),
+  importId: uuid('The import: a UUID chosen by the caller.'),
+  inboxMessageId: uuid('The captured message.'),
   keyId: uuid('The key.'),
   listId: publicId('The contact list.'),
   mailKind: {
@@ -76,7 +76,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   messageId: uuid('The message.'),
   personId: uuid('The person.'),
   receiver: {
-    schema: Type.String({ description: 'The name of the receiver, as listed.', maxLength: 253 }),
+    schema: Type.String({ description: 'The receiver’s name, as listed.', maxLength: 253 }),
     form: 'must be 1 to 253 printable ASCII characters without spaces',
     read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   },
@@ -84,7 +84,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   templateId: publicId('The template.'),
   version: {
     schema: Type.Integer({
-      description: 'The number of the version.',
+      description: 'The version number.',
       minimum: 1,
       maximum: 999_999_999,
     }),
@@ -100,7 +100,7 @@ export function pathParamNames(path: string): (keyof PathParams)[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as keyof PathParams);
 }
 
-/** What cannot be a name of anything is not there; the answer says what the name has to be. */
+/** 404 for a malformed parameter, with its required form. */
 export function malformedParam(name: keyof PathParams): Problem {
   const { form } = pathParams[name];
   return new Problem('not-found', `${name} ${form}`, { errors: [{ field: name, reason: form }] });

@@ -3,25 +3,25 @@ import { FairCapacity } from '../foundation/fair-capacity.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { Problem } from './answer/problem.ts';
 
-/** Requests about accounts that a process answers at once; an account alone may have a third of them under way. */
+/** Max concurrent account requests per process; one account gets at most a third. */
 const maxConcurrentRequests = 24;
-/** Requests of one account that wait for a place. */
+/** Max queued requests per account. */
 const maxWaitingRequests = 40;
 
-/** Shares the management API between accounts: the reports and searches of one must not use up what all need. */
+/** Shares the management API fairly, so one account's reports and searches can't starve the others. */
 export class RequestShares {
   readonly #slots = new FairCapacity(maxConcurrentRequests);
   readonly #waiting = new Map<AccountId, (() => void)[]>();
 
   /**
-   * Takes a place until the answer has ended, after those of the account that wait already.
-   * @throws Problem where too many wait
+   * Holds a slot until the response ends. Requests of one account are served in order.
+   * @throws Problem if the account's queue is full
    */
   async acquire(accountId: AccountId, reply: FastifyReply): Promise<void> {
     const queue = this.#waiting.get(accountId);
     if (queue === undefined && this.#slots.canAcquire(accountId)) this.#slots.acquire(accountId);
     else await this.#wait(accountId, queue ?? []);
-    // Its client may have gone while it waited.
+    // The client may have disconnected while waiting.
     if (reply.raw.closed) this.#release(accountId);
     else reply.raw.once('close', () => this.#release(accountId));
   }
@@ -30,7 +30,7 @@ export class RequestShares {
     if (queue.length >= maxWaitingRequests)
       throw new Problem(
         'too-many-requests',
-        'Your account has too many requests under way; try again when one is answered',
+        'Your account has too many concurrent requests. Retry when one completes',
         { retryAfter: 1 },
       );
     this.#waiting.set(accountId, queue);

@@ -13,7 +13,7 @@ export interface ManagementRoute {
   readonly path: string;
   readonly access: Access;
   readonly operation: ManagementOperation;
-  /** How large its body may be, where it isn't what follows from the rest of the line. */
+  /** Body size class, unless it follows from the other columns. */
   readonly size?: 'sources' | 'values' | undefined;
 }
 

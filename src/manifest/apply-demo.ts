@@ -23,15 +23,15 @@ const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.me
 interface DemoDependencies {
   readonly database: Database;
   readonly key: MasterKey;
-  /** Where the demo's secrets are kept. */
+  /** Where the demo's secrets are stored. */
   readonly dataDir: string;
 }
 
 /**
- * Applies the demo manifest once in the life of an installation. Its secrets are on the disk before the one transaction
- * that applies it and remembers so; a start that dies anywhere in between is finished by the next one.
- * @returns true where the demo was set up, now or earlier, and its secrets are kept in this data folder
- * @throws OperatorError where the secrets cannot be kept, or the manifest does not fit what is there already
+ * Applies the demo manifest once per installation. Its secrets are written to disk before the transaction that applies and
+ * records it, so the next start can finish an interrupted one.
+ * @returns true if the demo was set up, now or earlier, and its secrets are in this data folder
+ * @throws OperatorError if the secrets can't be written or the manifest conflicts with existing resources
  */
 export async function applyDemo(dependencies: DemoDependencies): Promise<boolean> {
   const { kysely } = dependencies.database;
@@ -46,9 +46,9 @@ export async function applyDemo(dependencies: DemoDependencies): Promise<boolean
   return hasDemoEnvironment(dependencies.dataDir);
 }
 
-/** Compiled before the lock, which nobody else may wait for as long as compiling takes. */
+/** Compiled before taking the lock, so others don't wait for the compilation. */
 async function compileDemo(): Promise<CompiledContents> {
-  // Loaded here, as only the first start compiles templates.
+  // Loaded lazily, because only the first start compiles templates.
   const { CompiledContents } = await import('./compiled-contents.ts');
   const contents = new CompiledContents();
   const { accounts } = await readDemo(throwawayDemoEnvironment());
@@ -76,14 +76,14 @@ async function applyFirst(
     await addDemoKey(transaction, environment.DEMO_API_KEY);
   } catch (cause) {
     if (!(cause instanceof ManifestError)) throw cause;
-    throw new OperatorError(`The demo cannot be set up: ${cause.message}. DEMO=0 leaves it out.`, {
+    throw new OperatorError(`Can’t set up the demo: ${cause.message}. Set DEMO=0 to skip it.`, {
       cause,
     });
   }
   await markDemoApplied(transaction);
 }
 
-/** The key of the first send; a file of an earlier release has none. */
+/** Creates the API key for the first send; demo files of earlier releases have none. */
 async function addDemoKey(
   transaction: Database['kysely'],
   text: string | undefined,

@@ -20,7 +20,7 @@ import { planTemplates, requireCompiled } from './plan-templates.ts';
 import { planUsers } from './plan-users.ts';
 import { recordApply } from './record-apply.ts';
 
-/** Takes a dry run back; never leaves this file. */
+/** Rolls back a dry run; never leaves this file. */
 class DryRunRollback extends Error {
   readonly changes: readonly ManifestChange[];
 
@@ -31,10 +31,10 @@ class DryRunRollback extends Error {
 }
 
 /**
- * Creates and changes what a manifest names, in one transaction; what is as it should be is not touched. Applies that
- * run at the same time follow one another.
- * @returns what became of everything, in the order of the manifest
- * @throws ManifestError where something cannot be; nothing is changed then
+ * Applies a manifest in one transaction; resources that already match are not touched. Concurrent applies run one after
+ * another.
+ * @returns the changes, in the order of the manifest
+ * @throws ManifestError if anything is invalid; then nothing changes
  */
 export function applyManifest(
   database: Database,

@@ -31,8 +31,8 @@ import {
 import { findRedirectUriProblem } from './redirect-uri.ts';
 
 /**
- * Makes typed values of a manifest that follows the schema, and reads its files. What cannot be used is a problem. Holes in
- * its lists stand for entries that do not follow it.
+ * Converts a schema-valid manifest to typed values and reads its files, collecting problems. Holes in its lists are entries
+ * that were removed as invalid.
  */
 export async function buildManifest(
   raw: RawManifest,
@@ -83,7 +83,7 @@ async function buildAccount(
   };
 }
 
-/** One after the other, so that a manifest of thousands of files opens one at a time. */
+/** Sequential, so a manifest with thousands of files opens only one at a time. */
 async function runSequentially<Built>(builds: readonly (() => Promise<Built>)[]): Promise<Built[]> {
   const built: Built[] = [];
   for (const build of builds) built.push(await build());

@@ -6,13 +6,13 @@ import type { ManifestPath } from './manifest-path.ts';
 import type { RawTemplate } from './manifest-schema.ts';
 import { type BuildContext, checkText, parseManifestAddress } from './read-values.ts';
 
-/** Bytes of a file with a template's HTML, MJML or text; its characters are limited by compiling. */
+/** Max bytes of a template file; compiling limits its characters. */
 const maxPartBytes = 2 * 1024 * 1024;
 
-/** Section "Send operation" of the decisions: 15 minutes unless set. */
+/** Default freshness of the send operation: 15 minutes. */
 const defaultFreshnessMinutes = 15;
 
-/** Makes a template of its entry, with the content of its files. */
+/** Builds a template from its entry and the content of its files. */
 export async function buildTemplate(
   raw: RawTemplate,
   path: ManifestPath,
@@ -80,7 +80,7 @@ async function readPart(
   return '';
 }
 
-/** A file that was checked out with other line ends is the same content. */
+/** Normalizes line endings, so a checkout with CRLF doesn't count as new content. */
 function withLineFeeds(source: TemplateSource): TemplateSource {
   const clean = Object.entries(source).map(([name, value]: [string, unknown]) => [
     name,
@@ -89,7 +89,7 @@ function withLineFeeds(source: TemplateSource): TemplateSource {
   return Object.fromEntries(clean) as TemplateSource;
 }
 
-/** SHA-256 over everything that makes a version, in a fixed order. */
+/** SHA-256 over everything that defines a version, in a fixed order. */
 function hashContent(
   source: TemplateSource,
   sender: string | undefined,

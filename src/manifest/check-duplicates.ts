@@ -2,7 +2,7 @@ import type { Manifest, ManifestAccount, ManifestUser } from './manifest.ts';
 import { formatPath, type ManifestPath } from './manifest-path.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 
-/** Adds what a manifest names twice, or says of one person in two ways. */
+/** Reports duplicate resources and contradictory data about a person. */
 export function checkDuplicates(manifest: Manifest, problems: ProblemCollector): void {
   const duplicates = new DuplicateChecker(problems);
   for (const account of manifest.accounts) {
@@ -38,11 +38,11 @@ class DuplicateChecker {
     const key = `${kind} ${id}`;
     const before = this.#seen.get(key);
     if (before === undefined) this.#seen.set(key, path);
-    else this.#problems.add(path, `is the same as ${formatPath(before)}`);
+    else this.#problems.add(path, `duplicates ${formatPath(before)}`);
   }
 }
 
-/** People are global: several accounts may name one, but only under one name and with one password. */
+/** People are global: several accounts can list a person, but only with the same name and password. */
 function checkPeople(users: readonly ManifestUser[], problems: ProblemCollector): void {
   for (const member of ['name', 'password', 'operator'] as const) {
     const first = new Map<string, ManifestUser>();

@@ -7,9 +7,9 @@ import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
 import { removeInvalidEntries } from './remove-invalid-entries.ts';
 
 /**
- * Checks a value against the manifest's schema and adds what breaks it, in the words of a person.
- * @returns the value without the entries and members of accounts that break the schema, so that the rest can be looked into;
- *   undefined where it is no list of accounts
+ * Validates a value against the manifest schema and reports problems in plain words.
+ * @returns the value without invalid entries and members of accounts, so the rest can still be checked; undefined without a
+ *   list of accounts
  */
 export function checkSchema(value: unknown, problems: ProblemCollector): RawManifest | undefined {
   const ajv = makeUniqueItemsLinear(
@@ -27,16 +27,16 @@ export function checkSchema(value: unknown, problems: ProblemCollector): RawMani
 }
 
 /**
- * What breaks a schema, in the words of a person. The errors must be verbose, and all of them.
- * @param max how many of them to describe; thousands take tens of milliseconds
+ * Describes schema errors in plain words. Requires verbose errors, and all of them.
+ * @param max how many to describe; thousands take tens of milliseconds
  */
 export function describeSchemaErrors(
   errors: readonly ErrorObject[],
   value: unknown,
   max?: number,
 ): { readonly path: ManifestPath; readonly message: string }[] {
-  // What is wrong with a name is said by the error inside it.
-  // Each union is compared with all errors. Those of its alternatives stand beside it.
+  // The inner error describes what is wrong with a name.
+  // Errors of a union's alternatives are siblings of its own error, so each union needs all errors.
   const inspected = max === undefined ? errors : errors.slice(0, 20 * max);
   const reported = withoutAlternatives(inspected).filter(
     ({ keyword }) => keyword !== 'propertyNames',
@@ -47,7 +47,7 @@ export function describeSchemaErrors(
   }));
 }
 
-/** A JSON Pointer (RFC 6901) as a path; a step into a list becomes a number. */
+/** Converts a JSON Pointer (RFC 6901) to a path; list indexes become numbers. */
 function pathOf(error: ErrorObject, value: unknown): ManifestPath {
   const steps = error.instancePath
     .split('/')
@@ -79,9 +79,9 @@ function describe(error: ErrorObject): string {
   const { limit, type } = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case 'additionalProperties':
-      return `is not part of the format; known here are ${Object.keys(schema.properties as object).join(', ')}`;
+      return `is unknown; allowed members are ${Object.keys(schema.properties as object).join(', ')}`;
     case 'required':
-      return 'is missing';
+      return 'is required';
     case 'type':
       return describeType(String(type), error.data);
     case 'anyOf':
@@ -89,13 +89,13 @@ function describe(error: ErrorObject): string {
     case 'enum':
       return `must be one of ${(schema.enum as unknown[]).join(', ')}`;
     case 'pattern':
-      return String(schema.patternErrorMessage ?? 'has not the form that it must have');
+      return String(schema.patternErrorMessage ?? 'has an invalid format');
     case 'minLength':
       return limit === 1 ? 'is empty' : `must have at least ${limit} characters`;
     case 'maxLength':
       return error.propertyName === undefined
         ? `must have at most ${limit} characters`
-        : `has a name of more than ${limit} characters`;
+        : `has a name longer than ${limit} characters`;
     case 'minItems':
       return `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
     case 'maxItems':
@@ -103,7 +103,7 @@ function describe(error: ErrorObject): string {
     case 'maxProperties':
       return `must have at most ${limit} members`;
     case 'uniqueItems':
-      return 'has an entry twice';
+      return 'contains a duplicate entry';
     case 'minimum':
       return `must be at least ${limit}`;
     case 'maximum':

@@ -4,15 +4,15 @@ import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestTemplate } from './manifest.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 
-/** What a template's content is as a version. */
+/** A template's content, compiled as a version. */
 interface CompiledContent {
   readonly compiled: CompiledTemplate;
   readonly warnings: readonly string[];
 }
 
 /**
- * The content of a template as a version.
- * @returns undefined where it cannot be one; then why is among the problems
+ * Converts the content of a template to a version.
+ * @returns undefined if it doesn't compile; the problems say why
  * @throws NotCompiled
  */
 export function resolveCompiledContent(
@@ -32,7 +32,7 @@ export function resolveCompiledContent(
   return { compiled, warnings };
 }
 
-/** The place is counted in the file, or in the text that stands in the manifest. */
+/** Lines and columns count from the start of the file or inline text. */
 function describe(problem: TemplateProblem, template: ManifestTemplate): string {
   const { part, line, column, message } = problem;
   const file =

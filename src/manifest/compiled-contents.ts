@@ -1,23 +1,23 @@
 import { type CompileResult, compileTemplate } from '../template/compile-template.ts';
 import type { ManifestTemplate } from './manifest.ts';
 
-/** Contents that a change needs compiled and that are not; they are compiled before it is tried again. */
+/** Thrown for contents that a change needs compiled; they are compiled before it is retried. */
 export class NotCompiled extends Error {
   override name = 'NotCompiled';
   readonly templates: readonly ManifestTemplate[];
 
   constructor(templates: readonly ManifestTemplate[]) {
-    super('templates changed while they were compiled');
+    super('templates kept changing while they were being compiled');
     this.templates = templates;
   }
 }
 
-/** Contents of templates with what compiling made of each. */
+/** Template contents with their compilation results. */
 export class CompiledContents {
   readonly #group: string | undefined;
   readonly #results = new Map<string, CompileResult>();
 
-  /** @param group whose they are (see `compileTemplate`) */
+  /** @param group the account (see `compileTemplate`) */
   constructor(group?: string) {
     this.#group = group;
   }
@@ -46,9 +46,9 @@ function keyOf({ contentHash }: ManifestTemplate): string {
 const maxAttempts = 5;
 
 /**
- * Runs a change that needs templates compiled, without compiling inside it: it is broken off where one is not, and run again
- * once that one is. So no transaction and no lock lasts as long as compiling does, and what is changed is what was compiled.
- * @throws NotCompiled where the templates change again and again meanwhile
+ * Runs a change that needs compiled templates. If one isn't compiled, the change is aborted and retried after compiling, so
+ * no transaction or lock lasts as long as a compilation.
+ * @throws NotCompiled if the templates keep changing
  */
 export async function withCompiledContents<Result>(
   group: string | undefined,

@@ -11,12 +11,12 @@ import type { EnvironmentVariables } from './substitute-environment.ts';
 /** The account of demo/manifest.yaml. */
 export const demoAccountId = '1000' as AccountId;
 
-/** Where the passwords and secrets of the demo are kept, readable by a shell and by its owner alone. */
+/** Holds the demo's passwords and secrets in shell syntax, readable only by its owner. */
 function demoEnvironmentFile(dataDir: string): string {
   return join(dataDir, 'demo.env');
 }
 
-/** The variables of demo/manifest.yaml whose values are made at random. */
+/** Variables of demo/manifest.yaml with random values. */
 const secretNames = [
   'DEMO_OWNER_PASSWORD',
   'DEMO_DEVELOPER_PASSWORD',
@@ -25,12 +25,12 @@ const secretNames = [
   'DEMO_CLIENT_SECRET',
 ];
 
-/** What programs read the inbox with where no setting says so. */
+/** The inbox token, used unless a setting provides one. */
 const inboxTokenVariable = 'INBOX_TOKEN';
 
 /**
- * The demo's passwords and secrets: those of the file, which is made with new ones where there is none.
- * @throws OperatorError where the file cannot be read or written
+ * Reads the demo's passwords and secrets from the file, which is created with new ones if missing.
+ * @throws OperatorError if the file can't be read or written
  */
 export async function loadDemoEnvironment(dataDir: string): Promise<EnvironmentVariables> {
   const file = demoEnvironmentFile(dataDir);
@@ -38,30 +38,30 @@ export async function loadDemoEnvironment(dataDir: string): Promise<EnvironmentV
   return parseEnv(hasDemoVariables(text) ? text : await addLines(file, text, composeDemo()));
 }
 
-/** Values that nobody keeps, for reading the manifest without a data folder. */
+/** Throwaway values, for reading the manifest without a data folder. */
 export function throwawayDemoEnvironment(): EnvironmentVariables {
   return parseEnv(composeDemo().join(''));
 }
 
-/** True where the demo's passwords and secrets are kept here. */
+/** True if the demo's passwords and secrets are in this folder. */
 export async function hasDemoEnvironment(dataDir: string): Promise<boolean> {
   return hasDemoVariables(await readIfExists(demoEnvironmentFile(dataDir)));
 }
 
-/** Whether the file holds the demo's API key: that of a folder from before 0.2.0 has none. */
+/** Whether the file contains the demo's API key; files from before 0.2.0 don't. */
 export async function hasDemoKey(dataDir: string): Promise<boolean> {
   const text = await readIfExists(demoEnvironmentFile(dataDir));
   return text !== undefined && /^(?:export )?DEMO_API_KEY=/m.test(text);
 }
 
-/** The inbox's token that is kept here, if there is one. */
+/** The stored inbox token, if any. */
 export async function readInboxToken(dataDir: string): Promise<string | undefined> {
   return parseEnv((await readIfExists(demoEnvironmentFile(dataDir))) ?? '')[inboxTokenVariable];
 }
 
 /**
- * The inbox's token that is kept here; made where there is none.
- * @throws OperatorError where the file cannot be read or written
+ * The stored inbox token, created if missing.
+ * @throws OperatorError if the file can't be read or written
  */
 export async function ensureInboxToken(dataDir: string): Promise<string | undefined> {
   const existing = await readInboxToken(dataDir);
@@ -69,11 +69,11 @@ export async function ensureInboxToken(dataDir: string): Promise<string | undefi
   const file = demoEnvironmentFile(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   await addLines(file, await readIfExists(file), [secretLine(inboxTokenVariable)]);
-  // Another start on this folder may have been faster.
+  // A concurrent start on this folder may have been faster.
   return readInboxToken(dataDir);
 }
 
-/** Without the demo the file may hold the inbox's token alone. */
+/** Without the demo, the file may contain only the inbox token. */
 function hasDemoVariables(text: string | undefined): text is string {
   return text !== undefined && /^(?:export )?DEMO_/m.test(text);
 }
@@ -83,17 +83,16 @@ async function readIfExists(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return undefined;
-    throw new OperatorError(`The secrets in ${file} cannot be read (${codeOf(cause)}).`, {
+    throw new OperatorError(`Can’t read the secrets in ${file} (${codeOf(cause)}).`, {
       cause,
     });
   }
 }
 
 /**
- * Adds lines to the file, which is written whole under another name and put in place: half a file is never seen. One that
- * another start has made meanwhile is kept.
- * @param before what it holds; undefined where it is not there
- * @returns what it holds now
+ * Adds lines to the file, atomically through a temporary file. A file created by a concurrent start is kept.
+ * @param before current content; undefined if the file doesn't exist
+ * @returns the new content
  */
 async function addLines(
   file: string,
@@ -110,7 +109,7 @@ async function addLines(
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return await readFile(file, 'utf8');
     throw new OperatorError(
-      `The demo's secrets cannot be written to ${file} (${codeOf(cause)}); set DATA_DIR to a folder that can be written, or DEMO=0.`,
+      `Can’t write the demo’s secrets to ${file} (${codeOf(cause)}). Set DATA_DIR to a writable folder, or DEMO=0.`,
       { cause },
     );
   } finally {
@@ -118,7 +117,7 @@ async function addLines(
   }
 }
 
-const heading = '# Made by the first start. Read it into a shell with: . demo.env\n';
+const heading = '# Created by the first start. Load it into a shell with: . demo.env\n';
 
 function composeDemo(): string[] {
   return [

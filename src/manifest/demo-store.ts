@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 
 type Kysely = Database['kysely'];
 
-/** True once the demo manifest was applied to this installation, whatever became of the demo since. */
+/** True once the demo manifest was applied, even if the demo was removed since. */
 export async function isDemoApplied(kysely: Kysely): Promise<boolean> {
   const row = await kysely
     .selectFrom('installation')
@@ -12,7 +12,7 @@ export async function isDemoApplied(kysely: Kysely): Promise<boolean> {
   return row.demo_applied_at !== null;
 }
 
-/** Remembers that the demo manifest was applied, in the transaction that does so. */
+/** Records that the demo manifest was applied, in the same transaction. */
 export async function markDemoApplied(transaction: Kysely): Promise<void> {
   await transaction
     .updateTable('installation')

@@ -3,7 +3,7 @@ import type { ManifestProblem } from './manifest-problems.ts';
 
 const actions: readonly ChangeAction[] = ['created', 'changed', 'unchanged', 'removed'];
 
-/** What became of everything, one line each, and the sum. */
+/** One line per change, then a summary. */
 export function describeChanges(changes: readonly ManifestChange[], dryRun: boolean): string {
   const lines = changes.map((change) => {
     const { action, kind, account, id, notes } = change;
@@ -15,16 +15,16 @@ export function describeChanges(changes: readonly ManifestChange[], dryRun: bool
     (action) => `${changes.filter((change) => change.action === action).length} ${action}`,
   );
   const sum = sums.join(', ');
-  lines.push(dryRun ? `Dry run, nothing was changed. Would be: ${sum}.\n` : `Done: ${sum}.\n`);
+  lines.push(dryRun ? `Dry run, nothing changed. Would be: ${sum}.\n` : `Done: ${sum}.\n`);
   return lines.join('');
 }
 
-/** What is wrong with a manifest, one line each, as compilers write it: file, line, path, problem. */
+/** One line per problem in compiler style: file, line, path, problem. */
 export function describeProblems(name: string, problems: readonly ManifestProblem[]): string {
   const lines = problems.map(({ path, line, message }) => {
     const where = line === undefined ? name : `${name}:${line}`;
     return `${where}: ${path === '' ? message : `${path} ${message}`}\n`;
   });
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  return `${lines.join('')}${count}; nothing was changed.\n`;
+  return `${lines.join('')}${count}; nothing changed.\n`;
 }

@@ -3,8 +3,8 @@ import type { ErrorObject } from 'ajv';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Of a union (anyOf) one thing is said: the errors inside the one alternative that an object or a list can be meant as,
- * else the union's own error, as those of the alternatives contradict each other. The errors must be all there are.
+ * Reduces the errors of a union (anyOf): if only one alternative takes an object or list as given, its errors are reported;
+ * otherwise the union's own, because errors of different alternatives contradict each other. Requires all errors.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
@@ -28,7 +28,7 @@ function isInside(error: ErrorObject, union: ErrorObject): boolean {
   return error !== union && sameOrBelow;
 }
 
-/** Where the only alternative stands that takes an object, or a list, as it was given. */
+/** The path of the only alternative that takes an object or a list, whichever was given. */
 function matchingAlternative({ data, schema, schemaPath }: ErrorObject): string | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const type = Array.isArray(data) ? 'array' : 'object';
@@ -39,7 +39,7 @@ function matchingAlternative({ data, schema, schemaPath }: ErrorObject): string 
   return index === undefined || others.length > 0 ? undefined : `${schemaPath}/${index}`;
 }
 
-/** What a union takes: "must be a whole number from 3 to 400, or null". */
+/** Describes a union, such as "must be a whole number from 3 to 400, or null". */
 export function describeUnion(alternatives: readonly Schema[]): string {
   return `must be ${alternatives.map(describeAlternative).join(', or ')}`;
 }

@@ -23,12 +23,12 @@ import {
 
 type Kysely = Database['kysely'];
 
-/** Names the CSV file of a list's contacts beside the manifest; undefined: they are left out. */
+/** Names the CSV file for a list's contacts; undefined: contacts aren't exported. */
 type NameContactFile = (accountId: AccountId, listId: string) => string | undefined;
 
 /**
- * The manifest that an installation could have been set up with. Secrets are not part of it: passwords and client secrets
- * are known to nobody, so applying it to another installation needs new ones.
+ * Exports the installation as a manifest. Passwords and client secrets are stored as hashes, so applying it to another
+ * installation needs new ones.
  */
 export async function exportManifest(
   kysely: Kysely,
@@ -119,7 +119,7 @@ function exportTemplate(row: PublishedContent): RawTemplate {
   };
 }
 
-/** What looks like a reference to the environment is meant literally. */
+/** Escapes text that looks like an environment variable reference. */
 function escapeReferences(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll(`\${`, () => `$\${`);
   if (Array.isArray(value)) return value.map(escapeReferences);

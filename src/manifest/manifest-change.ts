@@ -9,44 +9,44 @@ type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | '
 
 export type ChangeAction = 'created' | 'changed' | 'unchanged' | 'removed';
 
-/** What becomes of one thing that a manifest names, or no longer names. */
+/** The outcome for a resource that a manifest names, or no longer names. */
 export interface ManifestChange {
   readonly account: AccountId;
   readonly kind: ChangeKind;
-  /** The id, e-mail address or client id. */
+  /** The id, email address or client id. */
   readonly id: string;
   readonly action: ChangeAction;
-  /** Where the manifest names it; undefined for what is removed. */
+  /** Its path in the manifest; undefined if it is removed. */
   readonly path: ManifestPath | undefined;
-  /** What a person may want to know: "version 2", warnings of a template. */
+  /** Details for people, such as "version 2" or template warnings. */
   readonly notes: readonly string[];
-  /** Which members of it change, where that is told one by one. */
+  /** The changed members, if tracked. */
   readonly changed?: readonly string[];
 }
 
-/** A change and how it is made; `run` is absent where there is nothing to do. */
+/** A change with the function that makes it; `run` is absent if there is nothing to do. */
 export interface PlannedChange extends ManifestChange {
   readonly run?: () => Promise<void>;
 }
 
 export interface ApplyOptions {
-  /** Removes what the manifest does not name, in the accounts that it names. */
+  /** Removes resources that the manifest doesn't name, within the accounts it names. */
   readonly prune?: boolean;
-  /** Does everything, then takes it back. */
+  /** Applies everything, then rolls back. */
   readonly dryRun?: boolean;
 }
 
-/** What planning needs: it reads in the transaction in which the changes are made afterwards. */
+/** Dependencies of planning, which reads in the same transaction that later makes the changes. */
 export interface PlanContext {
   readonly transaction: DatabaseTransaction;
   readonly secrets: ClientSecretHasher;
   readonly problems: ProblemCollector;
   readonly options: ApplyOptions;
-  /** Of templates whose content is new. */
+  /** Compiled contents of changed templates. */
   readonly contents: CompiledContents;
 }
 
-/** The ids among `existing` that the manifest does not name, where it is to be pruned. */
+/** With prune: the ids in `existing` that the manifest doesn't name. */
 export function toRemove<Thing>(
   context: PlanContext,
   existing: readonly Thing[],

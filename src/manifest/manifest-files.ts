@@ -4,21 +4,21 @@ import { dirname, resolve } from 'node:path';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 
-/** Bytes of a manifest. */
+/** Max bytes of a manifest. */
 const maxManifestBytes = 4 * 1024 * 1024;
 
-/** The text of a manifest and where it came from. */
+/** The text of a manifest and its origin. */
 export interface ManifestText {
   readonly text: string;
-  /** How messages name it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** Files that it names are found from here. */
+  /** Base folder of the files it names. */
   readonly folder: string;
 }
 
 /**
- * Reads a manifest, `-` for standard input: then files that it names are found from the current folder.
- * @throws OperatorError where it cannot be read
+ * Reads a manifest; `-` means standard input, with files relative to the current folder.
+ * @throws OperatorError if it can't be read
  */
 export async function readManifestText(file: string): Promise<ManifestText> {
   if (file === '-') {
@@ -31,7 +31,7 @@ export async function readManifestText(file: string): Promise<ManifestText> {
   throw new OperatorError(`The manifest ${file} ${text.reason}.`);
 }
 
-/** The files that one manifest names; each is read once. */
+/** The files of a manifest; each is read only once. */
 export class ManifestFiles {
   readonly #folder: string;
   readonly #read = new Map<string, Promise<string | Unreadable>>();
@@ -41,8 +41,8 @@ export class ManifestFiles {
   }
 
   /**
-   * The text of a file, or why there is none.
-   * @param maxBytes bytes that it may have
+   * The text of a file, or why it can't be used.
+   * @param maxBytes max size of the file
    */
   text(file: string, maxBytes: number): Promise<string | Unreadable> {
     const path = resolve(this.#folder, file);
@@ -53,7 +53,7 @@ export class ManifestFiles {
   }
 }
 
-/** Why a file has no text; goes on after its name. */
+/** Why a file can't be used, phrased to follow its name. */
 interface Unreadable {
   readonly reason: string;
 }
@@ -72,7 +72,7 @@ async function readStandardInput(): Promise<string | Unreadable> {
 async function readTextFile(path: string, maxBytes: number): Promise<string | Unreadable> {
   let handle: FileHandle | undefined;
   try {
-    // A device or a pipe might never end; opening a pipe would wait for somebody to write to it.
+    // A device or pipe might never end, and opening a pipe blocks until there is a writer.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await handle.stat();
     if (!stats.isFile()) return { reason: 'is not a file' };
@@ -85,7 +85,7 @@ async function readTextFile(path: string, maxBytes: number): Promise<string | Un
   }
 }
 
-/** The text without a byte order mark, with which some editors begin a file. */
+/** Decodes UTF-8 and strips the byte order mark that some editors add. */
 function decode(bytes: Buffer): string | Unreadable {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -95,11 +95,11 @@ function decode(bytes: Buffer): string | Unreadable {
 }
 
 function tooLarge(maxBytes: number): Unreadable {
-  return { reason: `has more than ${maxBytes} bytes` };
+  return { reason: `is larger than ${maxBytes} bytes` };
 }
 
 function describeReadError(code: string | undefined): string {
   if (code === 'ENOENT') return 'does not exist';
-  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user';
-  return `cannot be read (${code ?? 'unknown reason'})`;
+  if (code === 'EACCES' || code === 'EPERM') return 'can’t be read by this user';
+  return `can’t be read (${code ?? 'unknown reason'})`;
 }

@@ -1,7 +1,7 @@
-/** Where something stands in a manifest: names of members and places in lists, from the top. */
+/** A path in a manifest: member names and list indexes from the top. */
 export type ManifestPath = readonly (string | number)[];
 
-/** The path as people write it: `accounts[0].senders[1].address`, odd names in quotes. */
+/** Formats a path, such as `accounts[0].senders[1].address`; unusual names are quoted. */
 export function formatPath(path: ManifestPath): string {
   let text = '';
   for (const step of path) {

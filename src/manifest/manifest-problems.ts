@@ -1,16 +1,16 @@
 import { formatPath, type ManifestPath } from './manifest-path.ts';
 
-/** Something in a manifest that cannot be used, for the person who wrote it. */
+/** A problem in a manifest, for its author. */
 export interface ManifestProblem {
   /** Such as `accounts[0].senders[1].address`; empty for the file as a whole. */
   readonly path: string;
-  /** Line of the manifest, counted from 1, where it is known. */
+  /** Line in the manifest, counted from 1, if known. */
   readonly line: number | undefined;
-  /** Goes on after the path: "is missing". Never contains a value of the manifest that may be secret. */
+  /** Phrased to follow the path: "is required". Never contains values that may be secret. */
   readonly message: string;
 }
 
-/** A manifest that was not applied, with everything that is wrong with it; nothing was changed. */
+/** A manifest that wasn't applied, with all its problems; nothing was changed. */
 export class ManifestError extends Error {
   override name = 'ManifestError';
   readonly problems: readonly ManifestProblem[];
@@ -21,15 +21,15 @@ export class ManifestError extends Error {
   }
 }
 
-/** Finds the line of a place in the manifest, or of the nearest place around it. */
+/** Finds the line of a path in the manifest, or of its nearest parent. */
 export type Locate = (path: ManifestPath) => number | undefined;
 
-/** Problems told apart at most; the rest would only repeat them. */
+/** Max problems reported. */
 export const maxProblems = 50;
 
 /**
- * Collects problems of all steps, so that one run names all of them. Where one step found a problem, later ones only find
- * what comes of it, so they are not heard about that place.
+ * Collects the problems of all steps, so one run reports all of them. Later steps can't add problems at a path where an
+ * earlier one found some, because those would be consequences.
  */
 export class ProblemCollector {
   readonly #problems: ManifestProblem[] = [];
@@ -52,12 +52,12 @@ export class ProblemCollector {
     this.#problems.push({ path: formatPath(path), line: this.#locate(path), message });
   }
 
-  /** Begins the next step. */
+  /** Starts the next step. */
   nextStep(): void {
     this.#reportedBefore.push(...this.#reportedNow.splice(0));
   }
 
-  /** @throws ManifestError where there is any problem */
+  /** @throws ManifestError if there are any problems */
   throwIfAny(): void {
     if (!this.isEmpty) throw this.toError();
   }

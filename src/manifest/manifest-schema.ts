@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { roles } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
 
-/** Ids of accounts, integrations, templates and lists. */
+/** An id of an account, integration, template or list. */
 function PublicId(description: string) {
   return Type.String({
     description,
@@ -11,7 +11,7 @@ function PublicId(description: string) {
   });
 }
 
-/** What people call something: blanks alone would show nothing to choose. */
+/** A display name; blank ones would be invisible in the console. */
 export function Name(description: string) {
   return Type.String({
     description,
@@ -31,21 +31,21 @@ function Flag(description: string) {
 
 const strict = { additionalProperties: false } as const;
 
-/** Max characters of a source as it is given; publishing has a lower limit. A manifest's file may have as many bytes. */
+/** Max characters of a template source, and max bytes of a source file; publishing has a lower limit. */
 export const maxSourceText = 2 * 1024 * 1024;
 
-/** Max characters of a subject or preview text as it is given; publishing has a lower limit. */
+/** Max characters of a subject or preview text; publishing has a lower limit. */
 const maxLineText = 10_000;
 
-/** Max characters of a text of a field as it is given; publishing has a lower limit. */
+/** Max characters of a field's default, sample or description; publishing has a lower limit. */
 const maxFieldText = 20_000;
 
-/** Max entries of a list in a manifest. */
+/** Max entries per list in a manifest. */
 const maxEntries = 10_000;
 
 const path = { minLength: 1, maxLength: 4_096 } as const;
 
-/** Text in the manifest itself, or the file beside it that holds the text. */
+/** Inline text, or a reference to a file. */
 function TextOrFile(description: string) {
   return Type.Union(
     [
@@ -66,39 +66,39 @@ function TextOrFile(description: string) {
 
 export const UserSchema = Type.Object(
   {
-    email: Address('Names the person, in every account and without regard to case.'),
-    name: Type.Optional(Name('How the person is called.')),
+    email: Address('Identifies the person across accounts, case-insensitive.'),
+    name: Type.Optional(Name('The person’s name.')),
     password: Type.Optional(
       Type.String({
         description:
-          'At least 12 characters; better a reference to the environment. Set for users without one only; nobody’s password is changed.',
+          'At least 12 characters, preferably an environment variable reference. Only set for users without a password; existing passwords never change.',
         maxLength: maxPasswordLength,
       }),
     ),
     role: Type.Enum([...roles], {
       description:
-        'What the person may do in this account; `service` is for programs, which only send and read the status of messages.',
+        'The role in this account. `service` is for programs that only send and read message status.',
     }),
     operator: Flag(
-      'Whether the person looks after the installation as a whole. While nobody does, whoever owns every account is operator.',
+      'Whether the person operates the whole installation. If nobody does, people who own every account are operators.',
     ),
   },
-  { ...strict, description: 'A person who acts in the account.' },
+  { ...strict, description: 'A user of the account.' },
 );
 
 export const SenderSchema = Type.Object(
   {
-    address: Address('The address to send from.'),
+    address: Address('The sender address.'),
     displayNames: Type.Optional(
-      Type.Array(Name('A name to send under; "*" allows any.'), {
-        description: 'Names that may stand beside the address; the first one is the default.',
+      Type.Array(Name('An allowed display name; "*" allows any.'), {
+        description: 'Allowed display names; the first is the default.',
         uniqueItems: true,
         maxItems: 100,
       }),
     ),
-    verified: Flag('Whether the address may be used. Only you can know; default false.'),
+    verified: Flag('Whether you have verified that the address may be used. Default: false.'),
   },
-  { ...strict, description: 'An address that the account sends from.' },
+  { ...strict, description: 'A sender address of the account.' },
 );
 
 export const IntegrationSchema = Type.Object(
@@ -107,15 +107,15 @@ export const IntegrationSchema = Type.Object(
     clientSecret: Type.Optional(
       Type.String({
         description:
-          'At least 24 printable ASCII characters; better a reference to the environment. Needed for a new integration.',
+          'At least 24 printable ASCII characters, preferably an environment variable reference. Required for a new integration.',
         maxLength: 1_000,
       }),
     ),
-    name: Name('Shown to people who are asked to authorize it.'),
+    name: Name('Shown on the consent page.'),
     redirectUri: Type.Optional(
       Type.String({
         description:
-          'Where grant codes go: https, or http on the loopback, or the scheme of an installed program. Default https://localhost/callback.',
+          'Where grant codes are sent: https, http on loopback, or a private scheme of an installed app. Default: https://localhost/callback.',
         maxLength: 2_000,
       }),
     ),
@@ -128,24 +128,32 @@ export const IntegrationSchema = Type.Object(
       }),
     ),
   },
-  { ...strict, description: 'A program that calls the service.' },
+  { ...strict, description: 'An OAuth client that calls the service.' },
 );
 
 const FieldSchema = Type.Object(
   {
     default: Type.Optional(
       Type.String({
-        description: 'Taken where a request gives no value; may be empty.',
+        description: 'Used if a request supplies no value; may be empty.',
         maxLength: maxFieldText,
       }),
     ),
     sample: Type.Optional(
-      Type.String({ description: 'For previews and examples.', maxLength: maxFieldText }),
+      Type.String({
+        description: 'Sample value for previews and examples.',
+        maxLength: maxFieldText,
+      }),
     ),
     description: Type.Optional(
-      Type.String({ description: 'For people who send with it.', maxLength: maxFieldText }),
+      Type.String({
+        description: 'Shown to people who send with the template.',
+        maxLength: maxFieldText,
+      }),
     ),
-    secret: Flag('Its values are masked, its links never tracked, both erased at the end.'),
+    secret: Flag(
+      'Values are masked and erased once the message is final; links are never tracked.',
+    ),
   },
   strict,
 );
@@ -153,25 +161,29 @@ const FieldSchema = Type.Object(
 export const TemplateSchema = Type.Object(
   {
     id: PublicId('The template id of the send operation.'),
-    name: Name('How people call the template.'),
-    createdBy: Address('The e-mail address of a user of the account.'),
+    name: Name('The template’s name.'),
+    createdBy: Address('Email of a user of the account.'),
     sender: Type.Optional(
-      Address('The sender where a request names none. Default: the address of `createdBy`.'),
+      Address('The sender if a request names none. Default: the address of `createdBy`.'),
     ),
-    subject: Type.String({ description: 'With {{fields}}.', minLength: 1, maxLength: maxLineText }),
+    subject: Type.String({
+      description: 'The subject, with {{fields}}.',
+      minLength: 1,
+      maxLength: maxLineText,
+    }),
     previewText: Type.Optional(
       Type.String({
-        description: 'Shown by mail programs beside the subject. With {{fields}}.',
+        description: 'Shown by mail clients next to the subject, with {{fields}}.',
         maxLength: maxLineText,
       }),
     ),
     html: Type.Optional(TextOrFile('The HTML part, with {{fields}}; or use `mjml`.')),
     mjml: Type.Optional(TextOrFile('The HTML part as MJML, with {{fields}}; or use `html`.')),
-    text: Type.Optional(TextOrFile('The text part. Default: made from the HTML.')),
+    text: Type.Optional(TextOrFile('The text part. Default: generated from the HTML.')),
     fields: Type.Optional(
       Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
         type: 'object',
-        description: 'What is to be known about the fields, by their names.',
+        description: 'Settings of the fields, by name.',
         maxProperties: 1_000,
         propertyNames: { type: 'string', maxLength: 1_000 },
         additionalProperties: FieldSchema,
@@ -180,7 +192,7 @@ export const TemplateSchema = Type.Object(
     freshnessMinutes: Type.Optional(
       Type.Integer({
         description:
-          'How long a message may be under way that is not to be delivered late (deliveryWhenDelayed FALSE). Default 15.',
+          'How long to try delivering a message with deliveryWhenDelayed FALSE. Default: 15.',
         minimum: 1,
         maximum: 20_160,
       }),
@@ -188,23 +200,27 @@ export const TemplateSchema = Type.Object(
     whenUncertain: Type.Optional(
       Type.Enum(['resend', 'hold'], {
         description:
-          'What becomes of a message that the receiver may have taken, as it said nothing to its end: sent again with the same Message-ID, or held for a person. Default resend.',
+          'What to do if the receiver never confirmed whether it accepted a message: resend it with the same Message-ID, or hold it for review. Default: resend.',
       }),
     ),
   },
-  { ...strict, description: 'A template; a change of its content publishes a new version.' },
+  { ...strict, description: 'A template. Changing its content publishes a new version.' },
 );
 
 export const ListSchema = Type.Object(
   {
     id: PublicId('The list id, such as l-0001.'),
-    name: Name('How people call the list.'),
-    folderName: Type.Optional(Type.String({ description: 'Where it is filed.', maxLength: 200 })),
-    description: Type.Optional(Type.String({ description: 'What it is for.', maxLength: 1_000 })),
+    name: Name('The list’s name.'),
+    folderName: Type.Optional(
+      Type.String({ description: 'The folder of the list.', maxLength: 200 }),
+    ),
+    description: Type.Optional(
+      Type.String({ description: 'The purpose of the list.', maxLength: 1_000 }),
+    ),
     csv: Type.Optional(
       Type.String({
         description:
-          'Path of a UTF-8 CSV file, relative to the manifest. Its first row names the columns, one of them `email`.',
+          'Path of a UTF-8 CSV file, relative to the manifest. Its first row names the columns; one must be `email`.',
         ...path,
       }),
     ),
@@ -218,30 +234,30 @@ function QuotaLimit(description: string) {
 
 const QuotaSchema = Type.Object(
   {
-    perHour: QuotaLimit('Of a clock hour.'),
-    perDay: QuotaLimit('Of a day in UTC.'),
+    perHour: QuotaLimit('Per clock hour.'),
+    perDay: QuotaLimit('Per UTC day.'),
   },
   {
     ...strict,
     description:
-      'Most messages that are accepted of the account. A member that is left out is no limit; `{}` is no quota at all.',
+      'Max messages accepted from the account. An omitted member means no limit; `{}` removes the quota.',
   },
 );
 
 export const AccountSchema = Type.Object(
   {
     id: PublicId('The account id of the send operation.'),
-    name: Name('How people call the account.'),
+    name: Name('The account’s name.'),
     addOns: Type.Optional(
       Type.Array(Type.Enum(['transactional']), {
-        description: 'What the account may do beyond the rest. Default: nothing.',
+        description: 'Enabled add-ons. Default: none.',
         uniqueItems: true,
         maxItems: 1,
       }),
     ),
-    suspended: Flag('A suspended account can send nothing. Default false.'),
+    suspended: Flag('Suspended accounts can’t send. Default: false.'),
     retentionDays: Type.Optional(
-      Type.Enum([30, 90, 400], { description: 'How long messages are kept. Default 90.' }),
+      Type.Enum([30, 90, 400], { description: 'How many days messages are kept. Default: 90.' }),
     ),
     quota: Type.Optional(QuotaSchema),
     users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
@@ -250,14 +266,14 @@ export const AccountSchema = Type.Object(
     templates: Type.Optional(Type.Array(TemplateSchema, { maxItems: maxEntries })),
     lists: Type.Optional(Type.Array(ListSchema, { maxItems: maxEntries })),
   },
-  { ...strict, description: 'An account with what belongs to it.' },
+  { ...strict, description: 'An account with its resources.' },
 );
 
-/** The format of a manifest: strict, so that a misspelt member is named instead of being passed over. */
+/** The manifest format; strict, so a misspelled member is an error instead of being ignored. */
 export const ManifestSchema = Type.Object(
   {
     $schema: Type.Optional(
-      Type.String({ description: 'For editors; says where this schema is.', maxLength: 2_000 }),
+      Type.String({ description: 'Location of this schema, for editors.', maxLength: 2_000 }),
     ),
     accounts: Type.Array(AccountSchema, { minItems: 1, maxItems: maxEntries }),
   },
@@ -266,8 +282,8 @@ export const ManifestSchema = Type.Object(
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Signalpost manifest',
     description: [
-      'What `signalpost apply` sets up. What a manifest leaves out of something that exists stays as it is.',
-      `Any string may contain \${NAME}, the environment variable of that name; write $\${ for the characters \${.`,
+      'The resources that `signalpost apply` sets up. Omitted members of existing resources stay unchanged.',
+      `Strings can contain \${NAME} to insert an environment variable; write $\${ for a literal \${.`,
     ].join(' '),
   },
 );

@@ -7,7 +7,7 @@ import type { WhenUncertain } from '../template/template-store.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { Locate } from './manifest-problems.ts';
 
-/** What a manifest asks for: every value valid by itself, its files read. What it leaves out is undefined. */
+/** A parsed manifest: every value is valid on its own and its files are read. Omitted members are undefined. */
 export interface Manifest {
   readonly locate: Locate;
   readonly accounts: readonly ManifestAccount[];
@@ -20,7 +20,7 @@ export interface ManifestAccount {
   readonly addOns: readonly string[] | undefined;
   readonly suspended: boolean | undefined;
   readonly retentionDays: RetentionDays | undefined;
-  /** Both undefined: no quota. */
+  /** No quota if both are undefined. */
   readonly quota: Quota | undefined;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
@@ -31,7 +31,7 @@ export interface ManifestAccount {
 
 export interface ManifestUser {
   readonly path: ManifestPath;
-  /** In lower case; so are all addresses here. */
+  /** In lower case, like all addresses in a manifest. */
   readonly email: ComparableAddress;
   readonly name: string | undefined;
   readonly password: string | undefined;
@@ -62,12 +62,12 @@ export interface ManifestTemplate {
   readonly createdBy: ComparableAddress;
   readonly sender: ComparableAddress | undefined;
   readonly freshnessSeconds: number;
-  /** Undefined: as it is; `resend` for a new one. */
+  /** Undefined: unchanged, or `resend` for a new template. */
   readonly whenUncertain: WhenUncertain | undefined;
   readonly source: TemplateSource;
-  /** The files that parts of the source come from, as the manifest names them. */
+  /** The files of the source parts, as named in the manifest. */
   readonly files: Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
-  /** The same for the same content: source, sender and freshness. */
+  /** Hash of source, sender and freshness. */
   readonly contentHash: Buffer;
 }
 
@@ -82,12 +82,12 @@ export interface ManifestList {
 
 export interface ManifestContacts {
   readonly rows: readonly ManifestContact[];
-  /** The same for the same rows. */
+  /** Hash of the rows, independent of their order. */
   readonly contentHash: Buffer;
 }
 
 export interface ManifestContact {
   readonly email: ComparableAddress;
-  /** The other columns by their names. */
+  /** The other columns by name. */
   readonly fields: Readonly<Record<string, string>>;
 }

@@ -10,9 +10,9 @@ import { parseYaml } from './parse-yaml.ts';
 import { type EnvironmentVariables, substituteEnvironment } from './substitute-environment.ts';
 
 /**
- * Makes a manifest of its text: YAML or JSON, variables of the environment put in, checked against the schema, files
- * read, addresses and URLs read, nothing named twice.
- * @throws ManifestError with every problem that can be told without an installation; those of templates' content too
+ * Parses a manifest: reads YAML or JSON, substitutes environment variables, validates the schema, reads files, addresses and
+ * URLs, and checks for duplicates.
+ * @throws ManifestError with every problem that can be found without an installation, including those of template content
  */
 export async function parseManifest(
   { text, folder }: ManifestText,
@@ -35,7 +35,7 @@ export async function parseManifest(
   return manifest;
 }
 
-/** Compiles all templates of a manifest that comes no further; else only those are compiled whose content is new. */
+/** Compiles all templates of a manifest that won't be applied; an apply only compiles new content. */
 async function checkTemplates({ accounts }: Manifest, problems: ProblemCollector): Promise<void> {
   problems.nextStep();
   const contents = new CompiledContents();

@@ -8,8 +8,8 @@ interface ParsedYaml {
 }
 
 /**
- * Reads YAML 1.2, of which JSON is a part, and remembers on which line everything stands.
- * @throws ManifestError where it is neither
+ * Parses YAML 1.2, which includes JSON, and keeps the line of every node.
+ * @throws ManifestError if it is neither
  */
 export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
@@ -21,7 +21,7 @@ export function parseYaml(text: string): ParsedYaml {
   };
   const [first] = document.errors;
   if (first !== undefined) {
-    // What follows text that cannot be read may be sound; members that stand twice hide nothing.
+    // After a syntax error the rest can't be trusted; duplicate members don't affect it.
     const duplicates = document.errors
       .filter(({ code }) => code === 'DUPLICATE_KEY')
       .slice(0, maxProblems);
@@ -36,23 +36,23 @@ export function parseYaml(text: string): ParsedYaml {
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), locate };
   } catch {
-    // The library counts what aliases expand to and gives up on documents made to explode.
+    // The library limits alias expansion, to stop documents made to explode.
     const problems = new ProblemCollector(locate);
-    problems.add([], 'uses its aliases (*name) too often, or one that is not defined');
+    problems.add([], 'uses too many aliases (*name), or an undefined one');
     problems.throwIfAny();
     throw new Error('unreachable');
   }
 }
 
 function describe(code: string, message: string): string {
-  if (code === 'MULTIPLE_DOCS') return 'holds more than one document';
-  if (code === 'DUPLICATE_KEY') return 'names a member twice';
+  if (code === 'MULTIPLE_DOCS') return 'contains more than one document';
+  if (code === 'DUPLICATE_KEY') return 'contains a duplicate member';
   return `is neither YAML nor JSON: ${message.split('\n')[0]}`;
 }
 
 type Document = ReturnType<typeof parseDocument>;
 
-/** Where the member's name stands, or the entry, or the nearest thing around it that is there. */
+/** The position of the member's name or the entry, or of its nearest existing parent. */
 function offsetOf(document: Document, path: ManifestPath): number | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const around = document.getIn(path.slice(0, length - 1), true);

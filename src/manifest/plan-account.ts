@@ -3,7 +3,7 @@ import { readAccount, saveAccount } from '../account/account-store.ts';
 import type { ManifestAccount } from './manifest.ts';
 import type { PlanContext, PlannedChange } from './manifest-change.ts';
 
-/** Finds out what becomes of an account itself. */
+/** Plans the changes of an account itself. */
 export async function planAccount(
   account: ManifestAccount,
   { transaction }: PlanContext,
@@ -23,7 +23,7 @@ export async function planAccount(
     kind: 'account',
     id: account.id,
     path: account.path,
-    notes: after.suspended ? ['suspended: it can send nothing'] : [],
+    notes: after.suspended ? ['suspended: can’t send'] : [],
   } as const;
   const run = () => saveAccount(transaction, after);
   if (before === undefined) return { ...named, action: 'created', run };
@@ -32,7 +32,7 @@ export async function planAccount(
   return { ...named, action: 'changed', changed, run };
 }
 
-/** The members in which two states of an account differ. */
+/** The members that differ between two states of an account. */
 function differences(a: Account, b: Account): string[] {
   const same: Readonly<Record<string, boolean>> = {
     name: a.name === b.name,

@@ -12,7 +12,7 @@ import { type PlanContext, type PlannedChange, toRemove } from './manifest-chang
 const defaultRedirectUri = 'https://localhost/callback';
 const defaultGrants: readonly GrantType[] = ['authorization_code', 'refresh_token'];
 
-/** Finds out what becomes of the integrations of an account. */
+/** Plans the changes of an account's integrations. */
 export async function planIntegrations(
   account: ManifestAccount,
   context: PlanContext,
@@ -45,13 +45,13 @@ async function planIntegration(
 ): Promise<PlannedChange | undefined> {
   const before = await readIntegration(transaction, given.clientId);
   if (before !== undefined && before.accountId !== account.id) {
-    problems.add([...given.path, 'clientId'], 'is an integration of another account');
+    problems.add([...given.path, 'clientId'], 'belongs to another account');
     return undefined;
   }
   const secretHash =
     given.clientSecret === undefined ? before?.secretHash : secrets.hash(given.clientSecret);
   if (secretHash === undefined) {
-    problems.add([...given.path, 'clientSecret'], 'is missing; a new integration needs one');
+    problems.add([...given.path, 'clientSecret'], 'is required for a new integration');
     return undefined;
   }
   const after: Integration = {
@@ -78,8 +78,8 @@ async function planIntegration(
     notes: rotated ? ['new secret'] : [],
     run: async () => {
       if (await saveIntegration(transaction, after)) return;
-      // Accounts are changed beside each other: another may have taken it a moment ago.
-      problems.add([...given.path, 'clientId'], 'is an integration of another account');
+      // Accounts change concurrently, so another may have just taken this id.
+      problems.add([...given.path, 'clientId'], 'belongs to another account');
       problems.throwIfAny();
     },
   };

@@ -9,7 +9,7 @@ import {
 import type { ManifestAccount, ManifestList } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 
-/** Finds out what becomes of the lists of an account. */
+/** Plans the changes of an account's lists. */
 export async function planLists(
   account: ManifestAccount,
   context: PlanContext,
@@ -73,7 +73,7 @@ async function planList(
   };
 }
 
-/** True where the list has the rows of the file, however they came there, and with `prune` none beside them. */
+/** True if the list contains the rows of the file and, with `prune`, no others. */
 async function isWritten(
   transaction: PlanContext['transaction'],
   list: Parameters<typeof hasContacts>[1],

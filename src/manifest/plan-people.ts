@@ -13,19 +13,19 @@ import { replacePersonPassword } from '../session/change-password.ts';
 import type { Manifest } from './manifest.ts';
 import type { ChangeAction, PlanContext } from './manifest-change.ts';
 
-/** A person whom a manifest names, in however many accounts. */
+/** A person in a manifest, across all accounts. */
 export interface PlannedPerson {
   readonly id: PersonId;
   readonly action: Exclude<ChangeAction, 'removed'>;
   readonly notes: readonly string[];
-  /** Does nothing the second time. */
+  /** Idempotent. */
   readonly run: () => Promise<void>;
 }
 
-/** The people whom a manifest names, by their addresses. */
+/** The people in a manifest, by address. */
 export type PlannedPeople = ReadonlyMap<string, PlannedPerson>;
 
-/** Finds out what becomes of the people themselves; their memberships belong to the accounts. */
+/** Plans the changes of people; memberships are planned with the accounts. */
 export async function planPeople(manifest: Manifest, context: PlanContext): Promise<PlannedPeople> {
   const people = new Map<string, PlannedPerson>();
   const users = manifest.accounts.flatMap((account) => account.users);
@@ -40,7 +40,7 @@ export async function planPeople(manifest: Manifest, context: PlanContext): Prom
   return people;
 }
 
-/** What a manifest says of one person, in all accounts together. */
+/** Merges what a manifest says about a person in all accounts. */
 interface WantedPerson {
   readonly email: string;
   readonly name: string | undefined;
@@ -102,9 +102,11 @@ async function planExisting(
     notes: [
       ...(first ? ['first password'] : []),
       ...(passwords === 'other'
-        ? ['another password than the manifest’s, which stays; `user password-link` changes it']
+        ? [
+            'already has a different password, which stays unchanged; use `user password-link` to change it',
+          ]
         : []),
-      ...(operatorChanged ? [operator ? 'operator' : 'no operator any more'] : []),
+      ...(operatorChanged ? [operator ? 'operator' : 'no longer operator'] : []),
     ],
     run: async () => {
       if (operatorChanged) await setOperator(transaction, person.id, operator);
@@ -115,7 +117,7 @@ async function planExisting(
   };
 }
 
-/** A manifest sets first passwords only: one that a person has is theirs, whatever the manifest says. */
+/** A manifest only sets first passwords; it never changes an existing one. */
 async function comparePassword(
   person: PersonWithPassword,
   password: string | undefined,

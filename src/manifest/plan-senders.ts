@@ -2,7 +2,7 @@ import { readSenders, removeSender, type Sender, saveSender } from '../sender/se
 import type { ManifestAccount, ManifestSender } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 
-/** Finds out what becomes of the senders of an account; `addresses` are those that there will be. */
+/** Plans the changes of an account's senders; `addresses` are the resulting ones. */
 export async function planSenders(
   account: ManifestAccount,
   context: PlanContext,
@@ -45,7 +45,7 @@ function planSender(
     kind: 'sender',
     id: sender.address,
     path: sender.path,
-    notes: after.verified ? [] : ['not verified: nothing can be sent from it'],
+    notes: after.verified ? [] : ['not verified: can’t send yet'],
   } as const;
   if (before !== undefined && isSame(before, after)) return { ...named, action: 'unchanged' };
   return {

@@ -12,13 +12,13 @@ import type { ManifestAccount, ManifestTemplate } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 import type { ResultingMembers } from './plan-users.ts';
 
-/** What templates of an account may refer to once the manifest is applied. */
+/** Users and senders that templates can refer to once the manifest is applied. */
 interface TemplateReferences {
   readonly members: ResultingMembers;
   readonly senders: ReadonlySet<string>;
 }
 
-/** @throws NotCompiled that names every template of new content that is not compiled yet */
+/** @throws NotCompiled with every template whose new content isn't compiled yet */
 export async function requireCompiled(
   accounts: readonly ManifestAccount[],
   { transaction, contents }: PlanContext,
@@ -42,7 +42,7 @@ function hasContent(before: TemplateRow | undefined, { contentHash }: ManifestTe
   return before?.contentHash?.equals(contentHash) === true;
 }
 
-/** Finds out what becomes of the templates of an account. */
+/** Plans the changes of an account's templates. */
 export async function planTemplates(
   account: ManifestAccount,
   references: TemplateReferences,
@@ -72,7 +72,7 @@ export async function planTemplates(
   return changes;
 }
 
-/** What a template names has to be there, as the default From is made of it. */
+/** The creator and sender must exist, because they determine the default From. */
 function checkReferences(
   template: ManifestTemplate,
   { members, senders }: TemplateReferences,
@@ -80,9 +80,10 @@ function checkReferences(
 ): PersonId | undefined {
   const { path, sender } = template;
   if (sender !== undefined && !senders.has(sender))
-    problems.add([...path, 'sender'], 'is no sender of the account');
+    problems.add([...path, 'sender'], 'must be a sender of the account');
   const createdBy = members.get(template.createdBy);
-  if (createdBy === undefined) problems.add([...path, 'createdBy'], 'is no user of the account');
+  if (createdBy === undefined)
+    problems.add([...path, 'createdBy'], 'must be a user of the account');
   return createdBy;
 }
 

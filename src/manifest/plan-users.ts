@@ -9,10 +9,10 @@ import type { ManifestAccount, ManifestUser } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 import type { PlannedPeople, PlannedPerson } from './plan-people.ts';
 
-/** Who will be a member of an account once the manifest is applied. */
+/** The members of an account once the manifest is applied. */
 export type ResultingMembers = ReadonlyMap<string, PersonId>;
 
-/** Finds out what becomes of the users of an account. */
+/** Plans the changes of an account's users. */
 export async function planUsers(
   account: ManifestAccount,
   people: PlannedPeople,

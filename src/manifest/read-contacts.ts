@@ -10,13 +10,13 @@ import type { ManifestContact, ManifestContacts } from './manifest.ts';
 
 const maxRows = 200_000;
 
-/** Bytes of a file of contacts. */
+/** Max bytes of a contacts file. */
 export const maxCsvBytes = 32 * 1024 * 1024;
 
-/** Wrong rows named at most. */
+/** Max invalid rows reported. */
 const maxReportedRows = 20;
 
-/** Says what is wrong, after the name of the file: "line 3: …". */
+/** Reports a problem, phrased to follow the file name: "line 3: …". */
 type ReportContactProblem = (message: string) => void;
 
 interface Row {
@@ -25,8 +25,8 @@ interface Row {
 }
 
 /**
- * Reads a CSV file (RFC 4180) whose first row names the columns, one of them `email` in any case.
- * @returns undefined where `complain` was told why
+ * Reads a CSV file (RFC 4180) with a header row, which must have an `email` column (case-insensitive).
+ * @returns undefined if a problem was reported
  */
 export function readContacts(
   text: string,
@@ -62,7 +62,7 @@ function parseRows(text: string, reportProblem: ReportContactProblem): Row[] | u
   }
 }
 
-/** @returns the place of the email column */
+/** @returns the index of the email column */
 function readHeader(
   columns: readonly string[],
   reportProblem: ReportContactProblem,
@@ -71,18 +71,18 @@ function readHeader(
   const before = lower.filter((name, index) => lower.indexOf(name) !== index);
   if (columns.length > maxContactColumns)
     reportProblem(`has more than ${maxContactColumns} columns`);
-  else if (columns.includes('')) reportProblem('line 1: has a column without a name');
+  else if (columns.includes('')) reportProblem('line 1: has an empty column name');
   else if (columns.some((name) => name.includes('\0')))
-    reportProblem('line 1: has a NUL character');
+    reportProblem('line 1: contains a NUL character');
   else if (columns.some((name) => name.length > maxContactFieldNameLength))
-    reportProblem(`line 1: names a column with more than ${maxContactFieldNameLength} characters`);
-  else if (before.length > 0) reportProblem(`line 1: names the column ${before[0]} twice`);
+    reportProblem(`line 1: has a column name longer than ${maxContactFieldNameLength} characters`);
+  else if (before.length > 0) reportProblem(`line 1: has a duplicate column ${before[0]}`);
   else if (!lower.includes('email')) reportProblem('line 1: has no column named email');
   else return lower.indexOf('email');
   return undefined;
 }
 
-/** Alike for the same contacts, in whatever order a file has its rows and columns. */
+/** Independent of the order of rows and columns. */
 function hashContacts(contacts: readonly ManifestContact[]): Buffer {
   const hash = createHash('sha256');
   for (const { email, fields } of contacts.toSorted((a, b) => (a.email < b.email ? -1 : 1))) {
@@ -121,7 +121,7 @@ class ContactReader {
       contacts.push(contact);
     }
     if (this.#rejected > maxReportedRows) {
-      this.#reportProblem(`has ${this.#rejected - maxReportedRows} more rows that cannot be used`);
+      this.#reportProblem(`has ${this.#rejected - maxReportedRows} more invalid rows`);
     }
     return this.#rejected > 0 ? undefined : { rows: contacts, contentHash: hashContacts(contacts) };
   }
@@ -133,19 +133,19 @@ class ContactReader {
       return undefined;
     };
     if (record.length !== this.#columns.length) {
-      return reject(`has ${record.length} columns, the header row ${this.#columns.length}`);
+      return reject(`has ${record.length} columns instead of ${this.#columns.length}`);
     }
     for (const [index, value] of record.entries()) {
       const column = this.#columns[index];
       if (value.length > maxContactFieldLength)
-        return reject(`has more than ${maxContactFieldLength} characters in the column ${column}`);
-      if (value.includes('\0')) return reject(`has a NUL character in the column ${column}`);
+        return reject(`has more than ${maxContactFieldLength} characters in column ${column}`);
+      if (value.includes('\0')) return reject(`contains a NUL character in column ${column}`);
     }
     const parsed = parseEmailAddress((record[this.#emailColumn] ?? '').trim());
     if (!parsed.ok) return reject(`the address ${parsed.reason}`);
     const email = normalizeAddress(parsed.address);
     const before = this.#lines.get(email);
-    if (before !== undefined) return reject(`has the address of line ${before} again`);
+    if (before !== undefined) return reject(`repeats the address of line ${before}`);
     this.#lines.set(email, line);
     const fields = Object.fromEntries(
       this.#columns

@@ -7,7 +7,7 @@ import type { WhenUncertain } from '../template/template-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** The ids of all accounts, in their order. */
+/** The ids of all accounts, in order. */
 export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {
   const rows = await kysely
     .selectFrom('account')
@@ -25,7 +25,7 @@ interface ExportedUser {
   readonly operator: boolean;
 }
 
-/** The users of an account as a manifest names them. */
+/** The users of an account, in manifest form. */
 export async function readUsers(kysely: Kysely, accountId: AccountId): Promise<ExportedUser[]> {
   const { rows } = await sql<ExportedUser>`
     select p.email, p.name, m.role, p.operator from membership m join person p on p.id = m.person_id
@@ -33,7 +33,7 @@ export async function readUsers(kysely: Kysely, accountId: AccountId): Promise<E
   return rows;
 }
 
-/** A published template as a manifest names it. */
+/** A published template, in manifest form. */
 export interface PublishedContent {
   readonly id: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export interface PublishedContent {
   readonly source: TemplateSource;
 }
 
-/** The templates in use of an account with what is published of them. */
+/** The published templates of an account, without deleted ones. */
 export async function readPublishedContents(
   kysely: Kysely,
   accountId: AccountId,
@@ -60,7 +60,7 @@ export async function readPublishedContents(
   return rows;
 }
 
-/** The ids of an account's templates in use that have no published version, which a manifest cannot name. */
+/** The ids of unpublished templates, which a manifest can't contain. */
 export async function readUnpublishedTemplates(
   kysely: Kysely,
   accountId: AccountId,
@@ -76,7 +76,7 @@ export async function readUnpublishedTemplates(
   return rows.map(({ id }) => id);
 }
 
-/** Contacts of a list by address, after one. */
+/** Contacts of a list, ordered by address, after the given one. */
 export async function readContactsAfter(
   kysely: Kysely,
   accountId: AccountId,
@@ -91,7 +91,7 @@ export async function readContactsAfter(
   return rows;
 }
 
-/** The names of all fields of a list's contacts. */
+/** All field names used by a list's contacts. */
 export async function readContactColumns(
   kysely: Kysely,
   accountId: AccountId,

@@ -8,13 +8,13 @@ import type { ManifestFiles } from './manifest-files.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 
-/** What building a part of a manifest needs. */
+/** The context for building a part of a manifest. */
 export interface BuildContext {
   readonly files: ManifestFiles;
   readonly problems: ProblemCollector;
 }
 
-/** The address in the spelling for comparing. */
+/** The normalized address. */
 export function parseManifestAddress(
   text: string,
   path: ManifestPath,
@@ -22,18 +22,18 @@ export function parseManifestAddress(
 ): ComparableAddress {
   const parsed = parseEmailAddress(text);
   if (parsed.ok) return normalizeAddress(parsed.address);
-  problems.add(path, `is no e-mail address: it ${parsed.reason}`);
+  problems.add(path, `is not a valid email address: it ${parsed.reason}`);
   return text.toLowerCase() as ComparableAddress;
 }
 
-/** A name is shown in pages and headers: no control characters, no halves of characters. */
+/** Names appear in pages and headers, so control characters and unpaired surrogates are rejected. */
 export function checkText(text: string, path: ManifestPath, problems: ProblemCollector): string {
-  if (/\p{Cc}/u.test(text)) problems.add(path, 'has a control character');
-  if (!text.isWellFormed()) problems.add(path, 'has half of a character (an unpaired surrogate)');
+  if (/\p{Cc}/u.test(text)) problems.add(path, 'contains a control character');
+  if (!text.isWellFormed()) problems.add(path, 'contains an unpaired surrogate');
   return text;
 }
 
-/** Its value comes from the environment, so the schema that editors use does not know its length. */
+/** Checked here because the value comes from the environment, so the schema can't check its length. */
 export function checkPassword(
   text: string | undefined,
   path: ManifestPath,
@@ -48,7 +48,7 @@ export function checkPassword(
   return text;
 }
 
-/** VSCHAR of RFC 6749 appendix A.2; long enough that guessing is hopeless although only a fast hash is stored. */
+/** VSCHAR of RFC 6749 appendix A.2; long enough to resist guessing, even though only a fast hash is stored. */
 export function checkSecret(
   text: string | undefined,
   path: ManifestPath,

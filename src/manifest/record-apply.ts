@@ -4,9 +4,8 @@ import type { DatabaseTransaction } from '../foundation/database/open-database.t
 import type { ManifestChange } from './manifest-change.ts';
 
 /**
- * Writes into the audit log, in the transaction of the apply, what a manifest did: an entry for each thing that it created,
- * changed or removed, and one for each account that sums them up, with how many passwords were set anew. What it left as
- * it was gets no entry. Nobody is signed in at a command line: who may run it is up to the machine.
+ * Records an apply in the audit log, in its transaction: an entry per created, changed or removed resource, and a summary per
+ * account with the number of new passwords. There is no actor, because nobody is signed in on the command line.
  */
 export async function recordApply(
   transaction: DatabaseTransaction,

@@ -4,10 +4,10 @@ import type { RawManifest } from './manifest-schema.ts';
 type Members = Record<string, unknown>;
 
 /**
- * What is left of a manifest without what breaks its schema: an entry of a list of an account goes as a whole, as does any
- * other member of the account. Lists get holes, so that every entry keeps its place in them.
- * @param invalidPaths where the schema is broken; all of the places
- * @returns undefined where there is no list of accounts
+ * Removes the invalid list entries and other members of accounts from a manifest. Lists get holes, so the other entries keep
+ * their index.
+ * @param invalidPaths all paths with schema errors
+ * @returns undefined without a list of accounts
  */
 export function removeInvalidEntries(
   value: unknown,
@@ -29,7 +29,7 @@ export function removeInvalidEntries(
 function drop(account: Members, member: string, entry: string | number | undefined): void {
   const list = account[member];
   if (Array.isArray(list) && typeof entry === 'number') delete list[entry];
-  // These two each account has; nothing is found wrong with an empty one.
+  // Both are required; an empty value causes no further problems.
   else if (member === 'id' || member === 'name') account[member] = '';
   else delete account[member];
 }

@@ -3,12 +3,12 @@ import type { ProblemCollector } from './manifest-problems.ts';
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** `$${` first, then a whole reference, then anything that only begins like one. */
+/** Matches `$${`, then a complete reference, then an incomplete one. */
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g;
 
 /**
- * Puts the values of environment variables in place of `${NAME}` in every string of a parsed manifest; `$${` stands
- * for the characters `${`. Names of members are left alone. A variable that is not set, or empty, is a problem.
+ * Replaces `${NAME}` by the environment variable in every string of a parsed manifest, except member names; `$${` is a literal
+ * `${`. An unset or empty variable is a problem.
  */
 export function substituteEnvironment(
   value: unknown,
@@ -42,12 +42,12 @@ function substituteIn(
   return text.replace(reference, (whole, name: string | undefined) => {
     if (whole === '$${') return '${';
     if (name === undefined) {
-      problems.add(path, 'has a ${ that names no environment variable; write $${ for ${ itself');
+      problems.add(path, 'contains an invalid ${ reference; write $${ for a literal ${');
       return whole;
     }
     const found = environment[name];
     if (found !== undefined && found !== '') return found;
-    problems.add(path, `needs the environment variable ${name}, which is not set`);
+    problems.add(path, `requires the environment variable ${name}, which isn’t set`);
     return whole;
   });
 }

@@ -7,11 +7,11 @@ interface Verdict {
   readonly explanation: string;
 }
 
-/** Most records that a finding shows. */
+/** Max records in a finding. */
 const maxShownRecords = 10;
 const maxShownLength = 1_000;
 
-/** Looks a record up and compares it with what is expected. Never throws: what cannot be known is `unknown`. */
+/** Looks up a record and compares it with the expected one. Never throws; a failed lookup yields `unknown`. */
 export async function checkRecord(
   dns: Dns,
   record: DomainRecord,
@@ -49,13 +49,13 @@ function evaluateAnswer<Type extends DnsType>(
 ): DomainFinding {
   const resolver = answer.server;
   if (answer.kind === 'fault') {
-    const explanation = `The resolver could not say: ${answer.text}.`;
+    const explanation = `The DNS lookup failed: ${answer.text}.`;
     return { record, state: 'unknown', found: [], explanation, resolver };
   }
   const found = answer.kind === 'absent' ? [] : answer.records.map(formatRecord).filter(isRelevant);
   const shown = found.slice(0, maxShownRecords).map((text) => text.slice(0, maxShownLength));
   if (found.length === 0) {
-    const explanation = `There is no such ${record.type} record at ${record.name}.`;
+    const explanation = `No ${record.type} record found at ${record.name}.`;
     return { record, state: 'missing', found: [], explanation, resolver };
   }
   return { record, ...compare(found), found: shown, resolver };
@@ -68,19 +68,18 @@ function formatRecord(
 }
 
 function evaluateDkim(expected: string, found: readonly string[]): Verdict {
-  if (found.length > 1)
-    return wrong('There are several TXT records at this name; only one may stand there.');
+  if (found.length > 1) return wrong('There are several TXT records at this name. Keep only one.');
   const [actual = ''] = found;
   const tags = readTags(actual);
-  if (tags.get('p') === '') return wrong('The record revokes its key: `p=` is empty.');
+  if (tags.get('p') === '') return wrong('The record revokes the key: `p=` is empty.');
   if (tags.get('p') !== readTags(expected).get('p'))
-    return wrong('The record holds another key, or part of the key is missing.');
+    return wrong('The record contains a different key, or part of the key is missing.');
   const kind = readTags(expected).get('k') ?? 'rsa';
-  if ((tags.get('k') ?? 'rsa') !== kind) return wrong(`The record must say k=${kind}.`);
+  if ((tags.get('k') ?? 'rsa') !== kind) return wrong(`The record must contain k=${kind}.`);
   return ok('The key is published.');
 }
 
-/** RFC 6376 section 3.2: tags, with white space that does not count inside a key. */
+/** RFC 6376 section 3.2: a tag list; whitespace inside a key is ignored. */
 function readTags(text: string): Map<string, string> {
   const pairs = text.split(';').map((part) => {
     const equals = part.indexOf('=');
@@ -98,21 +97,21 @@ function evaluateSpf(
   spf: { readonly passes: boolean; readonly text: string },
 ): Verdict {
   // RFC 7208 section 4.5: more than one record is an error for the whole domain.
-  if (found.length > 1) return wrong('There are several SPF records; only one may stand there.');
-  return spf.passes ? ok('This service may send.') : wrong(spf.text);
+  if (found.length > 1) return wrong('There are several SPF records. Merge them into one.');
+  return spf.passes ? ok('This service is allowed to send.') : wrong(spf.text);
 }
 
 function evaluateMx(host: string, found: readonly string[]): Verdict {
   const hosts = found.map((text) => text.slice(text.indexOf(' ') + 1));
-  if (!hosts.includes(`${host}.`)) return wrong(`No MX record names ${host}.`);
-  return ok('Bounces come back.');
+  if (!hosts.includes(`${host}.`)) return wrong(`No MX record points to ${host}.`);
+  return ok('Bounces are received.');
 }
 
 function isDmarc(text: string): boolean {
   return /^v=DMARC1\s*(;|$)/.test(text);
 }
 
-/** RFC 7489 section 6.6.3: the domain's own record, or that of a domain above it. */
+/** RFC 7489 section 6.6.3: the domain's own record, or that of a parent domain. */
 async function lookUpDmarc(dns: Dns, name: string): Promise<DnsAnswer<'TXT'>> {
   const first = await dns.lookUp(name, 'TXT');
   let answer = first;
@@ -126,18 +125,19 @@ async function lookUpDmarc(dns: Dns, name: string): Promise<DnsAnswer<'TXT'>> {
 }
 
 function evaluateDmarc(found: readonly string[]): Verdict {
-  if (found.length > 1) return wrong('There are several DMARC records; then none counts.');
+  if (found.length > 1)
+    return wrong('There are several DMARC records, so receivers ignore them all. Keep only one.');
   const policy = readTags(found[0] ?? '').get('p');
   if (policy === undefined || !['none', 'quarantine', 'reject'].includes(policy))
     return wrong('The record needs a policy: p=none, p=quarantine or p=reject.');
-  return ok(`There is a policy: ${policy}.`);
+  return ok(`The policy is ${policy}.`);
 }
 
 function evaluateCname(expected: string, found: readonly string[]): Verdict {
   const target = expected.replace(/\.$/, '').toLowerCase();
   const [actual = ''] = found;
-  if (actual.replace(/\.$/, '') !== target) return wrong(`The name leads to ${actual}.`);
-  return ok('Tracked links come here.');
+  if (actual.replace(/\.$/, '') !== target) return wrong(`The name points to ${actual}.`);
+  return ok('Tracked links reach this service.');
 }
 
 function ok(explanation: string): Verdict {

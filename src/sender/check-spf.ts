@@ -4,7 +4,7 @@ import type { ServiceNames } from './sending-domain.ts';
 
 const types: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'PTR', 'TXT'];
 
-/** The shape of Node's own resolver over ours, as the SPF library takes it. */
+/** Adapts our DNS client to the interface of Node's resolver, which the SPF library expects. */
 function toNodeResolver(dns: Dns): DNSResolver {
   const resolve = async (name: string, requestedType: string): Promise<unknown[]> => {
     const type = types.find((one) => one === requestedType);
@@ -21,7 +21,7 @@ function toNodeResolver(dns: Dns): DNSResolver {
       );
     return type === 'TXT' ? answer.records.map((record) => [record]) : [...answer.records];
   };
-  // The library's type knows no MX answers, its code does.
+  // The library's code supports MX answers, but its types don't.
   return resolve as DNSResolver;
 }
 
@@ -29,7 +29,7 @@ function dnsError(code: string, name: string): Error {
   return Object.assign(new Error(`${code} ${name}`), { code });
 }
 
-/** Whether mail from this service, with a return path at `domain`, passes SPF (RFC 7208) from every address it uses. */
+/** Whether mail with a return path at `domain` passes SPF (RFC 7208) from every source address of this service. */
 export async function checkSpf(
   dns: Dns,
   domain: string,
@@ -50,7 +50,7 @@ export async function checkSpf(
       mta: service.host,
     });
     if (status.result !== 'pass')
-      return { passes: false, text: `Mail from ${ip} gets the result ${status.result}.` };
+      return { passes: false, text: `SPF for mail from ${ip} evaluates to ${status.result}.` };
   }
   return { passes: true, text: '' };
 }

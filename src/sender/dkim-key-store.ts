@@ -14,7 +14,7 @@ type Kysely = Database['kysely'];
 
 const dkimPurpose = 'dkim keys';
 
-/** For a rotation of the master key. */
+/** Re-encrypted when the master key is rotated. */
 export const sealedDkimKeys: SealedColumn = {
   purpose: dkimPurpose,
   table: 'dkim_key',
@@ -24,7 +24,7 @@ export const sealedDkimKeys: SealedColumn = {
   unseal: (key, row, sealed) => unseal(key, row.join('/'), sealed),
 };
 
-/** DKIM keys; private parts are encrypted under the installation's key, each for its own row. */
+/** DKIM keys. Private keys are encrypted with the installation's key and bound to their row. */
 export class DkimKeyStore {
   readonly #keys: PurposeKeys;
 
@@ -54,7 +54,7 @@ export class DkimKeyStore {
       .execute();
   }
 
-  /** The keys of a domain without their private parts, oldest first. */
+  /** The keys of a domain without private keys, oldest first. */
   async list(kysely: Kysely, accountId: AccountId, domain: string): Promise<PublicDkimKey[]> {
     const rows = await kysely
       .selectFrom('dkim_key')
@@ -74,8 +74,8 @@ export class DkimKeyStore {
   }
 
   /**
-   * The keys that sign for a domain now.
-   * @throws Error where one cannot be decrypted
+   * The active signing keys of a domain.
+   * @throws Error if one can't be decrypted
    */
   async readSigningKeys(kysely: Kysely, accountId: AccountId, domain: string): Promise<DkimKey[]> {
     const rows = await kysely
@@ -84,7 +84,7 @@ export class DkimKeyStore {
       .where('account_id', '=', accountId)
       .where('domain', '=', domain)
       .where('state', '=', 'active')
-      // The Ed25519 signature stands below the RSA one, which every receiver knows.
+      // RSA first, because every receiver supports it.
       .orderBy('algorithm', 'desc')
       .orderBy('selector')
       .execute();
@@ -98,7 +98,7 @@ export class DkimKeyStore {
     });
   }
 
-  /** Moves keys to another state, and tells all nodes at commit. */
+  /** Changes the state of keys and notifies all nodes at commit. */
   async setState(
     transaction: Kysely,
     accountId: AccountId,
@@ -117,12 +117,12 @@ export class DkimKeyStore {
     await announceChange(transaction, domainTopic, domainKey(accountId, domain));
   }
 
-  /** Tells all nodes at commit that a domain has changed. */
+  /** Notifies all nodes of a changed domain at commit. */
   async announce(transaction: Kysely, accountId: AccountId, domain: string): Promise<void> {
     await announceChange(transaction, domainTopic, domainKey(accountId, domain));
   }
 
-  /** Removes keys that were retired before a time. @returns their selectors */
+  /** Removes keys retired before the given time. @returns their selectors */
   async removeRetired(
     transaction: Kysely,
     accountId: AccountId,

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** RFC 8301 section 3.1 and RFC 8463 section 3; SHA-1 is not among them. */
+/** RFC 8301 section 3.1 and RFC 8463 section 3; SHA-1 isn't supported. */
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
 
-/** A key that signs for a domain. The key object is kept, since reading one from PEM costs more than signing with it. */
+/** A signing key. Holds the key object, because parsing PEM costs more than signing. */
 export interface DkimKey {
   /** In A-labels; the `d=` tag. */
   readonly domain: string;
@@ -18,7 +18,7 @@ const rsaBits = 2_048;
 
 const generate = promisify(generateKeyPair);
 
-/** Makes a private key. RSA takes a thread of the pool for about a tenth of a second. */
+/** Generates a private key. RSA occupies a pool thread for about 100 ms. */
 export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<KeyObject> {
   const pair =
     algorithm === 'rsa-sha256'
@@ -29,7 +29,7 @@ export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<KeyObje
 
 /**
  * A signing key from PEM or a key object.
- * @throws Error where the key is of another kind, or an RSA key of less than 2048 bits
+ * @throws Error if the key is neither Ed25519 nor RSA with at least 2048 bits
  */
 export function readDkimKey(
   domain: string,
@@ -48,7 +48,7 @@ function algorithmOf(key: KeyObject): DkimAlgorithm {
 }
 
 /**
- * The TXT record for a key: RFC 6376 section 3.6.1, and RFC 8463 section 4.2 for Ed25519, whose key is the bare 32 bytes.
+ * The TXT record of a key: RFC 6376 section 3.6.1, or RFC 8463 section 4.2 for Ed25519, where `p` is the raw 32 bytes.
  */
 export function dkimRecord(privateKey: KeyObject): string {
   const publicKey = createPublicKey(privateKey);

@@ -14,14 +14,14 @@ import {
   readSendingDomain,
 } from './sending-domain-store.ts';
 
-/** A domain with the keys that sign for it. */
+/** A domain with its signing keys. */
 export interface SigningDomain extends SendingDomain {
   readonly keys: readonly DkimKey[];
-  /** True where the record of the tracking host was found, so that links may carry it. */
+  /** True if the record of the tracking host was found, so links can use it. */
   readonly trackingReady: boolean;
 }
 
-/** Sending domains with their keys from memory, correct within a second of a change on any node. */
+/** Cached sending domains with their keys, at most a second behind changes on any node. */
 export class DomainDirectory {
   readonly #domains: Cache<SigningDomain>;
   readonly #database: Database;
@@ -43,8 +43,8 @@ export class DomainDirectory {
   }
 
   /**
-   * The domain that mail from a From domain is signed by: itself, or the nearest one above it that the account has, which
-   * is aligned with it for DMARC (RFC 7489 section 3.1.1, relaxed).
+   * The signing domain for a From domain: the domain itself or the account's nearest parent domain, which is aligned for
+   * DMARC (RFC 7489 section 3.1.1, relaxed).
    */
   async find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined> {
     if (accountId === systemAccountId) return this.#findAnywhere(fromDomain);
@@ -55,7 +55,7 @@ export class DomainDirectory {
     return undefined;
   }
 
-  /** The sender of mail of the service itself is the operator's choice, so any account's verified domain can sign it. */
+  /** The operator chooses the sender of system mail, so any account's verified domain can sign it. */
   async #findAnywhere(fromDomain: string): Promise<SigningDomain | undefined> {
     for (let name = fromDomain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
       const accountId = await findAccountWithVerifiedDomain(this.#database.kysely, name);

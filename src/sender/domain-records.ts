@@ -1,6 +1,6 @@
 import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
 
-/** The records that a domain needs, each exactly as it is to be published. */
+/** The DNS records of a domain, exactly as they must be published. */
 export function domainRecords(
   domain: Pick<SendingDomain, 'domain' | 'returnPath' | 'trackingHost'>,
   keys: readonly PublicDkimKey[],
@@ -19,8 +19,8 @@ export function domainRecords(
         required: key.state === 'active' || !anyActive,
         why:
           key.state === 'active'
-            ? 'Receivers check the signature of every message with it (RFC 6376).'
-            : 'Signing begins once this record is found (RFC 6376).',
+            ? 'Receivers verify the signature of every message with this key (RFC 6376).'
+            : 'This key starts signing once the record is found (RFC 6376).',
       }),
     );
   const tracking: DomainRecord[] =
@@ -33,7 +33,7 @@ export function domainRecords(
             type: 'CNAME',
             value: `${service.trackingTarget}.`,
             required: false,
-            why: 'Tracked links then carry your own domain.',
+            why: 'Makes tracked links use your own domain.',
           },
         ];
   return [
@@ -44,7 +44,7 @@ export function domainRecords(
       type: 'TXT',
       value: spfRecord(service, '-all'),
       required: true,
-      why: 'Says that this service may send mail with this return path (RFC 7208).',
+      why: 'Allows this service to send mail with this return path (RFC 7208).',
     },
     {
       kind: 'return-path',
@@ -52,7 +52,7 @@ export function domainRecords(
       type: 'MX',
       value: `10 ${service.host}.`,
       required: true,
-      why: 'Brings bounces back to this service.',
+      why: 'Returns bounces to this service.',
     },
     {
       kind: 'dmarc',
@@ -60,7 +60,7 @@ export function domainRecords(
       type: 'TXT',
       value: `v=DMARC1; p=none; rua=mailto:dmarc@${name}`,
       required: true,
-      why: 'Large receivers ask for a DMARC policy of every sending domain (RFC 7489); any valid one will do.',
+      why: 'Large receivers require every sending domain to have a DMARC policy (RFC 7489). Any valid policy works.',
     },
     {
       kind: 'from-spf',
@@ -68,7 +68,7 @@ export function domainRecords(
       type: 'TXT',
       value: spfRecord(service, '~all'),
       required: false,
-      why: 'Some receivers look at the From domain too; add the mechanism to the record that you have.',
+      why: 'Some receivers also check SPF of the From domain. If you already have an SPF record, add this mechanism to it.',
     },
     ...tracking,
   ];

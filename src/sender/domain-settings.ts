@@ -8,7 +8,7 @@ import {
   setWarmUp,
 } from './sending-domain-store.ts';
 
-/** What people decide about a domain; its records and their state are not among it. */
+/** The editable settings of a domain, as opposed to its DNS records and their state. */
 export interface DomainSettings {
   /** Null: tracked links carry the host of the service. */
   readonly trackingHost: string | null;

@@ -3,15 +3,15 @@ import type { DomainFinding, DomainState, PublicDkimKey } from './sending-domain
 export interface DomainEvaluation {
   readonly state: DomainState;
   readonly badChecks: number;
-  /** Selectors that sign from now on. */
+  /** Selectors that start signing. */
   readonly activate: readonly string[];
-  /** Selectors that sign no more. */
+  /** Selectors that stop signing. */
   readonly retire: readonly string[];
   /** Seconds until the next check. */
   readonly nextCheckSeconds: number;
 }
 
-/** One bad look is not believed: a zone that is being edited, a resolver that errs. */
+/** A single bad check may be a zone being edited or a resolver error, so it takes two in a row. */
 const badChecksUntilBroken = 2;
 const checkIntervalSeconds = {
   confirm: 120,
@@ -24,8 +24,8 @@ const checkIntervalSeconds = {
 const dayMs = 86_400_000;
 
 /**
- * What a check means for a domain: the pure middle of its state machine. Records that nobody could look up change nothing.
- * A pending key whose record is found takes over from the active one of its algorithm.
+ * Computes the next state of a domain from a check. Records that couldn't be looked up change nothing. A pending key whose
+ * record is found replaces the active key of the same algorithm.
  * @param ageMs milliseconds since the domain was added
  */
 export function evaluateDomain(

@@ -11,7 +11,7 @@ import {
   senderTopic,
 } from './sender-store.ts';
 
-/** Senders from memory, correct within a second of a change on any node. */
+/** Cached senders, at most a second behind changes on any node. */
 export class SenderDirectory {
   readonly #senders: Cache<Sender>;
 
@@ -29,8 +29,8 @@ export class SenderDirectory {
   }
 
   /**
-   * The sender of an account, verified or not; undefined where there is none.
-   * @param address in the spelling for comparing: lower case, ASCII domain
+   * The sender of an account, verified or not; undefined if it doesn't exist.
+   * @param address normalized: lower case, ASCII domain
    */
   sender(accountId: AccountId, address: string): Promise<Sender | undefined> | Sender | undefined {
     return this.#senders.get(senderKey(accountId, address));

@@ -6,31 +6,31 @@ import type { AccountId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 
-/** An address that an account may send from once it is verified. */
+/** An address that an account can send from once verified. */
 export interface Sender {
-  /** In the spelling for comparing: lower case, ASCII domain. */
+  /** Normalized: lower case, ASCII domain. */
   readonly address: string;
-  /** The first one is the default; `*` among them allows any. */
+  /** The first is the default; `*` allows any. */
   readonly displayNames: readonly string[];
   readonly verified: boolean;
 }
 
-/** Topic of announcements about senders; the key is `senderKey`. */
+/** Cache topic of senders; the key is `senderKey`. */
 export const senderTopic = 'sender';
 
-/** Names a sender in announcements; account ids hold no `/`. */
+/** The cache key of a sender; account ids contain no `/`. */
 export function senderKey(accountId: AccountId, address: string): string {
   return `${accountId}/${address}`;
 }
 
-/** Which sender of which account. */
+/** Identifies a sender. */
 export interface SenderRef {
   readonly accountId: AccountId;
-  /** In the spelling for comparing. */
+  /** Normalized. */
   readonly address: string;
 }
 
-/** The sender of an account with this address, or undefined. */
+/** The sender with this address, or undefined. */
 export async function readSender(
   kysely: Kysely,
   accountId: AccountId,
@@ -40,7 +40,7 @@ export async function readSender(
   return sender;
 }
 
-/** The senders with these names, each in its name's place. */
+/** The senders with these keys, in the order of the keys. */
 export async function readSendersByRef(
   kysely: Kysely,
   refs: readonly SenderRef[],
@@ -53,7 +53,7 @@ export async function readSendersByRef(
   return alignByOrdinal(rows, refs.length, toSender);
 }
 
-/** All senders of an account, by address. */
+/** All senders of an account, ordered by address. */
 export async function readSenders(kysely: Kysely, accountId: AccountId): Promise<Sender[]> {
   const rows = await kysely
     .selectFrom('sender')
@@ -64,7 +64,7 @@ export async function readSenders(kysely: Kysely, accountId: AccountId): Promise
   return rows.map(toSender);
 }
 
-/** Writes a sender as given, new or not, and tells all nodes at commit. */
+/** Inserts or updates a sender and notifies all nodes at commit. */
 export async function saveSender(
   transaction: Kysely,
   accountId: AccountId,
@@ -84,7 +84,7 @@ export async function saveSender(
         verified_at: sender.verified
           ? eb.fn.coalesce('sender.verified_at', 'excluded.verified_at')
           : null,
-        // Who verified it before says nothing once it was not.
+        // A previous verification no longer counts once the sender became unverified.
         verified_by: sender.verified
           ? eb
               .case()
@@ -99,7 +99,7 @@ export async function saveSender(
   await announceChange(transaction, senderTopic, senderKey(accountId, sender.address));
 }
 
-/** Removes a sender, and tells all nodes at commit. */
+/** Removes a sender and notifies all nodes at commit. */
 export async function removeSender(
   transaction: Kysely,
   accountId: AccountId,

@@ -7,7 +7,7 @@ import { senderKey, senderTopic } from './sender-store.ts';
 type Kysely = Database['kysely'];
 
 /**
- * Verifies the senders of an account whose domain is verified, and tells all nodes at commit.
+ * Verifies the senders of a verified domain and notifies all nodes at commit.
  * @returns their addresses
  */
 export async function verifySendersOfDomain(
@@ -38,14 +38,14 @@ export async function verifySendersOfDomain(
   return rows.map(({ address }) => address);
 }
 
-/** Matches the addresses of a domain, not of those below it. */
+/** A LIKE pattern for the addresses of a domain, without subdomains. */
 function domainAddressPattern(domain: string): string {
   return `%@${domain.replace(/[\\%_]/g, '\\$&')}`;
 }
 
 /**
- * Takes back what a domain that is removed said about its senders, and tells all nodes at commit: nobody looks any more
- * whether it is still the account's. Those that a link or an operator verified stay so.
+ * Unverifies the senders verified through a removed domain, whose ownership is no longer checked, and notifies all nodes at
+ * commit. Senders verified by a link or an operator stay verified.
  */
 export async function unverifySendersOfDomain(
   transaction: Kysely,
@@ -64,12 +64,12 @@ export async function unverifySendersOfDomain(
     await announceChange(transaction, senderTopic, senderKey(accountId, address));
 }
 
-/** A sender gets a link at most so often, so that nobody's mailbox is filled by asking. */
+/** Minimum interval between links to a sender, so requests can't flood a mailbox. */
 const minLinkInterval = "interval '1 minute'";
 
 /**
- * Keeps the hash of a link's token that is to be mailed; an earlier link of the same sender ends.
- * @returns false where the earlier one is less than a minute old
+ * Stores the hash of a new link's token, replacing any earlier link of the sender.
+ * @returns false if the earlier one is less than a minute old
  */
 export async function saveSenderVerification(
   transaction: Kysely,
@@ -100,16 +100,16 @@ export async function saveSenderVerification(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** What a link is for: the sender, the account that may send from it, and who asked. */
+/** What a link verifies: the sender, its account and who requested it. */
 export interface SenderVerificationDetails {
   readonly accountId: AccountId;
   readonly accountName: string;
   readonly address: string;
-  /** Null: a machine, or a person who is there no more. */
+  /** Null for API keys and deleted people. */
   readonly askedBy: string | null;
 }
 
-/** What a link's token confirms; undefined where it is unknown, spent or too old. */
+/** What a token verifies; undefined if it is unknown, used or expired. */
 export async function readSenderVerification(
   kysely: Kysely,
   hash: Buffer,
@@ -123,8 +123,8 @@ export async function readSenderVerification(
 }
 
 /**
- * Spends a link's token and verifies its sender, and tells all nodes at commit.
- * @returns whose sender it was; undefined where the token is unknown, spent or too old
+ * Consumes a token, verifies its sender and notifies all nodes at commit.
+ * @returns the sender; undefined if the token is unknown, used or expired
  */
 export async function completeSenderVerification(
   transaction: Kysely,

@@ -18,11 +18,11 @@ export interface SenderVerificationDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly key: MasterKey;
-  /** False: there is no mail of the service itself. */
+  /** False if system mail isn't configured. */
   readonly mailEnabled: boolean;
 }
 
-/** What became of a wish for a link. */
+/** The outcome of a link request. */
 export type SenderVerificationRequestResult =
   | 'sent'
   | 'unknown'
@@ -33,7 +33,7 @@ export type SenderVerificationRequestResult =
 const linkHours = 24;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** Sender addresses proven by a mailed link: who reads the mail of an address may let it be sent from. */
+/** Verifies senders by an emailed link: whoever can read mail to an address may approve sending from it. */
 export class SenderVerification {
   readonly #dependencies: SenderVerificationDependencies;
   readonly #links: MailedLinks;
@@ -44,9 +44,9 @@ export class SenderVerification {
   }
 
   /**
-   * Mails a link to a sender that is not verified; an earlier link of it ends.
-   * @param askedBy who the page and the mail name; undefined: a machine
-   * @param commitWith what is committed with the link and its mail
+   * Emails a link to an unverified sender and invalidates any earlier link.
+   * @param askedBy the requester shown in the mail and on the page; undefined for an API key
+   * @param commitWith committed together with the link and its mail
    */
   async request(
     accountId: AccountId,
@@ -90,12 +90,12 @@ export class SenderVerification {
       hash,
       new Date(this.#dependencies.clock.now()),
     );
-    if (facts === undefined) throw new Error('a link of a sender is not there');
+    if (facts === undefined) throw new Error('a sender link was not stored');
     await enqueueSystemMail(transaction, {
       id,
       kind: 'sender-confirmation',
       toAddress: facts.address,
-      // In the language of who asked, as the reader may have no sign-in.
+      // In the requester's language, because the recipient may have no account here.
       personId: askedBy,
       facts: {
         account: facts.accountName,
@@ -105,14 +105,14 @@ export class SenderVerification {
     });
   }
 
-  /** What a link confirms; undefined where it is unknown, spent or too old. Changes nothing. */
+  /** What a link verifies, without changing anything; undefined if it is unknown, used or expired. */
   async find(token: string): Promise<SenderVerificationDetails | undefined> {
     if (!tokenPattern.test(token)) return undefined;
     const { database, clock } = this.#dependencies;
     return readSenderVerification(database.kysely, hashOf(token), new Date(clock.now()));
   }
 
-  /** Spends a token. @returns the address that is verified now, or undefined */
+  /** Consumes a token. @returns the verified address, or undefined */
   async confirm(token: string): Promise<string | undefined> {
     if (!tokenPattern.test(token)) return undefined;
     const { database, clock } = this.#dependencies;

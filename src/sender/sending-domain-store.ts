@@ -16,10 +16,10 @@ import type {
 
 type Kysely = Database['kysely'];
 
-/** Topic of announcements about sending domains; the key is `domainKey`. */
+/** Cache topic of sending domains; the key is `domainKey`. */
 export const domainTopic = 'sending-domain';
 
-/** Names a domain in announcements; account ids hold no `/`. */
+/** The cache key of a domain; account ids contain no `/`. */
 export function domainKey(accountId: AccountId, domain: string): string {
   return `${accountId}/${domain}`;
 }
@@ -39,7 +39,7 @@ export async function readSendingDomain(
   return row && toDomain(row);
 }
 
-/** All domains of an account, by name. */
+/** All domains of an account, ordered by name. */
 export async function readSendingDomains(
   kysely: Kysely,
   accountId: AccountId,
@@ -53,7 +53,7 @@ export async function readSendingDomains(
   return rows.map(toDomain);
 }
 
-/** Adds a domain. @returns false where the account has it already */
+/** Adds a domain. @returns false if the account already has it */
 export async function addSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
@@ -69,8 +69,8 @@ export async function addSendingDomain(
 }
 
 /**
- * Removes a domain with its keys and findings; senders that it verified are verified no more. Tells all nodes at commit.
- * @returns false where there is none
+ * Removes a domain with its keys and findings, unverifies the senders it verified, and notifies all nodes at commit.
+ * @returns false if it doesn't exist
  */
 export async function removeSendingDomain(
   transaction: Kysely,
@@ -88,7 +88,7 @@ export async function removeSendingDomain(
   return true;
 }
 
-/** Sets the warm-up plan of a domain, or none. */
+/** Sets or clears the warm-up plan of a domain. */
 export async function setWarmUp(
   transaction: Kysely,
   accountId: AccountId,
@@ -107,7 +107,7 @@ export async function setWarmUp(
   await announceChange(transaction, domainTopic, domainKey(accountId, domain));
 }
 
-/** Sets the pool of source addresses that mail of a domain leaves from. */
+/** Sets the source pool of a domain. */
 export async function setSourcePool(
   transaction: Kysely,
   accountId: AccountId,
@@ -123,7 +123,7 @@ export async function setSourcePool(
   await announceChange(transaction, domainTopic, domainKey(accountId, domain));
 }
 
-/** Sets the host that tracked links of a domain are to carry, or none. It is used once its record is found. */
+/** Sets or clears the tracking host of a domain. It is used once its record is found. */
 export async function setTrackingHost(
   transaction: Kysely,
   accountId: AccountId,
@@ -145,7 +145,7 @@ export async function setTrackingHost(
   await announceChange(transaction, domainTopic, domainKey(accountId, domain));
 }
 
-/** True where the last check found the record of the domain's tracking host. */
+/** True if the last check found the record of the tracking host. */
 export async function isTrackingHostReady(
   kysely: Kysely,
   accountId: AccountId,
@@ -162,8 +162,8 @@ export async function isTrackingHostReady(
 }
 
 /**
- * Takes domains whose check is due, on one node only: the next check is put off first, so that a node that dies during a
- * check loses nothing but time.
+ * Claims domains whose check is due for this node. The next check is scheduled first, so a node that dies during a check only
+ * delays it.
  */
 export async function claimDueDomains(kysely: Kysely, limit: number): Promise<SendingDomain[]> {
   const { rows } = await sql<Selectable<Tables['sending_domain']>>`
@@ -176,7 +176,7 @@ export async function claimDueDomains(kysely: Kysely, limit: number): Promise<Se
   return rows.map(toDomain);
 }
 
-/** Keeps a domain from being removed until the transaction ends. @returns false where it is gone already */
+/** Locks a domain against removal until the transaction ends. @returns false if it is already gone */
 export async function lockSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
@@ -192,7 +192,7 @@ export async function lockSendingDomain(
   return locked !== undefined;
 }
 
-/** Writes what a check came to: state, next check, findings. */
+/** Stores the result of a check: state, next check and findings. */
 export async function saveCheckResult(
   transaction: Kysely,
   { accountId, domain }: SendingDomain,
@@ -242,7 +242,7 @@ export async function saveCheckResult(
     .execute();
 }
 
-/** A finding with the time of its look. */
+/** A finding with the time of its check. */
 export type StoredDomainFinding = Omit<DomainFinding, 'record'> & {
   readonly kind: RecordKind;
   readonly name: string;
@@ -251,7 +251,7 @@ export type StoredDomainFinding = Omit<DomainFinding, 'record'> & {
   readonly checkedAt: Date;
 };
 
-/** What the last check of a domain found. */
+/** The findings of a domain's last check. */
 export async function readFindings(
   kysely: Kysely,
   accountId: AccountId,
@@ -295,13 +295,13 @@ function toDomain(row: Selectable<Tables['sending_domain']>): SendingDomain {
   };
 }
 
-/** The driver reads a date as midnight of the process's own time zone. */
+/** The driver parses a date as midnight in the process's time zone. */
 function dayOf(date: Date): string {
   const twoDigits = (value: number): string => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
 }
 
-/** An account that has this domain verified; undefined where none has. */
+/** An account that has verified this domain, or undefined. */
 export async function findAccountWithVerifiedDomain(
   kysely: Kysely,
   domain: string,

@@ -2,8 +2,8 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
 
 /**
- * How far a domain is set up. `pending`: its records have never been found right. `verified`: they are. `broken`: they
- * were, and no longer are, which was found twice in a row.
+ * `pending`: the records have never been correct. `verified`: they are correct. `broken`: they were correct, but two checks
+ * in a row failed.
  */
 export type DomainState = 'pending' | 'verified' | 'broken';
 
@@ -14,26 +14,26 @@ export interface SendingDomain {
   readonly state: DomainState;
   readonly stateAt: Date;
   readonly badChecks: number;
-  /** Host under the domain that bounces come back to. */
+  /** Subdomain that receives bounces. */
   readonly returnPath: string;
-  /** Host under the domain for tracked links, where they are to carry it. */
+  /** Subdomain for tracked links, if set. */
   readonly trackingHost: string | undefined;
   readonly sourcePool: string;
   readonly warmUp: WarmUpSchedule | undefined;
   readonly checkedAt: Date | undefined;
 }
 
-/** Most messages of each day, from a day on. */
+/** Max messages per day, starting on a given day. */
 export interface WarmUpSchedule {
   /** `2026-03-01`, in UTC. */
   readonly from: string;
   readonly plan: readonly number[];
 }
 
-/** `pending` waits for its record, `active` signs, `retired` signs no more while its mail may still be on its way. */
+/** `pending` waits for its record, `active` signs, `retired` no longer signs but is kept for mail in transit. */
 export type DkimKeyState = 'pending' | 'active' | 'retired';
 
-/** A key as it is shown: without the private part. */
+/** A key without its private part. */
 export interface PublicDkimKey {
   readonly selector: string;
   readonly algorithm: DkimAlgorithm;
@@ -49,31 +49,31 @@ export interface DomainRecord {
   readonly kind: RecordKind;
   readonly name: string;
   readonly type: 'TXT' | 'MX' | 'CNAME';
-  /** Exactly as it is to be published. */
+  /** The exact value to publish. */
   readonly value: string;
-  /** False for what helps, and for keys that are not needed yet or any more. */
+  /** False for recommended records, and for keys not needed yet or anymore. */
   readonly required: boolean;
   readonly why: string;
 }
 
 export type FindingState = 'ok' | 'missing' | 'wrong' | 'unknown';
 
-/** What was found where a record belongs. */
+/** The result of looking up a record. */
 export interface DomainFinding {
   readonly record: DomainRecord;
   readonly state: FindingState;
   readonly found: readonly string[];
   readonly explanation: string;
-  /** Which resolver said so. */
+  /** The resolver that answered. */
   readonly resolver: string;
 }
 
-/** Names and addresses of this installation that records of domains refer to. */
+/** Names and addresses of this installation used in DNS records. */
 export interface ServiceNames {
-  /** Name of the mail server; takes bounces. */
+  /** Name of the mail server, which also receives bounces. */
   readonly host: string;
-  /** Addresses that mail leaves from; empty: those of the host. */
+  /** Source addresses of mail; empty: the addresses of the host. */
   readonly addresses: readonly string[];
-  /** Host of the public address, for tracked links. */
+  /** Host of PUBLIC_URL, for tracked links. */
   readonly trackingTarget: string | undefined;
 }

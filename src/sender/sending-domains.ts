@@ -23,7 +23,7 @@ import {
 
 export interface SendingDomainsDependencies {
   readonly database: Database;
-  /** Without a memory: a check is about what is published now. */
+  /** Uncached, because a check needs the currently published records. */
   readonly dns: Dns;
   readonly keys: DkimKeyStore;
   readonly service: ServiceNames;
@@ -31,23 +31,23 @@ export interface SendingDomainsDependencies {
 }
 
 export interface NewSendingDomainOptions {
-  /** An Ed25519 key beside the RSA one (RFC 8463). */
+  /** Also create an Ed25519 key (RFC 8463). */
   readonly ed25519?: boolean;
-  /** Label of the return path's host; `bounces` unless given. */
+  /** First label of the return path host; default `bounces`. */
   readonly returnPathLabel?: string;
 }
 
 const checkIntervalMs = 30_000;
 const checkBatchSize = 5;
-/** A retired key's record stays this long: what it signed may be queued somewhere on its way (RFC 6376 section 3.6). */
+/** How long to keep a retired key's record, because mail it signed may still be in transit (RFC 6376 section 3.6). */
 const retiredKeyRetentionMs = 7 * 86_400_000;
 
-/** Sets sending domains up, checks them, rotates their keys, and looks after them in the background. */
+/** Adds sending domains, checks their records and rotates their keys, on request and in the background. */
 export class SendingDomains {
   readonly #dependencies: SendingDomainsDependencies;
   readonly #checks = new PeriodicTask(checkIntervalMs, () => this.checkDue(), {
     onError: (error) =>
-      this.#dependencies.log.warn({ err: error }, 'sending domains cannot be checked'),
+      this.#dependencies.log.warn({ err: error }, 'could not check sending domains'),
   });
   #stopped = false;
 
@@ -56,10 +56,10 @@ export class SendingDomains {
   }
 
   /**
-   * Adds a domain with keys of its own. Nothing is signed with them before their records are found.
+   * Adds a domain with new keys, which start signing once their records are found.
    * @param domain in A-labels
-   * @param commitWith what is committed with it
-   * @returns false where the account has it already
+   * @param commitWith committed in the same transaction
+   * @returns false if the account already has it
    */
   async add(
     accountId: AccountId,
@@ -86,8 +86,8 @@ export class SendingDomains {
   }
 
   /**
-   * Makes new keys beside the old ones; they take over once their records are found.
-   * @param commitWith what is committed with it
+   * Creates new keys, which replace the old ones once their records are found.
+   * @param commitWith committed in the same transaction
    * @returns false for an unknown domain
    */
   async rotate(accountId: AccountId, domain: string, commitWith?: CommitWith): Promise<boolean> {
@@ -98,7 +98,7 @@ export class SendingDomains {
       existingKeys.some((key) => key.algorithm === 'ed25519-sha256'),
     );
     return await database.kysely.transaction().execute(async (transaction) => {
-      // It may have been removed since.
+      // It may have been removed in the meantime.
       if (!(await lockSendingDomain(transaction, accountId, domain))) return false;
       for (const { algorithm, selector, privateKey } of newKeys)
         await keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
@@ -107,7 +107,7 @@ export class SendingDomains {
     });
   }
 
-  /** The keys of a domain without their private parts, oldest first. */
+  /** The keys of a domain without private keys, oldest first. */
   keys(
     { accountId, domain }: SendingDomain,
     kysely = this.#dependencies.database.kysely,
@@ -115,7 +115,7 @@ export class SendingDomains {
     return this.#dependencies.keys.list(kysely, accountId, domain);
   }
 
-  /** The records that a domain needs now. */
+  /** The records a domain currently needs. */
   async records(
     domain: SendingDomain,
     kysely = this.#dependencies.database.kysely,
@@ -123,7 +123,7 @@ export class SendingDomains {
     return domainRecords(domain, await this.keys(domain, kysely), this.#dependencies.service);
   }
 
-  /** Checks a domain now. @returns it as it is afterwards; undefined where it was removed meanwhile */
+  /** Checks a domain now. @returns the updated domain; undefined if it was removed in the meantime */
   async check(domain: SendingDomain): Promise<SendingDomain | undefined> {
     const { database, dns, keys, service, log } = this.#dependencies;
     const { accountId, domain: name } = domain;
@@ -133,7 +133,7 @@ export class SendingDomains {
     const age = Date.now() - domain.stateAt.getTime();
     const evaluation = evaluateDomain(domain.state, domain.badChecks, list, findings, age);
     const saved = await database.kysely.transaction().execute(async (transaction) => {
-      // Looking its records up takes seconds.
+      // The lookups take seconds, so it may have been removed.
       if (!(await lockSendingDomain(transaction, accountId, name))) return false;
       await keys.setState(transaction, accountId, name, evaluation.activate, 'active');
       await keys.setState(transaction, accountId, name, evaluation.retire, 'retired');
@@ -164,7 +164,7 @@ export class SendingDomains {
     return await readSendingDomain(database.kysely, accountId, name);
   }
 
-  /** Begins looking after domains in the background; nodes share the work. */
+  /** Starts background checks; nodes share the work. */
   start(): void {
     this.#checks.start();
   }
@@ -175,8 +175,7 @@ export class SendingDomains {
   }
 
   /**
-   * Checks every domain whose check is due. Each is taken by one node only, a few at a time, so that a node that dies or
-   * stops loses none for long.
+   * Checks every domain that is due. Nodes claim a few at a time, so one that dies delays only those.
    */
   async checkDue(): Promise<void> {
     while (!this.#stopped) {
@@ -186,7 +185,7 @@ export class SendingDomains {
     }
   }
 
-  /** One domain's fault, such as its removal meanwhile, does not stop the others. */
+  /** A failure of one domain, such as its removal, doesn't stop the others. */
   async #checkOne(domain: SendingDomain): Promise<void> {
     try {
       await this.check(domain);
@@ -194,7 +193,7 @@ export class SendingDomains {
       const { accountId, domain: name } = domain;
       this.#dependencies.log.warn(
         { err: error, accountId, domain: name },
-        'a domain cannot be checked now',
+        'could not check a sending domain',
       );
     }
   }

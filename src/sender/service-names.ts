@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import type { ServiceNames } from './sending-domain.ts';
 
-/** What the settings say about this installation's names. */
+/** Settings that determine the names of this installation. */
 export interface NameSettings {
   readonly hostname: string | undefined;
   readonly direct: { readonly sources: readonly { readonly address: string | undefined }[] };
   readonly publicUrl: string | undefined;
 }
 
-/** The names and addresses that records of sending domains refer to. */
+/** The names and addresses used in the records of sending domains. */
 export function serviceNames(settings: NameSettings): ServiceNames {
   const { publicUrl, direct } = settings;
   return {

@@ -4,8 +4,8 @@ import { plainPage } from '../http/plain-page.ts';
 import type { SenderVerification } from './sender-verification.ts';
 
 /**
- * `GET /verify-sender/{token}` names the sender, the account and who asked, with one button, and changes nothing, since
- * programs follow links; `POST` verifies the sender. 404 for a token that is unknown, spent or a day old.
+ * `GET /verify-sender/{token}` shows a confirmation page and changes nothing, because programs follow links too; `POST`
+ * verifies the sender. 404 for a token that is unknown, used or expired.
  */
 export function registerVerifySenderRoutes(http: Http, verification: SenderVerification): void {
   http.register(async (scope) => {

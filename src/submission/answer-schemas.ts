@@ -8,7 +8,7 @@ export const AcceptedSchema = Type.Object(
     message: Type.Literal('Successfully Accepted'),
     messageId: Type.String({ format: 'uuid' }),
     suppressedRecipients: Type.Array(Type.String(), {
-      description: 'Cc addresses that were left out, as they are suppressed.',
+      description: 'Cc addresses skipped because they are suppressed.',
     }),
   },
   { title: 'Accepted' },
@@ -19,7 +19,7 @@ export const statusRecipient = {
   address: Nullable(Type.String()),
   role: Type.String(),
   state: Type.String(),
-  at: Time('Since when.'),
+  at: Time('When it was suppressed.'),
 };
 
 /** How far a message is. */
@@ -28,7 +28,7 @@ export const messageStatus = {
   templateId: Type.String(),
   templateVersion: Type.Integer(),
   state: Type.String(),
-  stateAt: Time('Since when it is in this state.'),
+  stateAt: Time('When the state last changed.'),
   acceptedAt: Time('When it was accepted.'),
   transactional: Type.Boolean(),
   externalId: Nullable(Type.String()),
@@ -41,14 +41,16 @@ export const messageStatus = {
   nextAttempt: Nullable(
     Type.Object({
       at: Nullable(Time('When.')),
-      reason: Type.String({ description: 'Why it waits.' }),
+      reason: Type.String({ description: 'Why it is waiting.' }),
     }),
   ),
   events: Type.Array(
     Type.Object({
       at: Time('When it happened.'),
       kind: Type.String(),
-      recipient: Nullable(Type.Integer({ description: '0 To, 1 and up Cc; null the message.' })),
+      recipient: Nullable(
+        Type.Integer({ description: '0: To; 1 and up: Cc; null: the whole message.' }),
+      ),
       detail: Type.Unknown(),
     }),
   ),

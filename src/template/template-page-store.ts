@@ -8,7 +8,7 @@ import { templateKey, templateTopic } from './template-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** A template as people see it in lists. */
+/** A template, as listed. */
 export interface TemplateFacts {
   readonly id: TemplateId;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface TemplateFacts {
   readonly changedAt: Date;
 }
 
-/** Templates in use of an account by id, or the one with an id. */
+/** Templates of an account, ordered by id, or the one with the given id; without deleted ones. */
 export async function readTemplateFacts(
   kysely: Kysely,
   accountId: AccountId,
@@ -54,20 +54,20 @@ export async function readTemplateFacts(
   return rows;
 }
 
-/** A version of a template with what it was made of. */
+/** A version of a template with its source. */
 interface VersionRow {
   readonly version: number;
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
   readonly createdAt: Date;
   readonly published: boolean;
-  /** Made for test messages of a draft. */
+  /** Created for test messages of a draft. */
   readonly trial: boolean;
   readonly source: TemplateSource;
   readonly compiled: CompiledTemplate;
 }
 
-/** The versions of a template without their content and without trials, newest first, before one. */
+/** Versions of a template before the given one, newest first, without content and trial versions. */
 export async function readVersionFacts(
   kysely: Kysely,
   accountId: AccountId,
@@ -87,7 +87,7 @@ export async function readVersionFacts(
   return rows;
 }
 
-/** One version of a template that is in use. */
+/** A version of a template that isn't deleted. */
 export async function readTemplateVersion(
   kysely: Kysely,
   accountId: AccountId,
@@ -105,7 +105,7 @@ export async function readTemplateVersion(
   return rows[0];
 }
 
-/** Sends an earlier version again from now on. Tells all nodes at commit. */
+/** Publishes an earlier version again and notifies all nodes at commit. */
 export async function setPublishedVersion(
   transaction: Kysely,
   accountId: AccountId,
@@ -121,7 +121,7 @@ export async function setPublishedVersion(
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }
 
-/** A draft, as it was put. */
+/** A draft, as it was saved. */
 interface DraftRow {
   readonly content: unknown;
   readonly changedAt: Date;
@@ -171,7 +171,7 @@ export async function removeDraft(
     .execute();
 }
 
-/** The newest version with this very content, or undefined. */
+/** The newest version with exactly this content, or undefined. */
 export async function findVersionByContent(
   kysely: Kysely,
   accountId: AccountId,

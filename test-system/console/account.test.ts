@@ -260,7 +260,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await dialog.getByRole('alert', { name: 'Too many requests' }).waitFor();
   await visit.open(`${shop.id}`);
   const attention = page.getByRole('region', { name: 'Needs attention' });
-  await attention.getByText('2 of the 2 messages of this day are used').waitFor();
+  await attention.getByText('2 of 2 messages used this day.').waitFor();
   await attention.getByRole('link', { name: 'Settings' }).click();
   await card.getByText('Today: 2 of 2 messages').waitFor();
   await visit.look('settings-quota');
@@ -548,7 +548,7 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
     await visit.open(`${shop.id}`);
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByRole('listitem').first().waitFor();
-    return (await attention.getByText(`The webhook ${hook} does not answer.`).count()) > 0;
+    return (await attention.getByText(`Requests to the webhook ${hook} are failing.`).count()) > 0;
   });
   await visit.look('overview-attention');
   await page
@@ -585,7 +585,7 @@ test('a role sees only what it may: a viewer finds no button that would be refus
     // Pages that are not in the menu are opened by an address that somebody was given.
     for (const path of ['integrations', 'webhooks', 'inbox', 'team', 'audit']) {
       await visit.open(`${shop.id}/${path}`);
-      const alert = page.getByRole('alert', { name: 'Your role does not allow this' });
+      const alert = page.getByRole('alert', { name: 'Permission denied' });
       await alert.first().waitFor();
       const useless = page.getByRole('button', { name: /Add|New|Register|Try again/ });
       assert.equal(await useless.count(), 0, path);

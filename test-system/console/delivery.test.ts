@@ -28,7 +28,7 @@ test('domains: the pool of source addresses is chosen, and a tracking host that 
   await card.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByLabel('Tracking host').fill('links.other.test');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('is no host under shop.test').waitFor();
+  await dialog.getByText('must be a subdomain of shop.test').waitFor();
   await visit.look('domain-settings-refused');
   await dialog.getByLabel('Tracking host').fill('');
   await dialog.getByRole('combobox', { name: 'Source address pool' }).click();

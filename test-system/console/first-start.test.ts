@@ -219,7 +219,7 @@ test('whoever comes second to make the owner is told so and led to the sign-in',
   await second.locator('input[type=password]').fill(password);
   await second.getByLabel('Account name').fill('Sam’s Shop');
   await second.getByRole('button', { name: 'Create owner and sign in' }).click();
-  await second.getByText('The installation has its owner already').waitFor();
+  await second.getByText('The installation is already set up').waitFor();
   const signIn = second.getByRole('link', { name: 'Sign in', exact: true });
   assert.equal(await signIn.getAttribute('href'), '/sign-in?next=/console');
   await visit.end();

@@ -222,7 +222,7 @@ test('messages: one that does not exist says so, on its page and in the menu’s
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
-  await page.getByRole('alert').getByText('There is no such message').waitFor();
+  await page.getByRole('alert').getByText('Message not found').waitFor();
   await visit.look('message-unknown');
   await visit.open(`${shop.id}/messages/not-an-id`);
   await page.getByRole('alert', { name: 'Message not found' }).waitFor();
@@ -261,7 +261,7 @@ test('inbox: a mail is found, read as it looks and as it came, and the inbox is 
   await dialog.getByRole('button', { name: 'Empty inbox' }).click();
   await page.getByText('No mail yet').waitFor();
   await page.goto(read);
-  await page.getByRole('alert').getByText('There is no such message').waitFor();
+  await page.getByRole('alert').getByText('Message not found').waitFor();
   await visit.look('mail-gone');
   await visit.end();
 });

@@ -79,7 +79,7 @@ test('lists: a file without addresses is not imported and says why; a list that 
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
   await dialog.getByText('The import stopped. Fix the file').waitFor();
-  await dialog.getByText('No column is called email', { exact: true }).waitFor();
+  await dialog.getByText('The email column is missing', { exact: true }).waitFor();
   await visit.look('import-failed');
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await page.getByRole('button', { name: 'Add a contact' }).first().click();
@@ -87,11 +87,11 @@ test('lists: a file without addresses is not imported and says why; a list that 
   assert.equal((await colleague.delete(`${lists}/l-gone`)).status, 204);
   await dialog.getByRole('button', { name: 'Save' }).click();
   const alert = dialog.getByRole('alert');
-  await alert.getByText('There is no such list').waitFor();
+  await alert.getByText('List not found').waitFor();
   assert.equal(await dialog.getByLabel('Address').inputValue(), 'ann@people.test');
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('alert').first().getByText('There is no such list').waitFor();
+  await page.getByRole('alert').first().getByText('List not found').waitFor();
   await visit.end();
 });
 

@@ -126,7 +126,7 @@ test('templates: “Use it” says where nothing is published yet and leads to t
   assert.equal((await colleague.delete(`${templates}/t-unused`)).status, 204);
   await page.reload();
   const alert = page.getByRole('alert');
-  await alert.getByText('There is no such template').waitFor();
+  await alert.getByText('Template not found').waitFor();
   await alert.getByText('It may have been removed.').waitFor();
   await visit.look('use-removed');
   await page.getByRole('link', { name: 'All templates' }).click();

@@ -43,7 +43,7 @@ describe('apply on your own database', async () => {
     const dry = await apply(file, '--dry-run');
     assert.equal(dry.code, 0, dry.stderr);
     assert.match(dry.stdout, /^created +account +shop$/m);
-    assert.match(dry.stdout, /^Dry run, nothing was changed\. Would be: 3 created, 0 changed/m);
+    assert.match(dry.stdout, /^Dry run, nothing changed\. Would be: 3 created, 0 changed/m);
     const first = await apply(file);
     assert.match(first.stdout, /^created +user +shop ann@shop\.test$/m);
     assert.match(first.stdout, /^Done: 3 created, 0 changed, 0 unchanged, 0 removed\.$/m);
@@ -69,9 +69,12 @@ describe('apply on your own database', async () => {
     const { code, stdout, stderr } = await apply(wrong);
     assert.equal(code, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /^.*wrong\.yaml:4: accounts\[0\]\.nmae is not part of the format; .*$/m);
-    assert.match(stderr, /^.*wrong\.yaml:8: accounts\[0\]\.senders\[0\]\.address is no .*$/m);
-    assert.match(stderr, /^3 problems; nothing was changed\.$/m);
+    assert.match(stderr, /^.*wrong\.yaml:4: accounts\[0\]\.nmae is unknown; .*$/m);
+    assert.match(
+      stderr,
+      /^.*wrong\.yaml:8: accounts\[0\]\.senders\[0\]\.address is not a valid .*$/m,
+    );
+    assert.match(stderr, /^3 problems; nothing changed\.$/m);
     const { rows } = await database.pool.query('select name from account where not system');
     assert.deepEqual(rows, [{ name: 'Shop' }]);
   });
@@ -121,7 +124,7 @@ describe('apply on the embedded database', () => {
     const suspend = runSignalpost(['apply', '-'], environment);
     suspend.child.stdin?.end('accounts: [{ id: "1000", name: Demo Shop, suspended: true }]');
     const { stdout } = await finish(suspend);
-    assert.match(stdout, /^changed +account +1000 {2}\(suspended: it can send nothing\)$/m);
+    assert.match(stdout, /^changed +account +1000 {2}\(suspended: can’t send\)$/m);
     await waitFor(
       'the suspension',
       async () => (await list()).body.message === 'Account Temporarily Suspended',

@@ -54,7 +54,7 @@ test('doctor finds an unreachable database, without revealing its password', asy
     ...environment,
     DATABASE_URL: 'postgres://user:hidden-password@127.0.0.1:1/mail',
   });
-  assert.match(said, /^FAIL database {2}The database at 127\.0\.0\.1:1\/mail cannot be used/m);
+  assert.match(said, /^FAIL database {2}Can’t use the database at 127\.0\.0\.1:1\/mail/m);
   assert.doesNotMatch(said, /hidden-password/);
   assert.equal(code, 1);
 });

@@ -130,5 +130,5 @@ test("another installation asks for the secrets that it doesn't have", async () 
     DATA_DIR: temporaryFolder(),
   });
   assert.equal(code, 1);
-  assert.match(stderr, /integrations\[0\]\.clientSecret is missing/);
+  assert.match(stderr, /integrations\[0\]\.clientSecret is required/);
 });

@@ -178,7 +178,7 @@ test('a missing or empty database gives a one-sentence message', async () => {
   await runAdminStatement(adminUrl(), `create database ${empty}`);
   for (const [name, sentence] of [
     [empty, /was not set up by this release; run signalpost migrate/],
-    ['nowhere', /cannot be used: database "nowhere" does not exist/],
+    ['nowhere', /Can’t use the database at .*: database "nowhere" does not exist/],
   ] as const) {
     const wrong = new URL(url);
     wrong.pathname = `/${name}`;

@@ -115,7 +115,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'an unreachable database',
     { DATABASE_URL: 'postgres://u:hidden-password@127.0.0.1:1/x' },
-    /The database at 127\.0\.0\.1:1\/x cannot be used/,
+    /Can’t use the database at 127\.0\.0\.1:1\/x/,
   ],
   [
     'a database address of another kind',

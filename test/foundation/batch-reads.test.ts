@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchReads } from '../../src/foundation/batch-reads.ts';
 
-test('keys that are asked for together are one statement, and each gets what is at its place', async () => {
+test('concurrent lookups share one statement, and each gets its own result', async () => {
   const statements: (readonly string[])[] = [];
   const read = batchReads(async (keys: readonly string[]) => {
     statements.push(keys);
@@ -17,7 +17,7 @@ test('keys that are asked for together are one statement, and each gets what is 
   assert.deepEqual(statements, [['a', 'nobody', 'b', 'a']]);
 });
 
-test('a statement has no more keys than it may, and no more than two are under way', async () => {
+test('statements are limited in keys, and at most two run concurrently', async () => {
   const sizes: number[] = [];
   let underWay = 0;
   const read = batchReads(async (keys: readonly number[]) => {
@@ -33,7 +33,7 @@ test('a statement has no more keys than it may, and no more than two are under w
   assert.deepEqual(sizes, [3, 3, 3, 1]);
 });
 
-test('a statement that fails fails all that asked with it, and the next one is tried anew', async () => {
+test('a failed statement fails all its callers, and the next one starts fresh', async () => {
   let away = true;
   const read = batchReads(async (keys: readonly string[]) => {
     if (away) throw new Error('the database is away');

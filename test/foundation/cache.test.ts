@@ -86,7 +86,7 @@ async function listen(to = url): Promise<ChangeListener> {
   return changes;
 }
 
-test('memory is trusted for a second from the last question that was answered, however long the answer was on its way', async () => {
+test('caches are trusted for a second after the last answered heartbeat was sent', async () => {
   const road = await silentRoad();
   const changes = await listen(road.url);
   road.delay(600);
@@ -104,7 +104,7 @@ test('memory is trusted for a second from the last question that was answered, h
   assert.ok(trusted - start < 1_050, `${trusted - start} ms`);
 });
 
-test('an entry is read once and then answered from memory', async () => {
+test('an entry is read once and then served from cache', async () => {
   let reads = 0;
   const cache = new Cache<string>(await listen(), 'thing', async (key) => {
     reads += 1;
@@ -116,7 +116,7 @@ test('an entry is read once and then answered from memory', async () => {
   assert.equal(reads, 1);
 });
 
-test('what does not exist is asked for again', async () => {
+test('missing entries aren’t cached', async () => {
   let value: string | undefined;
   const cache = new Cache<string>(await listen(), 'thing', async () => value);
   assert.equal(await cache.get('a'), undefined);
@@ -139,7 +139,7 @@ test('a change reaches every node within a second of its commit, and not before'
   }
 });
 
-test('an entry that was being read while its change came is answered but not kept', async () => {
+test('an entry changed while being read is returned but not cached', async () => {
   const reading = Promise.withResolvers<string>();
   const dropped = Promise.withResolvers<void>();
   const changes = await listen();
@@ -157,7 +157,7 @@ test('an entry that was being read while its change came is answered but not kep
   assert.equal(await cache.get('a'), 'new');
 });
 
-test('after a second of silence memory is bypassed, and emptied when the connection is back', async () => {
+test('after a second of silence the cache is bypassed, and cleared on reconnect', async () => {
   const road = await silentRoad();
   const changes = await listen(road.url);
   let value = 'old';
@@ -175,7 +175,7 @@ test('after a second of silence memory is bypassed, and emptied when the connect
   assert.equal(await cache.get('a'), 'new');
 });
 
-test('memory stays within its bound', async () => {
+test('the cache stays within its limit', async () => {
   const cache = new Cache<string>(await listen(), 'thing', async (key) => key, 3);
   for (const key of ['a', 'b', 'c', 'd']) await cache.get(key);
   assert.equal(cache.peek('a'), undefined);

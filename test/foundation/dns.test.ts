@@ -28,7 +28,7 @@ dns
 
 const client = new DnsClient([parseDnsServer(dns.server)], { timeoutMs: 150, rounds: 1 });
 
-test('records come with their time to live and the resolver that gave them', async () => {
+test('records include their time to live and the resolver', async () => {
   assert.deepEqual(await client.lookUp('Shop.test', 'MX'), {
     kind: 'found',
     records: [
@@ -40,7 +40,7 @@ test('records come with their time to live and the resolver that gave them', asy
   });
 });
 
-test('what no store takes stands for itself no longer: records may hold any bytes', async () => {
+test('bytes that can’t be stored are replaced in records', async () => {
   const [text, hosts] = [
     await client.lookUp('bytes.test', 'TXT'),
     await client.lookUp('bytes.test', 'MX'),
@@ -51,7 +51,7 @@ test('what no store takes stands for itself no longer: records may hold any byte
   ]);
 });
 
-test('an alias is followed, and its shorter time to live counts', async () => {
+test('a CNAME is followed, and the shortest time to live applies', async () => {
   const answer = await client.lookUp('alias.test', 'A');
   assert.equal(answer.kind, 'found');
   assert.deepEqual(answer.kind === 'found' && [answer.records, answer.ttl], [
@@ -60,13 +60,13 @@ test('an alias is followed, and its shorter time to live counts', async () => {
   ]);
 });
 
-test('RFC 7766: an answer that fits no datagram is asked for again by stream', async () => {
+test('RFC 7766: a truncated answer is retried over TCP', async () => {
   const answer = await client.lookUp('long.test', 'TXT');
   assert.equal(answer.kind === 'found' && answer.records.length, 10);
   assert.equal(answer.kind === 'found' && answer.records[3], '3'.repeat(400));
 });
 
-test('a name that does not exist and a missing kind of record are told apart', async () => {
+test('missing names and missing record types are distinguished', async () => {
   const name = await client.lookUp('nobody.test', 'A');
   assert.deepEqual(name, { kind: 'absent', what: 'name', ttl: 60, server: dns.server });
   const records = await client.lookUp('shop.test', 'AAAA');
@@ -79,7 +79,7 @@ for (const [name, text] of [
   ['broken.test', /SERVFAIL/],
   ['refused.test', /REFUSED/],
 ] as const) {
-  test(`${name} is a fault, which names the resolver`, async () => {
+  test(`${name} is a fault that names the resolver`, async () => {
     const answer = await client.lookUp(name, 'A');
     assert.ok(answer.kind === 'fault');
     assert.match(answer.text, text);
@@ -87,7 +87,7 @@ for (const [name, text] of [
   });
 }
 
-test('a resolver where nobody listens is a fault, and the next one is asked', async () => {
+test('an unreachable resolver is a fault, and the next one is queried', async () => {
   const nobody = parseDnsServer('127.0.0.1:1');
   const alone = await new DnsClient([nobody], { rounds: 1, timeoutMs: 500 }).lookUp(
     'shop.test',
@@ -98,7 +98,7 @@ test('a resolver where nobody listens is a fault, and the next one is asked', as
   assert.equal((await both.lookUp('shop.test', 'MX')).kind, 'found');
 });
 
-test('the cache asks once until the time to live is over', async () => {
+test('the cache queries once per time to live', async () => {
   const clock = new OffsetClock();
   const cache = new DnsCache(client, clock);
   const asked = (): number => dns.asked.filter((question) => question === 'TXT shop.test').length;
@@ -111,7 +111,7 @@ test('the cache asks once until the time to live is over', async () => {
   assert.equal(asked() - before, 2);
 });
 
-test('a fault is forgotten after seconds', async () => {
+test('faults are cached for seconds only', async () => {
   const clock = new OffsetClock();
   const cache = new DnsCache(client, clock);
   assert.equal((await cache.lookUp('broken.test', 'A')).kind, 'fault');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { FairQueue } from '../../src/foundation/fair-queue.ts';
 
-test('groups take turns, and within a group the first come is first', () => {
+test('groups take turns, and each group is first in, first out', () => {
   const line = new FairQueue<string>();
   for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) line.add(item.charAt(0), item);
   const order = Array.from({ length: 6 }, () => line.next());
@@ -11,7 +11,7 @@ test('groups take turns, and within a group the first come is first', () => {
   assert.equal(line.next(), undefined);
 });
 
-test('whoever is added leaves once: by its turn or of its own accord', () => {
+test('every item leaves the queue exactly once', () => {
   const step = fc.record({ group: fc.constantFrom('a', 'b', 'c'), item: fc.nat(20) });
   fc.assert(
     fc.property(fc.array(step), fc.array(step), (added, left) => {

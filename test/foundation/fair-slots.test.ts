@@ -17,7 +17,7 @@ const limits = {
 /** Lets everything that can start do so. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a group holds its share alone, and takes turns with the others', async () => {
+test('a group is limited to its share and takes turns with others', async () => {
   const slots = new FairSlots(limits);
   const order: string[] = [];
   const releases: Release[] = [];
@@ -51,13 +51,13 @@ test('a group holds its share alone, and takes turns with the others', async () 
   assert.deepEqual(order.toSorted(), ['a1', 'a2', 'b1', 'b2', 'b3', 'c1']);
 });
 
-test('where its line is full a group is refused at once, and the others are not', async () => {
+test('a group with a full queue is rejected immediately, others aren’t', async () => {
   const slots = new FairSlots(limits);
   const waiting = Array.from({ length: 4 }, () => slots.acquire('b'));
   await assert.rejects(slots.acquire('b'), (error: Busy) => {
     assert.ok(error instanceof Busy);
     assert.equal(error.retryAfter, 7);
-    assert.equal(error.message, 'Too many changes are under way; try again in 7 s');
+    assert.equal(error.message, 'Too many changes in progress. Retry in 7 s');
     return true;
   });
   const release = await slots.acquire('a');
@@ -65,7 +65,7 @@ test('where its line is full a group is refused at once, and the others are not'
   for (const one of waiting) (await one)();
 });
 
-test('who waits for too long is refused and leaves the line', async () => {
+test('callers that wait too long are rejected and leave the queue', async () => {
   const slots = new FairSlots({ ...limits, timeout: 20 });
   const release = await slots.acquire('b');
   await assert.rejects(slots.acquire('b'), Busy);
@@ -73,7 +73,7 @@ test('who waits for too long is refused and leaves the line', async () => {
   (await slots.acquire('b'))();
 });
 
-test('who is patient waits in a full line, and for longer than the time-out', async () => {
+test('indefinite waiters ignore a full queue and the timeout', async () => {
   const slots = new FairSlots({ ...limits, waitingPerGroup: 0, timeout: 1 });
   const release = await slots.acquire('b');
   const patient = slots.acquire('b', true);
@@ -82,7 +82,7 @@ test('who is patient waits in a full line, and for longer than the time-out', as
   (await patient)();
 });
 
-test('work that throws gives its slot back', async () => {
+test('work that throws releases its slot', async () => {
   const slots = new FairSlots(limits);
   const fault = new Error('fault');
   await assert.rejects(
@@ -92,7 +92,7 @@ test('work that throws gives its slot back', async () => {
   assert.equal(await slots.run('b', async () => 'done'), 'done');
 });
 
-test('whatever comes and goes, no limit is passed and no slot is lost', async () => {
+test('limits are never exceeded and no slot is lost', async () => {
   const step = fc.oneof(
     fc.record({ take: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ release: fc.nat(10) }),

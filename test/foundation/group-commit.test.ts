@@ -15,7 +15,7 @@ test('items that arrive together share one group', async () => {
   assert.deepEqual(groups, [[1, 2, 3]]);
 });
 
-test('items that arrive while a group is under way wait for the next one', async () => {
+test('items that arrive while a group is running wait for the next one', async () => {
   const groups: number[][] = [];
   const first = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ test('items that arrive while a group is under way wait for the next one', async
   assert.deepEqual(groups, [[1], [2, 3]]);
 });
 
-test('enough items go out at once where there is a place, what comes after them with the end of the turn', async () => {
+test('a full group starts at once if possible, the rest at the end of the turn', async () => {
   const groups: number[][] = [];
   const first = Promise.withResolvers<void>();
   const commit = new GroupCommit<number, number>(
@@ -54,7 +54,7 @@ test('enough items go out at once where there is a place, what comes after them 
   assert.deepEqual(groups.slice(2), [[5, 6, 7]]);
 });
 
-test('a group that fails rejects its own items and no others', async () => {
+test('a failed group rejects only its own items', async () => {
   const commit = new GroupCommit<number, number>(
     async (items) => {
       if (items.includes(13)) throw new Error('unlucky');
@@ -66,7 +66,7 @@ test('a group that fails rejects its own items and no others', async () => {
   assert.equal(await commit.add(14), 14);
 });
 
-test('past the bound of waiting items the next one is refused', async () => {
+test('items beyond the waiting limit are rejected', async () => {
   const commit = new GroupCommit<number, number>(async (items) => items, {
     ...options,
     waiting: 2,
@@ -77,7 +77,7 @@ test('past the bound of waiting items the next one is refused', async () => {
   assert.equal(await commit.add(4), 4);
 });
 
-test('draining waits for what waits and for what is under way', async () => {
+test('draining waits for waiting and running items', async () => {
   const done: number[] = [];
   const commit = new GroupCommit<number, number>(
     async (items) => {
@@ -92,7 +92,7 @@ test('draining waits for what waits and for what is under way', async () => {
   assert.deepEqual(done, [1, 2, 3, 4, 5]);
 });
 
-test('every item gets its own answer, in groups no larger and no more at once than allowed', async () => {
+test('every item gets its own result, within the limits of group size and concurrency', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(), fc.boolean()), { maxLength: 60 }),
@@ -126,7 +126,7 @@ test('every item gets its own answer, in groups no larger and no more at once th
   );
 });
 
-test('a gathering group goes out once turns bring nothing new, and at the latest when its time is over', async () => {
+test('a growing group starts after idle turns, or at the latest when its delay is over', async () => {
   const sizes: number[] = [];
   const commit = async (items: readonly number[]) => {
     sizes.push(items.length);

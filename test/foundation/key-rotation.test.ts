@@ -221,7 +221,7 @@ test('every purpose of the master key is in the table of this file', async () =>
 
 for (const [purpose, one] of Object.entries(uses)) {
   if (one === 'begins anew') continue;
-  test(`ASVS 4.0.3 6.4.1: a rotation of the master key never stops "${purpose}", and its end does`, async () => {
+  test(`ASVS 4.0.3 6.4.1: a rotation of the master key never stops "${purpose}", but finishing it does`, async () => {
     const both = () => new MasterKey(...secrets);
     // A process that runs through the whole rotation, and one that lags behind.
     const [running, late] = [both(), both()];
@@ -290,7 +290,7 @@ const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'wrong_guess.key': 'keyed hash',
 };
 
-test('every column that may hold something of the master key is known to the rotation', async () => {
+test('the rotation knows every column that depends on the master key', async () => {
   const { database } = await createTestDatabase();
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns
@@ -305,7 +305,7 @@ test('every column that may hold something of the master key is known to the rot
   );
 });
 
-test('ASVS 4.0.3 6.4.1: sealed secrets are encrypted anew row by row, as often as one likes', async () => {
+test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably', async () => {
   const { database } = await createTestDatabase();
   const { kysely } = database;
   const old = new MasterKey(oldSecret);
@@ -367,7 +367,7 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are encrypted anew row by row, as often a
   }
 });
 
-test('the key of a token costs one hash, whatever a rotation has left behind', () => {
+test('a token lookup costs one hash, even after a rotation', () => {
   const both = new MasterKey(...secrets);
   both.select(newName, null);
   assert.equal(both.keysFor('token checksum').others.length, 0);

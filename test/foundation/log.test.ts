@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const log = join(import.meta.dirname, '../../src/foundation/log.ts');
 
-test('what an error of the database quotes of a row is not logged', () => {
+test('row data quoted in database errors isn’t logged', () => {
   const script = `
     import { createLog } from ${JSON.stringify(log)};
     const members = { code: '22P02', detail: 'reader@shop.test', where: 'reader@shop.test' };

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 
 const source = (dataDir: string) => ({ key: undefined, previousKey: undefined, dataDir });
 
-test('starts that race for the first key file all end up with the same key', async () => {
+test('concurrent first starts end up with the same key', async () => {
   const folder = temporaryFolder();
   const keys = await Promise.all([1, 2, 3, 4].map(() => loadMasterKey(source(folder))));
   assert.equal(new Set(keys.map((key) => key.fingerprint)).size, 1);
@@ -20,29 +20,29 @@ test('starts that race for the first key file all end up with the same key', asy
   assert.equal(Buffer.from(readFileSync(file, 'utf8'), 'base64').length, 32);
 });
 
-test('the first key file also makes the data folder, which others cannot list', async () => {
+test('the first key file also creates the data folder, unreadable to others', async () => {
   const folder = join(temporaryFolder(), 'srv', 'data');
   const made = await loadMasterKey(source(folder));
   assert.equal(statSync(folder).mode & 0o066, 0);
   assert.equal((await loadMasterKey(source(folder))).fingerprint, made.fingerprint);
 });
 
-test('a data folder that cannot be made is refused with a sentence', async () => {
+test('a data folder that can’t be created is reported with a message', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   await assert.rejects(loadMasterKey(source(join(file, 'data'))), {
     name: 'OperatorError',
-    message: /signalpost\.key cannot be written \(ENOTDIR\)|cannot be read \(ENOTDIR\)/,
+    message: /Can’t (?:write|read) the key file .*signalpost\.(?:next\.)?key \(ENOTDIR\)/,
   });
 });
 
-test('a damaged key file is refused with a sentence', async () => {
+test('a damaged key file is rejected with a message', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'signalpost.key'), 'c2hvcnQ=');
   await assert.rejects(loadMasterKey(source(folder)), OperatorError);
 });
 
-test('keys of different purposes differ, and the fingerprint is none of them', () => {
+test('keys of different purposes and the fingerprint all differ', () => {
   const key = new MasterKey(Buffer.alloc(32, 7));
   const derived = (purpose: string) => key.derive(purpose).export().toString('base64url');
   assert.notEqual(derived('a'), derived('b'));
@@ -50,7 +50,7 @@ test('keys of different purposes differ, and the fingerprint is none of them', (
   assert.notEqual(key.fingerprint, derived('a').slice(0, 22));
 });
 
-test('a node with another key than the database was set up with is refused', async () => {
+test('a node with a different key than the database is rejected', async () => {
   const { database } = await createTestDatabase();
   const [first, second] = [new MasterKey(Buffer.alloc(32, 1)), new MasterKey(Buffer.alloc(32, 2))];
   await requireMatchingKey(database, first);

@@ -12,7 +12,7 @@ test('a migrated database needs nothing more', async () => {
   assert.deepEqual(await migrate(database), []);
 });
 
-test('several nodes that start at once apply each migration once', async () => {
+test('nodes that start concurrently apply each migration once', async () => {
   await database.pool.query('drop schema public cascade');
   await database.pool.query('create schema public');
   const nodes = [1, 2, 3, 4].map(() => openDatabase({ url }));
@@ -25,7 +25,7 @@ test('several nodes that start at once apply each migration once', async () => {
   }
 });
 
-test('a database of a newer release is refused with a sentence', async () => {
+test('a database of a newer release is rejected with a message', async () => {
   await database.pool.query(
     "insert into schema_migration (version, name, sha256) values (9999, 'later', 'x')",
   );
@@ -37,7 +37,7 @@ test('a database of a newer release is refused with a sentence', async () => {
   await database.pool.query('delete from schema_migration where version = 9999');
 });
 
-test('an edited migration is refused with its file name', async () => {
+test('an edited migration is rejected with its file name', async () => {
   await database.pool.query("update schema_migration set sha256 = 'other' where version = 1");
   await assert.rejects(migrate(database), /migrations\/0001-foundation\.sql differs/);
 });

@@ -27,26 +27,26 @@ async function operatorsAfterwards(): Promise<string[]> {
   return listOperators(database.kysely);
 }
 
-test('who owned every account stays operator, now by name', async () => {
+test('people who owned every account become explicit operators', async () => {
   assert.deepEqual(await operatorsAfterwards(), ['both@shop.test', 'owner@shop.test']);
 });
 
-test('the demo’s owner does not, as the demo’s installation waits for its first owner', async () => {
+test('the demo’s owner doesn’t, because the installation still awaits its first owner', async () => {
   await run('update installation set demo_applied_at = now()');
   assert.deepEqual(await operatorsAfterwards(), ['both@shop.test']);
 });
 
-test('where somebody was named, nobody is added', async () => {
+test('if there are explicit operators, nobody is added', async () => {
   await run("update person set operator = true where email = 'one@shop.test'");
   assert.deepEqual(await operatorsAfterwards(), ['one@shop.test']);
 });
 
-test('an operator who is disabled does not keep others from staying one', async () => {
+test('a disabled operator doesn’t keep others from becoming one', async () => {
   await run("update person set operator = true where email = 'gone@shop.test'");
   assert.deepEqual(await operatorsAfterwards(), ['both@shop.test', 'owner@shop.test']);
 });
 
-test('without accounts nobody is operator', async () => {
+test('without accounts, nobody is an operator', async () => {
   await run('delete from account');
   assert.deepEqual(await operatorsAfterwards(), []);
 });

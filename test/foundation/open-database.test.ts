@@ -9,7 +9,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 
 const { url } = await createTestDatabase();
 
-test('rule 1: commits wait for the disk, whatever the options of DATABASE_URL say', async () => {
+test('rule 1: commits are flushed to disk, whatever the options of DATABASE_URL', async () => {
   const own = new URL(url);
   own.searchParams.set('options', '-c synchronous_commit=off -c work_mem=5MB');
   for (const each of [url, own.href]) {
@@ -22,7 +22,7 @@ test('rule 1: commits wait for the disk, whatever the options of DATABASE_URL sa
   }
 });
 
-test('a server older than PostgreSQL 15 is refused with a sentence, newer ones are taken', () => {
+test('a server older than PostgreSQL 15 is rejected with a message, newer ones are accepted', () => {
   for (const [version, name] of [
     [140_023, '14.23'],
     [130_000, '13.0'],
@@ -35,7 +35,7 @@ test('a server older than PostgreSQL 15 is refused with a sentence, newer ones a
 });
 
 for (const way of ['the pool', 'the query builder'] as const) {
-  test(`a statement of ${way} that a silent server does not answer is given up, and the next one has a connection of its own`, async () => {
+  test(`a statement of ${way} times out if the server is silent, and the next one gets a new connection`, async () => {
     const gate = await openGate(url);
     const database = openDatabase(
       { url: gate.url },
@@ -54,7 +54,7 @@ for (const way of ['the pool', 'the query builder'] as const) {
   });
 }
 
-test('a finished statement holds its parameters no longer, whether it was answered or refused', async (t) => {
+test('a finished statement releases its parameters, on success and on error', async (t) => {
   const database = openDatabase({ url });
   const submit = t.mock.method(pg.Query.prototype, 'submit');
   const statements = () => submit.mock.calls.map((call) => call.this as { values?: unknown[] });
@@ -67,7 +67,7 @@ test('a finished statement holds its parameters no longer, whether it was answer
   await database.close();
 });
 
-test('the stack of a refused statement leads to whoever asked', async () => {
+test('the stack trace of a failed statement contains the caller', async () => {
   const database = openDatabase({ url });
   async function askForTheImpossible(): Promise<void> {
     const client = await database.pool.connect();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SizeLimitedCache } from '../../src/foundation/size-limited-cache.ts';
 
-test('what was not asked for longest goes first', () => {
+test('the least recently used entry is evicted first', () => {
   const memory = new SizeLimitedCache<string>(10);
   memory.set('a', 'A', 4);
   memory.set('b', 'B', 4);
@@ -14,7 +14,7 @@ test('what was not asked for longest goes first', () => {
   assert.equal(memory.get('c'), 'C');
 });
 
-test('a value larger than everything allowed is not kept and drives nothing out', () => {
+test('a value larger than the limit isn’t stored and evicts nothing', () => {
   const memory = new SizeLimitedCache<string>(10);
   memory.set('a', 'A', 4);
   memory.set('huge', 'H', 11);
@@ -22,7 +22,7 @@ test('a value larger than everything allowed is not kept and drives nothing out'
   assert.equal(memory.get('a'), 'A');
 });
 
-test('whatever is put in and asked for, the total size is that of what is kept and within the bound', () => {
+test('the total size is accurate and within the limit', () => {
   const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), size: fc.nat(12) });
   fc.assert(
     fc.property(fc.array(step), (steps) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { atEndOfTurn } from '../../src/foundation/end-of-turn.ts';
 import { TurnQueue } from '../../src/foundation/turn-queue.ts';
 
-test('each turn of the event loop is given once, and groups take them by turns', async () => {
+test('each event loop turn is given out once, and groups take turns', async () => {
   const queue = new TurnQueue();
   let turn = 0;
   let over = false;
@@ -27,7 +27,7 @@ test('each turn of the event loop is given once, and groups take them by turns',
   assert.equal(turns.size, 4);
 });
 
-test('what is due at the end of a turn goes before the work that the turn is given to', async () => {
+test('end-of-turn callbacks run before the work of the turn', async () => {
   const queue = new TurnQueue();
   const order: string[] = [];
   const work = queue.run('a', () => order.push('work'));
@@ -38,7 +38,7 @@ test('what is due at the end of a turn goes before the work that the turn is giv
   assert.deepEqual(order, ['due', 'work', 'due later']);
 });
 
-test('work that takes long leaves as much time as it took before the next is done', async () => {
+test('long work is followed by an equally long pause', async () => {
   const queue = new TurnQueue();
   const times: [number, number][] = [];
   const work = (): void => {
@@ -51,7 +51,7 @@ test('work that takes long leaves as much time as it took before the next is don
   assert.ok(first && second && second[0] - first[1] > 25, JSON.stringify(times));
 });
 
-test('work that fails gives its turn back', async () => {
+test('failing work releases its turn', async () => {
   const queue = new TurnQueue();
   const failing = queue.run('a', () => {
     throw new Error('no');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { validate, version } from 'uuid';
 import { makeUuid7 } from '../../src/foundation/uuid7.ts';
 
-test('RFC 9562 5.7: ids are of version 7, carry the time in front, ascend and never repeat', () => {
+test('RFC 9562 5.7: ids are version 7, start with the time, ascend and never repeat', () => {
   const before = Date.now();
   const ids = Array.from({ length: 50_000 }, makeUuid7);
   const after = Date.now();
@@ -17,7 +17,7 @@ test('RFC 9562 5.7: ids are of version 7, carry the time in front, ascend and ne
   }
 });
 
-test('the random part of an id says nothing about that of another', () => {
+test('the random parts of ids are independent', () => {
   const tails = Array.from({ length: 20_000 }, () => makeUuid7().slice(19));
   assert.equal(new Set(tails).size, tails.length);
   for (let place = 0; place < 17; place += 1) {

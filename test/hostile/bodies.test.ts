@@ -75,7 +75,7 @@ async function announce(
   return openRawRequest(base, head);
 }
 
-test('ASVS 4.0.3 13.2.1: every line of the table of limits has its route', () => {
+test('ASVS 4.0.3 13.2.1: every entry in the table of limits has a route', () => {
   const { http } = service.app;
   const routes = http.printRoutes({ commonPrefix: false });
   for (const { methods, path } of table)
@@ -87,7 +87,7 @@ test('ASVS 4.0.3 13.2.1: every line of the table of limits has its route', () =>
   assert.match(routes, /assets\//);
 });
 
-test('ASVS 4.0.3 13.2.1: a route without a line, or with another method, cannot be registered', () => {
+test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, can’t be registered', () => {
   const http = createHttp({
     log: createLog('silent'),
     trustProxy: [],
@@ -132,7 +132,7 @@ function fill(path: string): string {
     );
 }
 
-test('ASVS 4.0.3 13.1.1: a byte over its limit is refused by every route before it comes, with the limit named', async () => {
+test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit before receiving it, naming the limit', async () => {
   const cookie = await signIn(service, shop.owner.email);
   const basic = `Basic ${Buffer.from('x:secret').toString('base64')}`;
   for (const { methods, path, bodyBytes, streamed } of table)
@@ -163,7 +163,7 @@ test('ASVS 4.0.3 13.1.1: a byte over its limit is refused by every route before 
     }
 });
 
-test('ASVS 4.0.3 13.1.1: a body of no announced length is cut at the limit, whatever reads it', async () => {
+test('ASVS 4.0.3 13.1.1: a body without Content-Length is cut off at the limit', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   for (const [path, limit, status, headers] of [
     ['/token', 16 * kibibyte, 400, form],
@@ -190,7 +190,7 @@ test('ASVS 4.0.3 13.1.1: a body of no announced length is cut at the limit, what
   await waitFor('memory', () => service.app.http.bodyTraffic.bytes === 0);
 });
 
-test('ASVS 4.0.3 13.1.3: eight anonymous bodies of 4 MiB to /set-up are refused by their heads', async () => {
+test('ASVS 4.0.3 13.1.3: eight anonymous 4 MiB bodies to /set-up are rejected by their headers', async () => {
   const talks = await Promise.all(
     Array.from({ length: 8 }, () => announce(bare.url, '/manage/v1/set-up', 4 * mebibyte)),
   );
@@ -208,7 +208,7 @@ test('ASVS 4.0.3 13.1.3: intakes that are not configured do not exist: 150 bodie
   for (const talk of talks) talk.socket.destroy();
 });
 
-test('ASVS 4.0.3 13.1.3: what is unknown, not allowed or without proof is answered before its body comes', async () => {
+test('ASVS 4.0.3 13.1.3: unknown, forbidden and unauthenticated requests are answered before their body arrives', async () => {
   for (const [path, status, headers] of [
     ['/nowhere', 404, {}],
     ['/manage/v1/nowhere', 404, {}],
@@ -233,7 +233,7 @@ async function holdBody(address: string, bytes: number): Promise<RawConversation
   return talk;
 }
 
-test('ASVS 4.0.3 11.1.4: strangers fill their own share of memory and no more; tenants go on', async () => {
+test('ASVS 4.0.3 11.1.4: unauthenticated requests only fill their own share of memory; tenants aren’t affected', async () => {
   const { strangers } = defaultByteBudgets;
   const { bodyTraffic } = service.app.http;
   const each = mebibyte;
@@ -282,7 +282,7 @@ test('ASVS 4.0.3 11.1.4: IPv6 peers of one /64 share what one peer may hold', as
   await waitFor('memory', () => bodyTraffic.bytes === 0);
 });
 
-test('ASVS 4.0.3 13.1.3: the send operation answers 503 with Retry-After where there is no room for its body', async (t) => {
+test('ASVS 4.0.3 13.1.3: the send operation answers 503 with Retry-After if there is no memory for its body', async (t) => {
   const http = createHttp({
     log: createLog('silent'),
     trustProxy: [],
@@ -312,7 +312,7 @@ test('ASVS 4.0.3 13.1.3: the send operation answers 503 with Retry-After where t
   held.socket.destroy();
 });
 
-test('ASVS 4.0.3 13.1.3: a body that trickles is given up after the seconds of its route', async (t) => {
+test('ASVS 4.0.3 13.1.3: a slow body times out after the limit of its route', async (t) => {
   const http = createHttp({
     log: createLog('silent'),
     trustProxy: [],
@@ -342,7 +342,7 @@ test('ASVS 4.0.3 13.1.3: a body that trickles is given up after the seconds of i
   }
 });
 
-test('a body of a type that is not read is let go, and its connection serves the next request', async () => {
+test('a body of an unsupported type is drained, and its connection stays usable', async () => {
   const cookie = await signIn(service, shop.owner.email);
   const talk = await openRawRequest(service.url, {
     path: `/manage/v1/accounts/${shop.id}/keys`,
@@ -360,7 +360,7 @@ test('a body of a type that is not read is let go, and its connection serves the
   talk.socket.destroy();
 });
 
-test('a client that leaves in the middle of its body gives its memory back', async () => {
+test('the memory of an aborted body is released', async () => {
   const talk = await holdBody('192.0.2.9', 100_000);
   await waitFor('the body', () => service.app.http.bodyTraffic.bytes > 0);
   talk.socket.destroy();
@@ -386,7 +386,7 @@ test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is 
   await waitFor('memory', () => bodyTraffic.bytes === 0);
 });
 
-test('ASVS 4.0.3 13.1.5: a form of another type is refused by every page, which is no fault of the service', async () => {
+test('ASVS 4.0.3 13.1.5: every page rejects a form with the wrong content type without an internal error', async () => {
   const pages = /^\/(authorize|sign-|forgot-|set-password|invitation|me\/)/;
   const forms = routeLimits.filter(
     ({ methods, path }) => methods.includes('POST') && pages.test(path),

@@ -116,7 +116,7 @@ test(
   },
 );
 
-test('ASVS 4.0.3 11.1.4: a connection whose answer is under way is never closed to make room', async (t) => {
+test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never closed to free capacity', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 3 });
   const busy = [await server.say(slow), await server.say(slow), await server.say(slow)];
   await waitFor('the requests', () => server.waiting() === 3);
@@ -131,7 +131,7 @@ test('ASVS 4.0.3 11.1.4: a connection whose answer is under way is never closed 
   await waitFor('room', () => busy.filter(({ ended }) => ended).length === 1);
 });
 
-test('a proxy that is trusted speaks for many peers and has no cap of its own', async (t) => {
+test('a trusted proxy has no connection limit of its own', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 2 }, ['loopback']);
   const talks: Talk[] = [];
   for (let at = 0; at < 5; at += 1) talks.push(await server.say(fast));
@@ -139,7 +139,7 @@ test('a proxy that is trusted speaks for many peers and has no cap of its own', 
   assert.ok(talks.every(({ ended }) => !ended));
 });
 
-test('the caps are settings: whole numbers, and no peer has more than half unless it is told so', () => {
+test('the limits are integer settings, and a peer gets at most half by default', () => {
   const read = (environment: Record<string, string>) => readConfig(environment).connections;
   assert.deepEqual(read({ MAX_CONNECTIONS: '100' }), { total: 100, perPeer: 50 });
   assert.deepEqual(read({ MAX_CONNECTIONS: '100', MAX_CONNECTIONS_PER_PEER: '100' }), {

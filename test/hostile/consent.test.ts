@@ -21,7 +21,7 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const victim = await openManagedShop(database, service, '46100');
 const attacker = await openManagedShop(database, service, '46200');
 
-test('RFC 9700 2.3, ASVS 4.0.3 4.1.3: a token that an owner consented to sends, and opens nothing of the management API', async () => {
+test('RFC 9700 2.3, ASVS 4.0.3 4.1.3: an access token can send, but not call the management API', async () => {
   const token = await tokenByConsent(
     service,
     victim.shop.owner.email,
@@ -46,7 +46,7 @@ test('RFC 9700 2.3, ASVS 4.0.3 4.1.3: a token that an owner consented to sends, 
   assert.equal(owner.status, 403);
 });
 
-test('RFC 9700 2.3: no grant’s token opens any endpoint of the management API', async () => {
+test('RFC 9700 2.3: no access token works for any management API endpoint', async () => {
   const token = await getToken(service, victim.shop);
   const client = new ManagementClient(service, token);
   for (const { method, path, access } of routeTable) {
@@ -59,7 +59,7 @@ test('RFC 9700 2.3: no grant’s token opens any endpoint of the management API'
   }
 });
 
-test('ASVS 4.0.3 4.1.3: an API key can’t have what only people may do, and an earlier one that has it can’t use it', async () => {
+test('ASVS 4.0.3 4.1.3: an API key can’t get permissions reserved for people, and an older key with them can’t use them', async () => {
   const asked = await victim.owner.post(`${victim.path}/keys`, {
     name: 'k',
     scopes: ['users:write'],
@@ -97,7 +97,7 @@ function ended(sender: SendClient): Promise<unknown> {
   return waitFor('the key to end', async () => (await sender.send()).status === 401);
 }
 
-test('ASVS 4.0.3 4.1.5, 3.3.3: the keys of a person who is removed, demoted or disabled end with it', async () => {
+test('ASVS 4.0.3 4.1.5, 3.3.3: removing, demoting or disabling a person revokes their keys', async () => {
   const removed = await personWithKey('owner');
   assert.equal((await victim.owner.delete(removed.path)).status, 204);
   await ended(removed.sender);
@@ -113,13 +113,13 @@ test('ASVS 4.0.3 4.1.5, 3.3.3: the keys of a person who is removed, demoted or d
   await ended(disabled.sender);
 });
 
-test('a promotion leaves the keys of a person alone', async () => {
+test('a promotion keeps a person’s keys', async () => {
   const promoted = await personWithKey('developer');
   assert.equal((await victim.owner.put(promoted.path, { role: 'owner' })).status, 200);
   assert.equal((await promoted.sender.send()).status, 200);
 });
 
-test('an owner takes the keys of a person over in the request that removes or demotes them', async () => {
+test('an owner can take over keys in the request that removes or demotes their creator', async () => {
   const removed = await personWithKey('developer');
   const heir = victim.shop.owner.email;
   assert.equal((await victim.owner.delete(`${removed.path}?keysTo=${heir}`)).status, 204);

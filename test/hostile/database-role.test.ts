@@ -19,7 +19,7 @@ const foreign = `select string_agg(relname, ', ') from pg_class
   where relnamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
     and relowner <> (select oid from pg_roles where rolname = 'signalpost_service')`;
 
-test('ASVS 4.0.3 1.2.1: the service has a plain database role, which reaches no file and no program', async () => {
+test('ASVS 4.0.3 1.2.1: the service uses an unprivileged database role without access to files and programs', async () => {
   const database = await startEmbedded(await initializedFolder());
   assert.equal(await queryEmbedded(database.settings, rights), 'f,f,f,f,f');
   for (const attack of [
@@ -45,14 +45,14 @@ test('ASVS 4.0.3 1.2.1: the service has a plain database role, which reaches no 
   await database.stop();
 });
 
-test('ASVS 4.0.3 1.2.1: nobody becomes superuser with the password of the service', async () => {
+test('ASVS 4.0.3 1.2.1: the password of the service doesn’t give superuser access', async () => {
   const database = await startEmbedded(await initializedFolder());
   const stolen = { ...database.settings, user: 'signalpost' };
   await assert.rejects(queryEmbedded(stolen, 'select 1'), { code: '28P01' });
   await database.stop();
 });
 
-test('ASVS 4.0.3 5.3.8: a function of the service is never run as superuser', async () => {
+test('ASVS 4.0.3 5.3.8: functions of the service never run as superuser', async () => {
   const dataDir = await oldDataFolder();
   const first = await startEmbedded(dataDir);
   await queryEmbedded(

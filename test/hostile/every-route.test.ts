@@ -7,7 +7,7 @@ import { openHostileScene } from '../support/any-request/hostile-scene.ts';
 const scene = await openHostileScene();
 
 for (const seed of [20_260_101, randomInt(2 ** 30)])
-  test(`ASVS 4.0.3 5.1.3, 13.2.2: no request of any shape makes a fault, changes another account or fills memory (seed ${seed})`, async (context) => {
+  test(`ASVS 4.0.3 5.1.3, 13.2.2: no request causes an internal error, changes another account or exhausts memory (seed ${seed})`, async (context) => {
     const before = await scene.readAccount();
     const { sent, statuses, failures } = await attackEveryRoute(scene, {
       seed,
@@ -22,6 +22,6 @@ for (const seed of [20_260_101, randomInt(2 ** 30)])
     assert.deepEqual(await scene.readAccount(), before);
   });
 
-test('the service ends as it should after all of it', async () => {
+test('the service shuts down cleanly afterwards', async () => {
   assert.equal(await scene.stop(), 0);
 });

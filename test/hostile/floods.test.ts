@@ -47,7 +47,7 @@ test('ASVS 4.0.3 11.1.4: one recipient’s open image stores a few events, and i
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
 });
 
-test('ASVS 4.0.3 11.1.4: what is full stays full after a restart and on another node', async () => {
+test('ASVS 4.0.3 11.1.4: limits persist across restarts and nodes', async () => {
   const { mail, id } = await shop.send('links', { trackOpens: true });
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   await flood(image, 100);
@@ -100,7 +100,7 @@ test('ASVS 4.0.3 11.1.4: a report sender’s repeated reports store a few events
   assert.equal(complaints.filter(({ recipient }) => recipient === 1).length, 1);
 });
 
-test('ASVS 4.0.3 11.1.4: unsubscribing and taking it back over and over stores a few events', async () => {
+test('ASVS 4.0.3 11.1.4: repeatedly unsubscribing and undoing it stores only a few events', async () => {
   const to = 'undecided@people.test';
   const { mail, id } = await shop.send('news', { to });
   const link = addressesIn(mail.html, 'href')[0] ?? '';

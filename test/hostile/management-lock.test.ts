@@ -65,7 +65,7 @@ function requireBusy(answers: readonly TextResponse[]): void {
   }
 }
 
-test('ASVS 4.0.3 11.1.4: slow publications of one account hold up nothing of another', async () => {
+test('ASVS 4.0.3 11.1.4: slow publishing in one account doesn’t delay another', async () => {
   const templates = Array.from({ length: 14 }, (_, at) => `${b.path}/templates/t-slow-${at}`);
   for (const [at, template] of templates.entries()) {
     await b.owner.put(template, { name: 'Slow' });
@@ -89,7 +89,7 @@ test('ASVS 4.0.3 11.1.4: slow publications of one account hold up nothing of ano
   requireBusy(answers.filter(({ status }) => status !== 200));
 });
 
-test('ASVS 4.0.3 11.1.6: what is published is the draft that was compiled', async () => {
+test('ASVS 4.0.3 11.1.6: the published version is the compiled draft', async () => {
   const template = `${b.path}/templates/t-race`;
   await b.owner.put(template, { name: 'Race' });
   await b.owner.put(`${template}/draft`, { ...slow, subject: 'Seen' });
@@ -102,7 +102,7 @@ test('ASVS 4.0.3 11.1.6: what is published is the draft that was compiled', asyn
   assert.equal((await b.owner.get(template)).body.subject, 'Changed');
 });
 
-test('ASVS 4.0.3 11.1.4: changes of one account wait in a short line, and those of another do not wait', async () => {
+test('ASVS 4.0.3 11.1.4: changes queue per account and don’t delay other accounts', async () => {
   await whileHeld(
     (transaction) => lockAccount(transaction, b.shop.id as AccountId),
     async () => {
@@ -118,7 +118,7 @@ test('ASVS 4.0.3 11.1.4: changes of one account wait in a short line, and those 
   assert.equal(after.status, 201, after.text);
 });
 
-test('ASVS 4.0.3 11.1.4: while a manifest is applied, changes are refused in time and all else goes on', async () => {
+test('ASVS 4.0.3 11.1.4: while a manifest is applied, changes are rejected after a timeout and everything else works', async () => {
   await whileHeld(lockInstallation, async () => {
     const change = a.owner.put(a.path, { name: 'Waits' });
     const sent = await client.send();
@@ -131,7 +131,7 @@ test('ASVS 4.0.3 11.1.4: while a manifest is applied, changes are refused in tim
   });
 });
 
-test('ASVS 4.0.3 11.1.4: one account’s requests that hang in the database leave connections to the others', async () => {
+test('ASVS 4.0.3 11.1.4: hanging database requests of one account leave connections to others', async () => {
   await whileHeld(
     (transaction) => sql`lock table webhook_endpoint`.execute(transaction),
     async () => {
@@ -143,7 +143,7 @@ test('ASVS 4.0.3 11.1.4: one account’s requests that hang in the database leav
   assert.equal((await b.owner.get(`${b.path}/webhooks`)).status, 200);
 });
 
-test('accounts that name the same new person, or integration, at once are both answered', async () => {
+test('two accounts creating the same person or integration concurrently both get an answer', async () => {
   for (let round = 0; round < 5; round += 1) {
     const user = { role: 'viewer', name: 'Ann' };
     const people = await Promise.all(

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-test('ASVS 11.1.4: strangers who ask for what is public keep nobody from the console', async () => {
+test('ASVS 11.1.4: unauthenticated requests can’t block the console', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const person = await new SessionWorld(database).addPerson({ accounts: [] });
   const service = await startTestService({ databaseUrl });
@@ -32,7 +32,7 @@ test('ASVS 11.1.4: strangers who ask for what is public keep nobody from the con
     assert.ok(status === 200 || (status === 503 && headers.get('retry-after')), String(status));
 });
 
-test('ASVS 11.1.4: a flood of security notices holds up no link that somebody waits for', async () => {
+test('ASVS 11.1.4: a flood of security notices doesn’t delay requested links', async () => {
   const { database } = await createTestDatabase();
   const toAddress = 'flooded@shop.test';
   for (let made = 0; made < 30; made += 1)

@@ -126,7 +126,7 @@ async function signedInManagerOf(browser: TestBrowser): Promise<{ accounts: unkn
   return JSON.parse(text) as { accounts: unknown };
 }
 
-test('ASVS 2.7.1: a mailed link sets no password past a second factor', async () => {
+test('ASVS 2.7.1: an emailed link can’t bypass a second factor', async () => {
   const email = 'guarded@shop.test';
   const id = await addUnproven(email);
   await database.pool.query(
@@ -215,7 +215,7 @@ test('ASVS 11.1.4: an account mails a hundred invitations a day, and five to one
   assert.equal(answer.status, 429, answer.text);
 });
 
-test('ASVS 2.5.2: of uses of one invitation at the same instant, one is good', async () => {
+test('ASVS 2.5.2: of concurrent uses of an invitation, one succeeds', async () => {
   await managerOfA.put(`${usersOfA}/raced@shop.test`, { role: 'viewer' });
   const link = await invitationOf('raced@shop.test');
   const pages = await Promise.all(
@@ -226,7 +226,7 @@ test('ASVS 2.5.2: of uses of one invitation at the same instant, one is good', a
   assert.equal(rows.length, 1);
 });
 
-test('ASVS 4.1.1: whoever is no owner invites nobody', async () => {
+test('ASVS 4.1.1: only owners can invite', async () => {
   for (const role of ['developer', 'marketer', 'viewer'] as const) {
     const person = await world.addPerson({ accounts: [] });
     await saveMembership(database.kysely, { accountId: a, personId: person.id, role });

@@ -19,7 +19,7 @@ const node = runSignalpost(['serve', '--processes', '1'], {
   NODE_OPTIONS: '--max-old-space-size=256',
 });
 
-test('ASVS 4.0.3 12.1.1: a process with a heap of 256 MB outlives what asks it for gigabytes', async () => {
+test('ASVS 4.0.3 12.1.1: a process with a 256 MB heap survives requests for gigabytes', async () => {
   const [, address = ''] = await node.printed(/answers at (http:\/\/\S+)/);
   const service = { url: address } as TestService;
   const { shop, as, path } = await openManagedShop(database, service);

@@ -37,7 +37,7 @@ function bodyOf(values: Readonly<Record<string, string>>) {
   return bodyWith({ content: { personalizationDataMap } });
 }
 
-test('ASVS 4.0.3 11.1.4: a value that its template multiplies past the limit is refused before the 200, by name', async () => {
+test('ASVS 4.0.3 11.1.4: a value that the template expands beyond the limit is rejected by name before the 200', async () => {
   const answer = await client.send({
     template: 't-repeats',
     body: bodyOf({ Notes: 'n'.repeat(250_000) }),
@@ -90,12 +90,12 @@ test('ASVS 4.0.3 13.1.5: values of a preview that no message could have are refu
   assert.deepEqual(answer.body.errors, [
     {
       field: 'values.Notes',
-      reason: 'has 200000 bytes; all values together may have 262144',
+      reason: 'has 200000 bytes; the limit for all values together is 262144',
     },
   ]);
 });
 
-test('ASVS 4.0.3 11.1.4: a test message is refused like one of the send operation', async () => {
+test('ASVS 4.0.3 11.1.4: test messages have the same limits as the send operation', async () => {
   const answer = await managed.owner.post(`${managed.path}/templates/t-repeats/test-send`, {
     to: 'me@shop.test',
     values: { Notes: 'n'.repeat(200_000) },
@@ -109,7 +109,7 @@ test('ASVS 4.0.3 11.1.4: a test message is refused like one of the send operatio
   ]);
 });
 
-test('ASVS 4.0.3 12.1.1: a preview that would take hundreds of megabytes is answered with a problem', async () => {
+test('ASVS 4.0.3 12.1.1: a preview that would need hundreds of megabytes returns a problem', async () => {
   const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
     values: { Notes: "'".repeat(250_000) },
   });
@@ -120,7 +120,7 @@ test('ASVS 4.0.3 12.1.1: a preview that would take hundreds of megabytes is answ
   assert.match(problem?.message ?? '', /larger than 2 MiB; its largest field, Notes/);
 });
 
-test('ASVS 4.0.3 11.1.4: previews that take seconds hold up neither the process nor another account', async () => {
+test('ASVS 4.0.3 11.1.4: slow previews block neither the process nor other accounts', async () => {
   let done = 0;
   const slow = Array.from({ length: 8 }, async () => {
     const preview = `${managed.path}/templates/t-repeats/preview`;
@@ -146,7 +146,7 @@ test('ASVS 4.0.3 11.1.4: previews that take seconds hold up neither the process 
   assert.ok(rules.includes('too-slow'), JSON.stringify(rules));
 });
 
-test('ASVS 4.0.3 11.1.4: one account that compiles without end leaves another a thread', async () => {
+test('ASVS 4.0.3 11.1.4: an account that compiles constantly leaves a thread to others', async () => {
   const compiler = new TemplateCompiler(3_000);
   let done = 0;
   const slow = ['B', 'B', 'B'].map(async (account) => {

@@ -64,7 +64,7 @@ class Receiver {
   }
 }
 
-test('ASVS 4.0.3 11.1.4: an account whose endpoint never answers leaves webhook workers to the others', async () => {
+test('ASVS 4.0.3 11.1.4: an account whose endpoint never responds leaves webhook workers to others', async () => {
   const silent = new Receiver(true);
   const prompt = new Receiver(false);
   await silent.open(shop.shop.id);
@@ -83,7 +83,7 @@ test('ASVS 4.0.3 11.1.4: an account whose endpoint never answers leaves webhook 
   assert.ok(silent.waiting <= 6, `${before} and then ${silent.waiting} workers waited`);
 });
 
-test('ASVS 4.0.3 11.1.4: an account alone takes a third of the places, and each further one finds some', () => {
+test('ASVS 4.0.3 11.1.4: a single account gets a third of the slots, and every further one gets some', () => {
   const places = new FairCapacity(16);
   const fill = (account: string): number => {
     let held = 0;
@@ -96,7 +96,7 @@ test('ASVS 4.0.3 11.1.4: an account alone takes a third of the places, and each 
   assert.ok(fill('f') >= 3);
 });
 
-test('ASVS 4.0.3 11.1.4: an account’s uploads leave import places to the others', () => {
+test('ASVS 4.0.3 11.1.4: an account’s uploads leave import slots to others', () => {
   const imports = new RunningImports();
   const take = (account: string): boolean => imports.acquireSlot(account as AccountId);
   assert.deepEqual([take('1'), take('1'), take('1'), take('1')], [true, true, true, false]);
@@ -105,7 +105,7 @@ test('ASVS 4.0.3 11.1.4: an account’s uploads leave import places to the other
   assert.ok(take('1'));
 });
 
-test('ASVS 4.0.3 11.1.4: an account whose requests hang leaves the management API to the others', async () => {
+test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management API to others', async () => {
   const { shop: slow, owner, path } = await openManagedShop(shop.database, shop.service, '46300');
   const neighbor = await openManagedShop(shop.database, shop.service, '46400');
   await owner.put(`${path}/lists/l-0001`, { name: 'Customers' });

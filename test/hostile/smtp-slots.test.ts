@@ -83,7 +83,7 @@ async function giveReport(client: Client, number: number, messageId: string): Pr
   await client.say(`X-Time: ${number}\r\n${report}\r\n.`, /^250 /);
 }
 
-test('ASVS 4.0.3 11.1.4: one network holds a few SMTP sessions only, and others come in', async () => {
+test('ASVS 4.0.3 11.1.4: one network can only hold a few SMTP sessions, so others get in', async () => {
   const held = await Promise.all(
     Array.from({ length: maxSmtpSessionsPerNetwork }, () => Client.open()),
   );
@@ -106,7 +106,7 @@ test('ASVS 4.0.3 11.1.4: one network holds a few SMTP sessions only, and others 
   for (const client of [...held, elsewhere]) await client.end();
 });
 
-test('RFC 5321 section 4.5.3.2.7: NOOP, RSET and HELP hold no session', async () => {
+test('RFC 5321 section 4.5.3.2.7: NOOP, RSET and HELP don’t keep a session alive', async () => {
   const client = await Client.open('127.0.0.3');
   await client.say('EHLO there', /^250 /);
   for (let count = 1; count < maxCommandsPerMessage; count += 1)
@@ -132,7 +132,7 @@ test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minut
   await waitFor('the end', () => busy.closed);
 });
 
-test('ASVS 4.0.3 11.1.4: a session takes so many messages, and each gives it its commands anew', async () => {
+test('ASVS 4.0.3 11.1.4: a session has a message limit, and each message resets its command limit', async () => {
   const { id } = await shop.send('note');
   const client = await Client.open('127.0.0.5');
   await client.say('EHLO there', /^250 /);

@@ -57,7 +57,7 @@ async function askForPassword(email: string): Promise<void> {
   await browser.submit(await browser.open('/forgot-password'), { email });
 }
 
-test('ASVS 2.5.1: a template of an account writes no mail of the service, whatever a setting names', async () => {
+test('ASVS 2.5.1: an account’s template is never used for system mail, whatever the settings', async () => {
   await askForPassword(operator.email);
   const mail = await systemMailTo(service.url, operator.email, /Set your password/);
   const link = linkIn(mail, 'set-password');
@@ -77,7 +77,7 @@ test('ASVS 2.5.1: a template of an account writes no mail of the service, whatev
   });
 });
 
-test('ASVS 4.2.1: the account of the service cannot be named by any request, key, header or manifest', async () => {
+test('ASVS 4.2.1: the system account can’t be addressed by any request, key, header or manifest', async () => {
   for (const path of ['', '/messages', '/templates', '/users', '/suppressions', '/keys']) {
     for (const caller of [manager, owner])
       assert.ok((await caller.get(`/accounts/${systemId}${path}`)).status >= 400, path);
@@ -112,7 +112,7 @@ test('ASVS 4.2.1: the account of the service cannot be named by any request, key
   );
 });
 
-test('ASVS 4.1.1: only operators see and replace the text of mail of the service', async () => {
+test('ASVS 4.1.1: only operators can read and replace system mail templates', async () => {
   const text = { subject: 'Mine', html: '<a href="{{Link}}">go</a>' };
   for (const caller of [owner, await signedInManager(service, (await world.addPerson()).email)]) {
     assert.equal((await caller.get(templates)).status, 403);
@@ -122,7 +122,7 @@ test('ASVS 4.1.1: only operators see and replace the text of mail of the service
   assert.equal(((await manager.get(templates)).body.items as unknown[]).length, 4);
 });
 
-test('ASVS 8.3.4: the link of a replaced text is secret, must be there, and stands in no subject', async () => {
+test('ASVS 8.3.4: the link in a replaced text is secret, required and not allowed in the subject', async () => {
   const at = `${templates}/password-link`;
   const secret = { subject: 'S', html: '<a href="{{Link}}">go</a>', fields: { Link: {} } };
   const wrong = [
@@ -159,7 +159,7 @@ test('ASVS 8.3.4: the link of a replaced text is secret, must be there, and stan
   assert.equal((await manager.delete(at)).status, 204);
 });
 
-test('ASVS 2.2.3: every change of a sign-in, an owner, an operator and a key is told', async () => {
+test('ASVS 2.2.3: every change of credentials, owners, operators and keys sends a notice', async () => {
   const person = await world.addPerson();
   const told = (email: string, subject: RegExp) => systemMailTo(service.url, email, subject);
   await database.kysely
@@ -200,7 +200,7 @@ test('ASVS 2.2.3: every change of a sign-in, an owner, an operator and a key is 
   assert.equal(added.filter(({ subject }) => subject === 'Second factor added').length, 1);
 });
 
-test('ASVS 2.2.3: a notice is there with its change or not at all, and goes out once, from whichever node', async () => {
+test('ASVS 2.2.3: a notice is committed with its change and sent exactly once', async () => {
   const person = await world.addPerson({ accounts: [] });
   await service.stop();
   await assert.rejects(
@@ -243,7 +243,7 @@ test('ASVS 2.2.3: a notice is there with its change or not at all, and goes out 
   assert.equal(messages.length, 1);
 });
 
-test('ASVS 2.2.3: the notices of one account name no other', async () => {
+test('ASVS 2.2.3: notices never mention another account', async () => {
   const other = await world.addPerson({ accounts: [] });
   await saveAccount(database.kysely, {
     id: '46900' as AccountId,

@@ -40,7 +40,7 @@ test('RFC 6797 7.1, ASVS 14.4.5: with an https PUBLIC_URL every answer tells bro
   }
 });
 
-test('RFC 6797 7.1: so does the answer to what is no HTTP', async () => {
+test('RFC 6797 7.1: so does the response to malformed HTTP', async () => {
   const { port, hostname } = new URL(secure.url);
   const socket = connect(Number(port), hostname);
   socket.write('NONSENSE\r\n\r\n');

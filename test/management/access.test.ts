@@ -88,11 +88,11 @@ for (const { method, path, access } of routeTable) {
         assert.notEqual(status, 401, who);
         assert.notEqual(status, 403, who);
         assert.ok(status < 500, `${who}: ${JSON.stringify(body)}`);
-        if (status === 404) assert.notEqual(body.detail, 'There is no such account', who);
+        if (status === 404) assert.notEqual(body.detail, 'Account not found', who);
       } else {
         assert.equal(status, expected, `${who}: ${JSON.stringify(body)}`);
         assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
-        if (expected === 404) assert.equal(body.detail, 'There is no such account');
+        if (expected === 404) assert.equal(body.detail, 'Account not found');
       }
     }
   });
@@ -145,7 +145,7 @@ for (const { method, path, access } of routeTable) {
 
 const room = join(import.meta.dirname, '../../src/management');
 
-test('every endpoint that is written stands in the route table, once', async () => {
+test('every defined endpoint is in the route table exactly once', async () => {
   const listed = new Set(routeTable.map(({ operation: endpoint }) => endpoint));
   assert.equal(listed.size, routeTable.length);
   assert.equal(
@@ -174,7 +174,7 @@ test('every endpoint that is written stands in the route table, once', async () 
   assert.equal(written, listed.size);
 });
 
-test('nothing is registered under /manage/v1 but by the route table', async () => {
+test('only the route table registers routes under /manage/v1', async () => {
   for await (const file of glob('**/*.ts', { cwd: join(room, '..') })) {
     if (file === 'management/management-prefix.ts') continue;
     const text = await readFile(join(room, '..', file), 'utf8');

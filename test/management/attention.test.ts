@@ -57,7 +57,7 @@ async function isCalm(kind: string): Promise<boolean> {
   return (body.items as Item[]).every((item) => item.kind !== kind);
 }
 
-test('a receiver that asked to slow down is told of while mail waits for it, with its pace', async () => {
+test('a throttled receiver needs attention while mail is queued for it', async () => {
   const first = await direct.send('ann@gmail.test');
   await waitFor('the refusal', async () => /421 4\.7\.28/.test(await direct.reasonOf(first)));
   assert.ok(await isCalm('destination-throttled'), 'nothing waits for its pace yet');
@@ -67,14 +67,14 @@ test('a receiver that asked to slow down is told of while mail waits for it, wit
   assert.equal(subject, 'Gmail');
   assert.match(
     sentence,
-    /^Gmail asked to slow down; 1 message waits for it and goes at [\d.]+\/(?:min|s) now\.$/,
+    /^Gmail is throttling your mail\. 1 queued message is being sent at [\d.]+\/(?:min|s)\.$/,
   );
-  assert.match(nextStep, /by themselves/);
+  assert.match(nextStep, /^Sending speeds up automatically as the receiver allows\./);
   await owner.post(`${account}/queue/cancel`, {});
   await waitFor('calm', () => isCalm('destination-throttled'));
 });
 
-test('a domain whose records are gone is told of until they are back', async () => {
+test('a broken domain needs attention until its records are back', async () => {
   const domain = `${account}/domains/shop.test`;
   const { body } = await owner.get(domain);
   const [dkim] = (body.records as { kind: string; name: string; expected: string }[]).filter(
@@ -93,7 +93,7 @@ test('a domain whose records are gone is told of until they are back', async () 
   assert.ok(await isCalm('domain-broken'));
 });
 
-test('a webhook that answers with a fault is told of', async () => {
+test('a failing webhook needs attention', async () => {
   const made = await owner.post(`${account}/webhooks`, { url: hook, kinds: ['delivered'] });
   assert.equal(made.status, 201, made.text);
   await direct.send('delivered@simulator.test');
@@ -103,7 +103,7 @@ test('a webhook that answers with a fault is told of', async () => {
   assert.match(nextStep, /log/);
 });
 
-test('bounces above one in twenty are told of, and not before there is enough to judge by', async () => {
+test('a bounce rate above 5% needs attention, once there are enough messages', async () => {
   for (let n = 0; n < 5; n += 1) await direct.send(`bounce+${n}@simulator.test`);
   await waitFor('the bounces to be counted', async () => {
     const from = new Date(Date.now() - 86_400_000).toISOString();
@@ -117,11 +117,11 @@ test('bounces above one in twenty are told of, and not before there is enough to
   for (let n = 0; n < 55; n += 1) await direct.send(`delivered+${n}@simulator.test`);
   const { severity, sentence, nextStep } = await concern('bounces-rising');
   assert.equal(severity, 'warning');
-  assert.match(sentence, /^[\d.]+ % of the last 30 days bounced for good\.$/);
+  assert.match(sentence, /^[\d.]+ % of messages hard-bounced in the last 30 days\.$/);
   assert.match(nextStep, /addresses/);
 });
 
-test('a missing add-on is told of, and no longer once an operator gives it', async () => {
+test('a missing add-on is reported until an operator enables it', async () => {
   assert.ok(await isCalm('no-transactional'));
   const whole = `/installation/accounts/${shop.id}`;
   await setOperator(database.kysely, shop.owner.id, true);

@@ -42,7 +42,7 @@ test('a sending domain is added with keys, read with its records, and removed', 
   assert.equal((await owner.get(domain)).status, 404);
 });
 
-test('pool, tracking host and warm-up of a domain are set, and what is left out stays', async () => {
+test('domain settings are updated, and omitted ones stay unchanged', async () => {
   await owner.put(shop, {});
   const before = await owner.get(settings);
   assert.deepEqual(before.body, { trackingHost: null, sourcePool: 'default', warmUp: null });
@@ -62,7 +62,7 @@ test('pool, tracking host and warm-up of a domain are set, and what is left out 
   assert.deepEqual([plan[0], plan[2], plan[4]], [50, 100, 200]);
 });
 
-test('RFC 9110 13.1.1: a change of settings that were changed meanwhile is refused', async () => {
+test('RFC 9110 13.1.1: a change of settings changed meanwhile is rejected', async () => {
   const tag = String((await owner.get(settings)).headers.get('etag'));
   const changed = await owner.put(settings, { sourcePool: 'default' }, { 'if-match': tag });
   assert.equal(changed.status, 200, changed.text);
@@ -72,23 +72,23 @@ test('RFC 9110 13.1.1: a change of settings that were changed meanwhile is refus
   assert.equal((await owner.put(settings, { sourcePool: 'bulk' }, next)).status, 200);
 });
 
-test('settings that cannot be are refused by field and rule', async () => {
+test('invalid settings are rejected with field and reason', async () => {
   for (const [body, error] of [
     [
       { sourcePool: 'gold' },
-      { field: 'sourcePool', reason: 'is no pool of DIRECT_SOURCES; there is default, bulk' },
+      { field: 'sourcePool', reason: 'must be a pool of DIRECT_SOURCES: default, bulk' },
     ],
     [
       { trackingHost: 'links.other.test' },
-      { field: 'trackingHost', reason: 'is no host under shop.test' },
+      { field: 'trackingHost', reason: 'must be a subdomain of shop.test' },
     ],
     [
       { trackingHost: 'shop.test' },
-      { field: 'trackingHost', reason: 'is no host under shop.test' },
+      { field: 'trackingHost', reason: 'must be a subdomain of shop.test' },
     ],
     [
       { warmUp: null, warmUpGoal: 100 },
-      { field: 'warmUpGoal', reason: 'cannot be given together with warmUp' },
+      { field: 'warmUpGoal', reason: 'cannot be combined with warmUp' },
     ],
   ] as const) {
     const answer = await owner.put(settings, body);
@@ -99,7 +99,7 @@ test('settings that cannot be are refused by field and rule', async () => {
   assert.equal((await owner.get(`${path}/domains/other.test/settings`)).status, 404);
 });
 
-test('a tracking host needs a public address that it leads to', async () => {
+test('a tracking host requires PUBLIC_URL', async () => {
   const inner = await createTestDatabase();
   const plain = await startTestService({ databaseUrl: inner.url, roles: ['http'] });
   const other = await openManagedShop(inner.database, plain);
@@ -108,11 +108,14 @@ test('a tracking host needs a public address that it leads to', async () => {
     trackingHost: 'links.shop.test',
   });
   assert.deepEqual(errorsOf(answer), [
-    { field: 'trackingHost', reason: 'needs PUBLIC_URL to be set: the host leads to it' },
+    {
+      field: 'trackingHost',
+      reason: 'requires PUBLIC_URL to be set, because the tracking host points to it',
+    },
   ]);
 });
 
-test('a developer sets the tracking host; the pool is for operators, and a viewer changes nothing', async () => {
+test('developers can set the tracking host, only operators the pool, and viewers nothing', async () => {
   const developer = await as('developer');
   const viewer = await as('viewer');
   const host = { trackingHost: 'go.shop.test' };
@@ -122,11 +125,11 @@ test('a developer sets the tracking host; the pool is for operators, and a viewe
   assert.equal((await developer.put(settings, { sourcePool })).status, 200);
   const refused = await developer.put(settings, { sourcePool: 'default' });
   assert.equal(refused.status, 403);
-  assert.match(refused.text, /sourcePool is for operators/);
+  assert.match(refused.text, /Only operators can change sourcePool/);
   assert.equal((await owner.get(settings)).body.sourcePool, sourcePool);
 });
 
-test('each change is in the audit log with what was changed, and one that changes nothing is not', async () => {
+test('changes are audited with the changed members; no-op changes are not', async () => {
   const count = async () =>
     (
       await database.pool.query<{ changed: string }>(

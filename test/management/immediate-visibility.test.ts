@@ -45,7 +45,7 @@ async function beforeItHears(listener: number, act: () => Promise<void>): Promis
   }
 }
 
-test('whoever renames an account reads its new name from any node at once', async () => {
+test('a renamed account has its new name on any node immediately', async () => {
   const { node, listener } = await startNode();
   const elsewhere = await signInToManagement(node, shop.owner.email);
   await elsewhere.get('/me');
@@ -56,7 +56,7 @@ test('whoever renames an account reads its new name from any node at once', asyn
   });
 });
 
-test('whoever makes an account goes on there at any node at once', async () => {
+test('a new account is usable on any node immediately', async () => {
   const { node, listener } = await startNode();
   const elsewhere = await signInToManagement(node, shop.owner.email);
   await elsewhere.get('/accounts/46199/lists');
@@ -67,7 +67,7 @@ test('whoever makes an account goes on there at any node at once', async () => {
   });
 });
 
-test('a change is answered when the node that made it works by it', async () => {
+test('a change is effective on its node before the response', async () => {
   const { node, listener } = await startNode();
   const client = new SendClient(node, await getToken(node, shop));
   const manager = await signInToManagement(node, shop.owner.email);

@@ -10,7 +10,7 @@ const service = await startTestService({ databaseUrl: url });
 const { owner, path } = await openManagedShop(database, service);
 const inbox = `${path}/inbox/messages`;
 
-test('the only account reads its captured mail, and with another one beside it neither reads nor empties the inbox', async () => {
+test('the only account can read the inbox; with a second account, neither can read or empty it', async () => {
   await owner.post(`${path}/templates/t-0001/test-send`, { to: 'first@people.test' });
   const id = await waitFor('the mail to be captured', async () => {
     const { body } = await owner.get(inbox);

@@ -29,7 +29,7 @@ async function finish(client: ManagementClient, address: string): Promise<Record
   });
 }
 
-test('a file is imported with progress, its wrong rows named, and exported again', async () => {
+test('a file is imported with progress and row errors, and exported again', async () => {
   const rows = Array.from(
     { length: 5_000 },
     (_, n) => `p${n}@people.test,Person ${n},"a ""b"", c"`,
@@ -62,12 +62,12 @@ test('a file is imported with progress, its wrong rows named, and exported again
   assert.equal((imports.body.items as unknown[]).length, 1, 'the same id imports once');
 });
 
-test('a file that is no list of contacts fails and says why', async () => {
+test('an invalid contacts file fails with a reason', async () => {
   for (const [text, reason] of [
-    ['name\nx', 'No column is called email'],
+    ['name\nx', 'The email column is missing'],
     ['', 'The file has no header row'],
-    ['email,Email\na@b.test,c', 'Two columns have one name'],
-    ['email\n"a', /no CSV/],
+    ['email,Email\na@b.test,c', 'Two columns have the same name'],
+    ['email\n"a', /isn’t valid CSV/],
   ] as const) {
     const address = `${list}/imports/${randomUUID()}`;
     const began = await owner.call('PUT', address, text, csv);
@@ -89,7 +89,7 @@ test('a file that is no list of contacts fails and says why', async () => {
   assert.equal(nowhere.status, 404);
 });
 
-test('contacts are put, listed page by page, and taken out', async () => {
+test('contacts are created, paged and deleted', async () => {
   const contact = `${list}/contacts/Zoe@people.test`;
   const made = await owner.put(contact, { fields: { Name: 'Zoe' } });
   assert.equal(made.status, 201, made.text);
@@ -106,7 +106,7 @@ test('contacts are put, listed page by page, and taken out', async () => {
   assert.equal((await owner.get(contact)).status, 404);
 });
 
-test('an import that a stop of its node cuts off has failed by the end of the stop, and says so', async () => {
+test('an import interrupted by shutdown is marked as failed before the node stops', async () => {
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
   const node = await startTestService({ databaseUrl: url, roles: ['http'] });
@@ -125,12 +125,12 @@ test('an import that a stop of its node cuts off has failed by the end of the st
   assert.deepEqual(body.problems, [
     {
       line: 0,
-      reason: 'The service was stopped before the end of the file; send it again with another id',
+      reason: 'The service stopped before the import finished. Upload the file again with a new id',
     },
   ]);
 });
 
-test('the largest contact that can be put is read back from an export', async () => {
+test('the largest allowed contact survives export and import', async () => {
   const small = `${path}/lists/l-0002`;
   await owner.put(small, { name: 'Largest' });
   const fields = Object.fromEntries(

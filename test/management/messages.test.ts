@@ -81,7 +81,7 @@ test('messages are listed newest first, page by page, and filtered', async () =>
   assert.deepEqual(none.body.items, []);
 });
 
-test('secret values are masked for every role, in values and in what is rendered', async () => {
+test('secret values are masked for every role, in values and rendered content', async () => {
   const id = await send('Bob', 'bob@people.test');
   for (const role of ['owner', 'viewer'] as const) {
     const client = role === 'owner' ? owner : await as(role);
@@ -96,7 +96,7 @@ test('secret values are masked for every role, in values and in what is rendered
   }
 });
 
-test('a message is paused, resumed, cancelled and sent again', async () => {
+test('a message is paused, resumed, canceled and resent', async () => {
   const id = await send('Cid', 'cid@people.test');
   const message = `${path}/messages/${id}`;
   assert.deepEqual((await owner.post(`${message}/pause`)).body, { changed: 1, busy: 0 });
@@ -126,7 +126,7 @@ test('a message is paused, resumed, cancelled and sent again', async () => {
   assert.equal(erased.status, 409, 'secret values are erased at the end');
 });
 
-test('mail to a destination goes at once when its pause is removed', async () => {
+test('mail to a destination is sent immediately when its pause is removed', async () => {
   await owner.put(`${path}/queue/pauses/z4.test`);
   const message = `${path}/messages/${await send('Eve', 'eve@z4.test')}`;
   type Next = { reason: string | null } | null;
@@ -141,7 +141,7 @@ test('mail to a destination goes at once when its pause is removed', async () =>
   });
 });
 
-test('what waits is told by destination; reports count what became of it', async () => {
+test('the queue is listed by destination; reports count the outcomes', async () => {
   await owner.put(`${path}/queue/pauses/people.test`);
   await send('Dan', 'dan@people.test');
   const queue = await owner.get(`${path}/queue`);
@@ -167,7 +167,7 @@ test('what waits is told by destination; reports count what became of it', async
     const destinations = query.replace('group=template', 'group=destination');
     const answer = await owner.get(`${path}/reports?${destinations}&${filter}`);
     assert.equal(answer.status, 422, filter);
-    assert.match(answer.text, /destinations are counted by themselves/);
+    assert.match(answer.text, /destinations are counted separately/);
   }
   const wrong = await owner.get(`${path}/reports?from=x&until=${until}`);
   assert.equal(wrong.status, 422);

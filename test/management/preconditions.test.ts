@@ -171,7 +171,7 @@ async function tagOf(at: string): Promise<string> {
 }
 
 for (const { path: pattern } of puts) {
-  test(`PUT ${pattern} makes only what is not there, and changes only what the caller has read`, async () => {
+  test(`PUT ${pattern} honors If-None-Match on create and If-Match on update`, async () => {
     const thing = things[pattern];
     assert.ok(thing, 'no test says how this is put');
     const { at, there, first, second = first } = thing;
@@ -198,7 +198,7 @@ const removals = routeTable.filter(
 );
 
 for (const { path: pattern } of removals) {
-  test(`DELETE ${pattern} removes only what the caller has read`, async () => {
+  test(`DELETE ${pattern} honors If-Match`, async () => {
     const at = things[pattern]?.at ?? '';
     const tag = await tagOf(at);
     const refused = await owner.delete(at, { 'if-match': stale });
@@ -209,7 +209,7 @@ for (const { path: pattern } of removals) {
   });
 }
 
-test('a draft is published only as the caller has read it', async () => {
+test('publishing honors the ETag of the draft', async () => {
   const template = `${path}/templates/t-published`;
   await owner.put(template, { name: 'Published' });
   const { headers } = await owner.put(`${template}/draft`, content);
@@ -220,7 +220,7 @@ test('a draft is published only as the caller has read it', async () => {
   assert.equal((await owner.post(`${template}/publish`, {}, now)).status, 200);
 });
 
-test('an earlier version is sent again only where nobody published meanwhile', async () => {
+test('rollback fails if somebody published meanwhile', async () => {
   const template = `${path}/templates/t-rolled`;
   await owner.put(template, { name: 'Rolled' });
   const publish = async (subject: string) => {
@@ -239,7 +239,7 @@ test('an earlier version is sent again only where nobody published meanwhile', a
   assert.equal((await owner.get(template)).body.publishedVersion, 1);
 });
 
-test('of two files under one id at the same instant, one is imported and the other is told', async () => {
+test('of two concurrent imports with the same id, one runs and the other fails', async () => {
   const at = `${path}/lists/l-kept/imports/${randomUUID()}`;
   const both = [csv, csv].map((file) => put(at, file, { 'if-none-match': '*' }));
   const statuses = (await Promise.all(both)).map(({ status }) => status).sort();

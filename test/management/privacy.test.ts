@@ -12,7 +12,7 @@ const service = await startTestService({ databaseUrl: url });
 const managed = await openManagedShop(database, service);
 const { owner, path } = managed;
 
-test('what is kept about a person is handed out and erased', async () => {
+test('data about a person is exported and erased', async () => {
   const sender = new SendClient(service, await getToken(service, managed.shop));
   const sent = await sender.send();
   const person = `${path}/people/Reader@example.test`;
@@ -37,7 +37,7 @@ test('what is kept about a person is handed out and erased', async () => {
   assert.equal(audit.text.split('reader@example.test').length, 2, 'of nothing else');
 });
 
-test('an account says how long personal data is kept', async () => {
+test('an account sets its retention rule', async () => {
   const rule = `${path}/retention-rule`;
   const before = await owner.get(rule);
   assert.deepEqual(before.body, { contentDays: null, addressDays: null, engagementDays: null });
@@ -45,16 +45,16 @@ test('an account says how long personal data is kept', async () => {
   assert.deepEqual((await owner.put(rule, wanted)).body, wanted);
 });
 
-test('a required member that is left out of a PUT is named as missing', async () => {
+test('a missing required member of a PUT is reported', async () => {
   const { status, body } = await owner.put(`${path}/retention-rule`, { contentDays: null });
   assert.equal(status, 422);
   assert.deepEqual(body.errors, [
-    { field: 'addressDays', reason: 'is missing' },
-    { field: 'engagementDays', reason: 'is missing' },
+    { field: 'addressDays', reason: 'is required' },
+    { field: 'engagementDays', reason: 'is required' },
   ]);
 });
 
-test('days that cannot be kept are refused by the rule that they break', async () => {
+test('invalid retention days are rejected with the broken rule', async () => {
   for (const contentDays of [1, 0, -3, 'x', 3.5, 99_999, [7], {}]) {
     const wrong = { contentDays, addressDays: null, engagementDays: null };
     const { status, body } = await owner.put(`${path}/retention-rule`, wrong);
@@ -65,7 +65,7 @@ test('days that cannot be kept are refused by the rule that they break', async (
   }
 });
 
-test('what needs attention is said with its next step', async () => {
+test('attention items include the next step', async () => {
   const { body } = await owner.get(`${path}/attention`);
   const items = body.items as { kind: string; nextStep: string }[];
   assert.ok(items.every(({ nextStep }) => nextStep !== ''));

@@ -26,7 +26,7 @@ async function useOf(): Promise<{ hour: Window; day: Window }> {
   return body as unknown as { hour: Window; day: Window };
 }
 
-test('an operator sets a quota; what is used and when it ends is seen, and what stands in the way', async () => {
+test('an operator sets a quota; its usage and reset time are shown', async () => {
   const before = await useOf();
   assert.equal(before.day.limit, null);
   const set = await owner.put(whole, { name: 'Shop', quota: { perDay: 5 } });
@@ -45,14 +45,14 @@ test('an operator sets a quota; what is used and when it ends is seen, and what 
   assert.ok(kinds.includes('quota-used-up'), kinds.join());
 });
 
-test('a test message meets the quota too, as a problem with a time to come again', async () => {
+test('test messages count against the quota and get a 429 with Retry-After', async () => {
   const refused = await owner.post(`${path}/templates/t-0001/test-send`, { to: 'me@shop.test' });
   assert.equal(refused.status, 429, refused.text);
   assert.equal(refused.body.type, '/problems/too-many-requests');
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
 });
 
-test('what is left out stays; an empty quota is none', async () => {
+test('omitted quotas stay; an empty quota removes it', async () => {
   const renamed = await owner.put(whole, { name: 'Shop again' });
   assert.deepEqual(renamed.body.quota, { perHour: null, perDay: 5 });
   const wrong = await owner.put(whole, { name: 'Shop', quota: { perDay: -1, perWeek: 2 } });
@@ -62,7 +62,7 @@ test('what is left out stays; an empty quota is none', async () => {
   await waitFor('no quota', async () => (await client.send()).status === 200);
 });
 
-test('an owner who is no operator cannot change the quota', async () => {
+test('owners who aren’t operators can’t change the quota', async () => {
   const { owner: stranger } = await openManagedShop(database, service, '46200');
   assert.equal((await stranger.put(whole, { name: 'Shop', quota: {} })).status, 403);
   const sneaky = await owner.put(path, { name: 'Shop', quota: { perHour: 9 } });

@@ -19,7 +19,7 @@ const results = '/installation/tls-results';
 const store = new ShapingStore(database, newId(), Date.now);
 const today = new Date().toISOString().slice(0, 10);
 
-test('what was learnt about a receiver is shown with its words, and people decide otherwise', async () => {
+test('learned rate limits are shown with the receiver’s reply and can be overridden', async () => {
   const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
   const [known] = await store.heartbeat([{ ...beat, demand: 0, sent: 0 }]);
   assert.ok(known);
@@ -62,7 +62,7 @@ test('what was learnt about a receiver is shown with its words, and people decid
   );
 });
 
-test('a number that no connection can carry is refused by name', async () => {
+test('an invalid messagesPerConnection is rejected by name', async () => {
   for (const messagesPerConnection of [0, 2.5, 100_001, 'many']) {
     const answer = await owner.put(settings, { messagesPerConnection });
     assert.equal(answer.status, 422, answer.text);
@@ -72,7 +72,7 @@ test('a number that no connection can carry is refused by name', async () => {
   assert.equal((await owner.put(`${receivers}/nobody/settings`, { rate: 1 })).status, 404);
 });
 
-test('RFC 8460: how TLS went is listed by day and domain, page by page, with its failures', async () => {
+test('RFC 8460: TLS results are listed by day and domain with failures, in pages', async () => {
   const sts = (domain: string, type: TlsResult['type']): TlsResult => ({
     domain,
     policyType: 'sts',
@@ -123,7 +123,7 @@ test('RFC 8460: how TLS went is listed by day and domain, page by page, with its
   assert.equal(await count('until=2026-01-01'), 0);
 });
 
-test('filters that name no day or domain are refused by name', async () => {
+test('invalid day and domain filters are rejected by name', async () => {
   for (const [query, field] of [
     ['from=yesterday', 'from'],
     ['until=2026-02-30', 'until'],
@@ -136,7 +136,7 @@ test('filters that name no day or domain are refused by name', async () => {
   }
 });
 
-test('RFC 8460 4: the report of a day names policy, summary and failures', async () => {
+test('RFC 8460 4: the report of a day contains policy, summary and failures', async () => {
   await database.pool.query(
     `insert into sts_policy (domain, record_id, mode, mx, max_age, fetched_at)
      values ('a.test', '1', 'testing', '{*.a.test}', 86400, now())`,
@@ -174,7 +174,7 @@ test('RFC 8460 4: the report of a day names policy, summary and failures', async
   assert.equal((await owner.get('/installation/tls-reports/a.test')).status, 422);
 });
 
-test('receivers and TLS results are for operators', async () => {
+test('only operators can read receivers and TLS results', async () => {
   const developer = await as('developer');
   for (const path of [
     receivers,

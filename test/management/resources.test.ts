@@ -18,7 +18,7 @@ async function auditKinds(): Promise<string[]> {
   return (body.items as { kind: string }[]).map(({ kind }) => kind);
 }
 
-test('putting a thing makes it, again changes nothing, and is audited once', async () => {
+test('PUT creates a resource, repeating it changes nothing, and it is audited once', async () => {
   const sender = `${path}/senders/News@Shop.test`;
   const made = await owner.put(sender, { displayNames: ['News'] });
   assert.equal(made.status, 201, made.text);
@@ -36,7 +36,7 @@ test('putting a thing makes it, again changes nothing, and is audited once', asy
   );
 });
 
-test('what a PUT leaves out of a thing that exists stays as it is, of every kind', async () => {
+test('PUT keeps omitted members of every kind of resource', async () => {
   const things: [where: string, whole: object, least: object][] = [
     [
       'integrations/keeps',
@@ -68,7 +68,7 @@ test('what a PUT leaves out of a thing that exists stays as it is, of every kind
   }
 });
 
-test('of two people who change the same, the second is told', async () => {
+test('of two people changing the same resource, the second gets a conflict', async () => {
   const list = `${path}/lists/l-0001`;
   const first = await owner.put(list, { name: 'Customers' });
   const tag = first.headers.get('etag') ?? '';
@@ -86,7 +86,7 @@ test('of two people who change the same, the second is told', async () => {
   assert.equal((await owner.delete(list)).status, 404);
 });
 
-test('every value that cannot be used is named', async () => {
+test('every invalid value is reported', async () => {
   const { status, body } = await owner.put(`${path}/integrations/shop`, {
     name: '',
     redirectUri: 'http://elsewhere.test',
@@ -116,7 +116,7 @@ test('every value that cannot be used is named', async () => {
   assert.equal(other.status, 415);
 });
 
-test('an integration’s secret is shown once and works; the one before it does for the overlap', async () => {
+test('a new client secret is shown once, and the old one works during the overlap', async () => {
   const base = `${path}/integrations/app`;
   const made = await owner.put(base, { name: 'App', grants: ['password', 'refresh_token'] });
   assert.equal(made.status, 201, made.text);
@@ -143,7 +143,7 @@ test('an integration’s secret is shown once and works; the one before it does 
   assert.equal((await owner.delete(base)).status, 204);
 });
 
-test('a consent is listed, and withdrawn with what came of it', async () => {
+test('a consent is listed, and revoked with its tokens', async () => {
   await owner.put(`${path}/integrations/consented`, { name: 'App' });
   const users = await owner.get(`${path}/users`);
   const [first] = users.body.items as { email: string }[];
@@ -162,7 +162,7 @@ test('a consent is listed, and withdrawn with what came of it', async () => {
   assert.equal((await owner.delete(`${consents}/${first?.email}`)).status, 404);
 });
 
-test('an account keeps an owner', async () => {
+test('the last owner of an account can’t be removed', async () => {
   const users = await owner.get(`${path}/users`);
   const [first] = users.body.items as { email: string }[];
   const self = `${path}/users/${first?.email}`;
@@ -174,7 +174,7 @@ test('an account keeps an owner', async () => {
   assert.equal((await owner.delete(`${path}/users/new@shop.test`)).status, 204);
 });
 
-test('an API key can no more than its scopes, which are no more than its maker’s', async () => {
+test('an API key is limited to its scopes, and those to its creator’s permissions', async () => {
   const developer = await as('developer');
   const beyond = await developer.post(`${path}/keys`, { name: 'k', scopes: ['account:write'] });
   assert.equal(beyond.status, 422);
@@ -191,7 +191,7 @@ test('an API key can no more than its scopes, which are no more than its maker�
   assert.equal((await machine.get(`${path}/lists`)).status, 401);
 });
 
-test('an operator looks after the installation; others do not', async () => {
+test('only operators can manage the installation', async () => {
   const made = await owner.put('/installation/accounts/47000', { name: 'Second' });
   assert.equal(made.status, 201, made.text);
   const suspended = await owner.put('/installation/accounts/47000', {
@@ -221,7 +221,7 @@ test('an operator looks after the installation; others do not', async () => {
   assert.equal(next.body.nextCursor, null);
 });
 
-test('suppressions are put, listed, exported and lifted', async () => {
+test('suppressions are created, listed, exported and removed', async () => {
   const entry = `${path}/suppressions/Gone@People.test`;
   assert.equal((await owner.put(entry, {})).status, 201);
   const listed = await owner.get(`${path}/suppressions?contains=GONE`);
@@ -232,7 +232,7 @@ test('suppressions are put, listed, exported and lifted', async () => {
   assert.equal((await owner.get(entry)).status, 404);
 });
 
-test('suppressions are imported with progress, as the export wrote them, and wrong lines are named', async () => {
+test('an exported suppressions file is imported with progress and row errors', async () => {
   const imports = `${path}/suppressions-imports`;
   const lines = [
     "'=cmd@people.test,complaint,,,",
@@ -257,8 +257,8 @@ test('suppressions are imported with progress, as the export wrote them, and wro
   assert.deepEqual([done.rowsRead, done.rowsWritten, done.rowsWrong], [6, 3, 3]);
   assert.deepEqual(done.problems, [
     { line: 5, reason: 'the address has no @' },
-    { line: 6, reason: 'the reason is none of hard_bounce, complaint, unsubscribe, manual' },
-    { line: 7, reason: 'expires_at is no time' },
+    { line: 6, reason: 'the reason must be hard_bounce, complaint, unsubscribe or manual' },
+    { line: 7, reason: 'expires_at must be a time' },
   ]);
   const listed = await owner.get(`${path}/suppressions?contains=people.test`);
   const entries = listed.body.items as { address: string; reason: string; expiresAt: string }[];
@@ -274,11 +274,11 @@ test('suppressions are imported with progress, as the export wrote them, and wro
   assert.equal((await finish(csv.text)).rowsWritten, 3);
   const wrong = await finish('mail\r\na@b.test\r\n');
   assert.equal(wrong.state, 'failed');
-  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'No column is called address' }]);
+  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'The address column is missing' }]);
   assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 3);
 });
 
-test('a signed-in browser changes something only from a page of the service', async () => {
+test('a signed-in browser can only make changes from a page of the service', async () => {
   const users = await owner.get(`${path}/users`);
   const [first] = users.body.items as { email: string }[];
   const cookie = await signIn(service, String(first?.email));

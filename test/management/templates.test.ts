@@ -21,7 +21,7 @@ const content = {
   fields: { Name: { sample: 'Ann' } },
 };
 
-test('a template is drafted, looked at, published, changed and rolled back', async () => {
+test('a template is drafted, previewed, published, changed and rolled back', async () => {
   assert.equal((await owner.put(template, { name: 'New' })).status, 201);
   assert.equal((await owner.post(`${template}/publish`, {})).status, 409);
   const draft = await owner.put(`${template}/draft`, content);
@@ -55,7 +55,7 @@ test('a template is drafted, looked at, published, changed and rolled back', asy
   assert.equal((await owner.post(`${template}/roll-back`, { version: 9 })).status, 422);
 });
 
-test('a draft with errors is kept and looked at, but not published', async () => {
+test('a draft with errors can be saved and previewed, but not published', async () => {
   await owner.put(`${template}/draft`, { ...content, html: '<p>{{#Open}}</p>' });
   const preview = await owner.post(`${template}/preview`, {});
   assert.equal(preview.body.rendered, null);
@@ -68,7 +68,7 @@ test('a draft with errors is kept and looked at, but not published', async () =>
   assert.equal((await owner.get(template)).body.publishedVersion, 1);
 });
 
-test('a version that recent callers give too little for needs force', async () => {
+test('publishing a version that breaks recent callers requires force', async () => {
   const sent = await sender.send({
     template: 't-new',
     body: {
@@ -101,7 +101,7 @@ test('a version that recent callers give too little for needs force', async () =
   assert.equal((await owner.post(`${template}/publish`, {})).status, 200);
 });
 
-test('a test message goes the way of every message, and needs a sender', async () => {
+test('a test message is sent like any other and needs a verified sender', async () => {
   await owner.put(`${template}/draft`, { ...content, subject: 'Test of {{Name}}' });
   const seen = async () => {
     const { latestVersion, changedAt } = (await owner.get(template)).body;
@@ -128,7 +128,7 @@ test('a test message goes the way of every message, and needs a sender', async (
   assert.equal((await owner.post(`${template}/test-send`, { to: 'me@shop.test' })).status, 409);
 });
 
-test('a test message of what is published is made from the published version', async () => {
+test('without a draft, a test message uses the published version', async () => {
   const existing = `${path}/templates/t-0001`;
   const { publishedVersion } = (await owner.get(existing)).body;
   const sent = await owner.post(`${existing}/test-send`, { to: 'me@shop.test' });
@@ -136,7 +136,7 @@ test('a test message of what is published is made from the published version', a
   assert.equal(body.templateVersion, publishedVersion, sent.text);
 });
 
-test('a template is duplicated as a draft, and one out of use is as if it were not there', async () => {
+test('a template is duplicated as a draft, and a deleted one is not found', async () => {
   const copy = await owner.post(`${template}/duplicate`, { id: 't-copy', name: 'Copy' });
   assert.equal(copy.status, 201, copy.text);
   assert.equal(copy.body.hasDraft, true);

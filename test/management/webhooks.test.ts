@@ -34,7 +34,7 @@ const service = await startTestService({
 const managed = await openManagedShop(database, service);
 const { owner, path } = managed;
 
-test('a webhook is told of events, its log read, and an event delivered again', async () => {
+test('a webhook receives events, has a log and can replay an event', async () => {
   const made = await owner.post(`${path}/webhooks`, {
     url: `http://127.0.0.1:${port}/hook`,
     kinds: ['delivered'],
@@ -60,7 +60,7 @@ test('a webhook is told of events, its log read, and an event delivered again', 
   assert.equal((await owner.get(webhook)).status, 404);
 });
 
-test('a webhook leads nowhere inside', async () => {
+test('a webhook can’t reach private networks', async () => {
   for (const address of [
     'http://example.com/',
     'https://10.0.0.1/',

@@ -19,7 +19,7 @@ async function newEvents(): Promise<{ kind: string; detail: Record<string, unkno
   return rows;
 }
 
-test('an apply writes into the audit log what it does, and nothing where all is as it should be', async () => {
+test('an apply audits its changes, and nothing if there are none', async () => {
   await apply(database, shop());
   assert.deepEqual(
     (await newEvents()).map(({ kind }) => kind),
@@ -39,7 +39,7 @@ test('a suspension by manifest is audited with what changed', async () => {
   assert.deepEqual(await newEvents(), [], 'a dry run leaves no trace');
 });
 
-test('a quota is set, kept where it is left out, exported, and taken away by an empty one', async () => {
+test('a quota is set, kept if omitted, exported, and removed by an empty one', async () => {
   const quota = async () =>
     (await exportManifest(database.kysely, () => undefined)).accounts[0]?.quota;
   await apply(database, shop({ quota: { perHour: 100, perDay: 1_000 } }));
@@ -54,7 +54,7 @@ test('a quota is set, kept where it is left out, exported, and taken away by an 
   ]);
 });
 
-test('operators are named in the manifest, and exported', async () => {
+test('operators are set by the manifest and exported', async () => {
   const users = (operator: boolean) => shop({ users: [{ ...ann, operator }] });
   assert.deepEqual(changed(await apply(database, users(true))), ['changed user ann@shop.test']);
   assert.deepEqual(changed(await apply(database, shop())), [], 'what is left out stays');

@@ -20,7 +20,7 @@ function envOf(dataDir: string): Record<string, string> {
   return parseEnv(readFileSync(join(dataDir, 'demo.env'), 'utf8')) as Record<string, string>;
 }
 
-test('the first start makes secrets for the owner alone and applies the demo, the second changes nothing', async () => {
+test('the first start creates secrets with owner-only access and applies the demo; the second changes nothing', async () => {
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   const parts = { database, key: testKey, dataDir };
@@ -43,7 +43,7 @@ test('the first start makes secrets for the owner alone and applies the demo, th
   assert.deepEqual(kept, [{ name: 'Mine' }]);
 });
 
-test('a start that died after the secrets were written is finished by the next one with the same secrets', async () => {
+test('a start interrupted after writing the secrets is completed by the next one with the same secrets', async () => {
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   const broken = { database, key: testKey, dataDir };
@@ -62,7 +62,7 @@ test('a start that died after the secrets were written is finished by the next o
   assert.deepEqual(envOf(dataDir), environment);
 });
 
-test('two nodes that start at once apply the demo once', async () => {
+test('two nodes that start concurrently apply the demo once', async () => {
   const { database } = await createTestDatabase();
   const [one, two] = [temporaryFolder(), temporaryFolder()];
   const nodes = [one, two].map((dataDir) => applyDemo({ database, key: testKey, dataDir }));
@@ -70,7 +70,7 @@ test('two nodes that start at once apply the demo once', async () => {
   assert.deepEqual((await Promise.all(nodes)).sort(), [false, true]);
 });
 
-test('where the secrets were taken away the demo is there but said to be unusable', async () => {
+test('if the secrets were deleted, the demo is reported as unusable', async () => {
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   await applyDemo({ database, key: testKey, dataDir });
@@ -78,12 +78,12 @@ test('where the secrets were taken away the demo is there but said to be unusabl
   assert.equal(await applyDemo({ database, key: testKey, dataDir }), false);
 });
 
-test('secrets that cannot be kept stop the start with a sentence and nothing is applied', async () => {
+test('if the secrets can’t be written, the start fails and nothing is applied', async () => {
   const { database } = await createTestDatabase();
   const dataDir = join(temporaryFolder(), 'missing');
   await assert.rejects(applyDemo({ database, key: testKey, dataDir }), (error) => {
     assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /secrets cannot be written .* or DEMO=0\.$/);
+    assert.match(error.message, /Can’t write the demo’s secrets to .* or DEMO=0\.$/);
     return true;
   });
   const { rows } = await database.pool.query(
@@ -92,18 +92,18 @@ test('secrets that cannot be kept stop the start with a sentence and nothing is 
   assert.deepEqual(rows, [{ count: 0 }]);
 });
 
-test('secrets of which one was taken out stop the start with a sentence', async () => {
+test('a missing secret makes the start fail with a message', async () => {
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   writeFileSync(join(dataDir, 'demo.env'), 'export DEMO_OWNER_PASSWORD="my own long password"\n');
   await assert.rejects(applyDemo({ database, key: testKey, dataDir }), (error) => {
     assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /DEMO_CLIENT_SECRET, which is not set\. DEMO=0 leaves it out\.$/);
+    assert.match(error.message, /DEMO_CLIENT_SECRET, which isn’t set\. Set DEMO=0 to skip it\.$/);
     return true;
   });
 });
 
-test('the demo manifest is unchanged when it is applied by hand, and its templates compile without a warning', async () => {
+test('applying the demo manifest manually changes nothing, and its templates compile without warnings', async () => {
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   await applyDemo({ database, key: testKey, dataDir });
@@ -113,7 +113,7 @@ test('the demo manifest is unchanged when it is applied by hand, and its templat
     assert.deepEqual((await compileTemplate(template.source)).problems, [], template.id);
 });
 
-test('the receipt needs nothing but an order number', async () => {
+test('the receipt only requires an order number', async () => {
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   await applyDemo({ database, key: testKey, dataDir });

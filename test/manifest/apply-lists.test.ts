@@ -38,7 +38,7 @@ test('contacts of a file are created with their columns', async () => {
   assert.equal(await size(), 2);
 });
 
-test('the same file changes nothing, no file leaves the contacts alone', async () => {
+test('the same file changes nothing, and no file leaves the contacts alone', async () => {
   const { rows: before } = await database.pool.query('select modified_at from contact_list');
   assert.deepEqual(
     changed(await applyCsv('email,City\r\nada@shop.test,London\r\nalan@shop.test,\r\n')),
@@ -50,7 +50,7 @@ test('the same file changes nothing, no file leaves the contacts alone', async (
   assert.deepEqual(after, before);
 });
 
-test('without --prune contacts that the file does not name stay', async () => {
+test('without --prune, contacts missing from the file stay', async () => {
   assert.deepEqual(changed(await applyCsv('email,City\nada@shop.test,Paris\ngrace@shop.test,\n')), [
     'changed list l-1',
   ]);
@@ -63,7 +63,7 @@ test('without --prune contacts that the file does not name stay', async () => {
   assert.equal(await size(), 3);
 });
 
-test('with --prune they go, also where the file is the same', async () => {
+test('with --prune they are removed, even if the file is unchanged', async () => {
   const csv = 'email,City\nada@shop.test,Paris\ngrace@shop.test,\n';
   assert.deepEqual(changed(await applyCsv(csv)), []);
   assert.deepEqual(changed(await applyCsv(csv, true)), ['changed list l-1']);
@@ -72,13 +72,13 @@ test('with --prune they go, also where the file is the same', async () => {
   assert.deepEqual(changed(await applyCsv(csv, true)), []);
 });
 
-test('a file whose rows are all there changes nothing, whatever was written last', async () => {
+test('a file whose rows all exist changes nothing, whatever was written last', async () => {
   assert.deepEqual(changed(await applyCsv('email,City\nada@shop.test,Paris\n')), []);
   assert.deepEqual(changed(await applyCsv('email,City\nada@shop.test,\n')), ['changed list l-1']);
   assert.deepEqual((await contacts())['ada@shop.test'], { City: '' });
 });
 
-test('a list of many thousand rows is written whole', async () => {
+test('a list with many thousands of rows is written completely', async () => {
   const rows = Array.from({ length: 12_345 }, (_, index) => `p${index}@shop.test,City ${index}`);
   await applyCsv(`email,City\n${rows.join('\n')}\n`, true);
   assert.equal(await size(), 12_345);

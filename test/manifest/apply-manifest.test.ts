@@ -86,7 +86,7 @@ async function tokensOf(email: string): Promise<{ access: number; refresh: numbe
 }
 
 describe('creating and changing', () => {
-  test('everything that is named is created, the second time it is unchanged', async () => {
+  test('the first apply creates everything, the second changes nothing', async () => {
     const manifest = of(shop('new'));
     assert.deepEqual(summarizeChanges(await apply(database, manifest)), [
       'created account new',
@@ -100,7 +100,7 @@ describe('creating and changing', () => {
     assert.deepEqual(changed(await apply(database, manifest)), []);
   });
 
-  test('only what differs is changed', async () => {
+  test('only differences are changed', async () => {
     await apply(database, of(shop('differ')));
     const changes = await apply(
       database,
@@ -122,7 +122,7 @@ describe('creating and changing', () => {
     assert.deepEqual(rows[0].add_ons, ['transactional']);
   });
 
-  test('what a manifest leaves out of something that exists stays as it is', async () => {
+  test('omitted members of existing resources stay unchanged', async () => {
     await apply(database, of(shop('keep', { suspended: true, retentionDays: 400 })));
     const changes = await apply(
       database,
@@ -140,7 +140,7 @@ describe('creating and changing', () => {
     assert.equal(rows[0].retention_days, 400);
   });
 
-  test('the defaults of something new are those of the decisions', async () => {
+  test('new resources get the documented defaults', async () => {
     await apply(
       database,
       of({
@@ -175,7 +175,7 @@ describe('creating and changing', () => {
     ]);
   });
 
-  test('a member of two accounts is one person, in the order of the manifest', async () => {
+  test('a member of two accounts is a single person', async () => {
     const user = { email: 'both@shop.test', name: 'Both', role: 'owner' };
     const two = of(
       { id: 'z-first', name: 'First', users: [user] },
@@ -198,7 +198,7 @@ describe('creating and changing', () => {
     );
   });
 
-  test('client secrets are kept as keyed hashes and can be rotated', async () => {
+  test('client secrets are stored as keyed hashes and can be rotated', async () => {
     await apply(database, of(shop('rotate')));
     const secrets = new ClientSecretHasher(testKey);
     const clientId = 'client-rotate' as ClientId;
@@ -219,7 +219,7 @@ describe('templates', () => {
   const applyTemplate = (members: Record<string, unknown>) =>
     apply(database, of(shop(account, { templates: [receipt(members)] })));
 
-  test('the same content makes no new version, other content the next one', async () => {
+  test('only changed content creates a new version', async () => {
     await applyTemplate({});
     assert.equal(await versions(), 1);
     const reordered = { Name: { default: 'you' }, Number: { sample: 'A-1' } };
@@ -246,7 +246,7 @@ describe('templates', () => {
     }
   });
 
-  test('a new name or creator makes no new version', async () => {
+  test('a new name or creator creates no new version', async () => {
     await applyTemplate({});
     const before = await versions();
     const changes = await applyTemplate({ name: 'Other', createdBy: 'bob@shop.test' });
@@ -254,7 +254,7 @@ describe('templates', () => {
     assert.equal(await versions(), before);
   });
 
-  test('what becomes of uncertain messages is a setting of the template: no new version, and left out it stays', async () => {
+  test('whenUncertain is a template setting: it creates no version and stays if omitted', async () => {
     const setting = async () =>
       (
         await database.pool.query('select when_uncertain from template where account_id = $1', [
@@ -277,7 +277,7 @@ describe('templates', () => {
     ]);
   });
 
-  test('a template that cannot be compiled is refused with its path, part and place', async () => {
+  test('compile errors are reported with path, part and position', async () => {
     const before = await versions();
     const found = await manifestProblemTexts(
       apply(
@@ -304,19 +304,19 @@ describe('templates', () => {
     assert.equal(await versions(), before);
   });
 
-  test('warnings of a template are told and stop nothing', async () => {
+  test('template warnings are reported and block nothing', async () => {
     const changes = await applyTemplate({ fields: { Name: {}, Number: {}, Unused: {} } });
     const { notes } = changes.find(({ kind }) => kind === 'template') ?? { notes: [] };
     assert.match(notes.join(), /warning: fields .*Unused/);
   });
 
-  test('the creator has to be a user and the sender a sender of the account', async () => {
+  test('the creator must be a user and the sender a sender of the account', async () => {
     const templates = [receipt({ createdBy: 'stranger@shop.test', sender: 'nobody@shop.test' })];
     assert.deepEqual(
       await manifestProblemTexts(apply(database, of(shop(account, { templates })))),
       [
-        'accounts[0].templates[0].sender is no sender of the account',
-        'accounts[0].templates[0].createdBy is no user of the account',
+        'accounts[0].templates[0].sender must be a sender of the account',
+        'accounts[0].templates[0].createdBy must be a user of the account',
       ],
     );
     // Those that the account has already count, unless they are about to go.
@@ -329,7 +329,7 @@ describe('templates', () => {
     );
   });
 
-  test('a removed template that is named again is there again, with its version where the content is the same', async () => {
+  test('a removed template is restored, with its version if the content is the same', async () => {
     await applyTemplate({});
     const before = await versions();
     await apply(database, of(shop(account, { templates: [] })), { prune: true });
@@ -350,25 +350,25 @@ describe('passwords and tokens', () => {
   const first = 'the first long password';
   const second = 'the second long password';
 
-  test('a password is kept as argon2id with 19 MiB, 2 passes, 1 lane', async () => {
+  test('passwords are stored as argon2id with 19 MiB, 2 passes, 1 lane', async () => {
     await apply(database, manifest(first));
     const hash = await hashOf('token@shop.test');
     assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     assert.ok(await verify(hash, first));
   });
 
-  test('a password is set for users without one only; one that a user has stays, and the apply says so', async () => {
+  test('a password is only set for users without one; the apply reports existing ones as unchanged', async () => {
     await giveToken('token@shop.test', 'client-tokens');
     const before = await hashOf('token@shop.test');
     const changes = await apply(database, manifest(second));
     assert.deepEqual(changed(changes), []);
     const notes = changes.find(({ id }) => id === 'token@shop.test')?.notes.join();
-    assert.match(notes ?? '', /another password than the manifest’s, which stays/);
+    assert.match(notes ?? '', /already has a different password, which stays unchanged/);
     assert.equal(await hashOf('token@shop.test'), before);
     assert.deepEqual(await tokensOf('token@shop.test'), { access: 1, refresh: 1 });
   });
 
-  test('the same password again changes nothing and says nothing', async () => {
+  test('the same password changes and reports nothing', async () => {
     const changes = await apply(database, manifest(first));
     assert.deepEqual(changed(changes), []);
     assert.deepEqual(changes.find(({ id }) => id === 'token@shop.test')?.notes, []);
@@ -381,7 +381,7 @@ describe('passwords and tokens', () => {
     assert.ok(await verify(await hashOf('token@shop.test'), second));
   });
 
-  test('the audit log says what an apply did to an account, and nothing of one that changed nothing', async () => {
+  test('an apply is audited per account, unless it changed nothing', async () => {
     const applied = async () => {
       const { rows } = await database.pool.query(
         "select detail from audit_event where kind = 'manifest_applied' and account_id = 'audited' order by id",
@@ -407,16 +407,16 @@ describe('integrations', () => {
     const integrations = [{ clientId: 'none', name: 'None' }];
     assert.deepEqual(
       await manifestProblemTexts(apply(database, of(shop('secretless', { integrations })))),
-      ['accounts[0].integrations[0].clientSecret is missing; a new integration needs one'],
+      ['accounts[0].integrations[0].clientSecret is required for a new integration'],
     );
   });
 
-  test('a client id of another account is refused and left alone', async () => {
+  test('a client id of another account is rejected and left unchanged', async () => {
     await apply(database, of(shop('mine')));
     const integrations = [{ clientId: 'client-mine', name: 'Thief', clientSecret: secret }];
     assert.deepEqual(
       await manifestProblemTexts(apply(database, of(shop('thief', { integrations })))),
-      ['accounts[0].integrations[0].clientId is an integration of another account'],
+      ['accounts[0].integrations[0].clientId belongs to another account'],
     );
     const integration = await readIntegration(kysely, 'client-mine' as ClientId);
     assert.equal(integration?.accountId, 'mine');
@@ -427,12 +427,12 @@ describe('integrations', () => {
 describe('--prune', () => {
   const bare = (id: string) => of({ id, name: `Shop ${id}` });
 
-  test('without it nothing is removed', async () => {
+  test('without it, nothing is removed', async () => {
     await apply(database, of(shop('stay')));
     assert.deepEqual(changed(await apply(database, bare('stay'))), []);
   });
 
-  test('with it everything goes that the manifest does not name, in the accounts that it names', async () => {
+  test('with it, everything missing from the manifest is removed, within its accounts', async () => {
     await apply(database, of(shop('prune'), shop('spared')));
     await giveToken('ann@shop.test', 'client-prune');
     assert.deepEqual(changed(await apply(database, bare('prune'), { prune: true })), [
@@ -454,14 +454,14 @@ describe('--prune', () => {
 });
 
 describe('all or nothing', () => {
-  test('--dry-run says the same as an apply and changes nothing', async () => {
+  test('--dry-run reports the same as an apply and changes nothing', async () => {
     const manifest = of(shop('dry'));
     const said = await apply(database, manifest, { dryRun: true });
     assert.equal(await count('account', 'id = $1', ['dry']), 0);
     assert.deepEqual(await apply(database, manifest), said);
   });
 
-  test('one problem anywhere leaves everything as it was, and every problem is told', async () => {
+  test('a single problem prevents all changes, and every problem is reported', async () => {
     const bad = receipt({ subject: '{{' });
     const found = await manifestProblemTexts(
       apply(database, of(shop('good'), shop('bad', { templates: [bad, { ...bad, id: 'b' }] }))),
@@ -470,7 +470,7 @@ describe('all or nothing', () => {
     assert.equal(await count('account', 'id = any($1)', [['good', 'bad']]), 0);
   });
 
-  test('applies that run at the same time follow one another', async () => {
+  test('concurrent applies run one after another', async () => {
     const manifest = of(shop('race'));
     const results = await Promise.all([1, 2, 3, 4].map(() => apply(database, manifest)));
     const created = results.filter((changes) => changed(changes).length > 0);

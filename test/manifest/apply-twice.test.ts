@@ -89,7 +89,7 @@ const manifest = fc
   .tuple(accountOf('one'), some(accountOf('two')))
   .map((accounts) => ({ accounts: accounts.filter((account) => account !== undefined) }));
 
-test('whatever was there before, a manifest that is applied again changes nothing', async () => {
+test('applying a manifest twice changes nothing, whatever existed before', async () => {
   await fc.assert(
     fc.asyncProperty(manifest, fc.boolean(), async (given, prune) => {
       await apply(database, given, { prune });
@@ -99,7 +99,7 @@ test('whatever was there before, a manifest that is applied again changes nothin
   );
 });
 
-test('after a prune the account holds what the manifest names and nothing else', async () => {
+test('after a prune, the account contains only what the manifest names', async () => {
   await fc.assert(
     fc.asyncProperty(manifest, manifest, async (before, after) => {
       await apply(database, before);

@@ -9,11 +9,11 @@ import { ManifestSchema } from '../../src/manifest/manifest-schema.ts';
 const root = join(import.meta.dirname, '../..');
 const published = JSON.parse(readFileSync(join(root, 'docs/manifest.schema.json'), 'utf8'));
 
-test('the published schema is the one that manifests are checked against', () => {
+test('the published schema is the one used for validation', () => {
   assert.deepEqual(published, JSON.parse(JSON.stringify(ManifestSchema)));
 });
 
-test('an editor with the published schema finds nothing wrong in the demo manifest as it is written', () => {
+test('the demo manifest is valid against the published schema', () => {
   const ajv = new Ajv({ allErrors: true, strict: false });
   const check = ajv.compile(published);
   const demo: unknown = parseYaml(readFileSync(join(root, 'demo/manifest.yaml'), 'utf8'));

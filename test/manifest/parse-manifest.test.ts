@@ -27,7 +27,7 @@ const template = {
 };
 
 describe('the format', () => {
-  test('the example of the format is read with all its parts', async () => {
+  test('the example is parsed completely', async () => {
     writeFileSync(join(folder, 'order.html'), '<p>Order {{Order Number}} {{Reset Link}}</p>\r\n');
     writeFileSync(join(folder, 'customers.csv'), 'email,City\nAda@Shop.test,London\n');
     const manifest = await parse(
@@ -76,7 +76,7 @@ accounts:
     ]);
   });
 
-  test('JSON is read as well, with tabs and a byte order mark', async () => {
+  test('JSON is accepted too, with tabs and a byte order mark', async () => {
     const text = JSON.stringify(account({}), null, '\t');
     assert.equal((await parse(text)).accounts[0]?.id, '1');
     writeFileSync(join(folder, 'mark.html'), '\uFEFFHello');
@@ -85,7 +85,7 @@ accounts:
     assert.equal(manifest.accounts[0]?.templates[0]?.source.html, 'Hello');
   });
 
-  test('a member that the format does not know is named with its path and line', async () => {
+  test('an unknown member is reported with path and line', async () => {
     const [problem] = await manifestProblems(
       parse(
         'accounts:\n  - id: "1"\n    name: Shop\n    senders:\n      - address: a@shop.test\n        verifed: true\n',
@@ -93,10 +93,10 @@ accounts:
     );
     assert.equal(problem?.path, 'accounts[0].senders[0].verifed');
     assert.equal(problem?.line, 6);
-    assert.match(problem?.message ?? '', /^is not part of the format; known here are address,/);
+    assert.match(problem?.message ?? '', /^is unknown; allowed members are address,/);
   });
 
-  test('every problem is named at once, in the words of a person', async () => {
+  test('all problems are reported at once, in plain words', async () => {
     const manifest = {
       accounts: [
         {
@@ -122,9 +122,9 @@ accounts:
       'accounts[0].retentionDays must be one of 30, 90, 400',
       'accounts[0].suspended must be true or false',
       'accounts[0].templates[0].freshnessMinutes must be at least 1',
-      'accounts[0].templates[0].html.fil is not part of the format; known here are file',
-      'accounts[0].templates[0].html.file is missing',
-      'accounts[0].templates[0].subject is missing',
+      'accounts[0].templates[0].html.fil is unknown; allowed members are file',
+      'accounts[0].templates[0].html.file is required',
+      'accounts[0].templates[0].subject is required',
       'accounts[0].templates[0].text must be text of at most 2097152 characters, or { file: … }',
       'accounts[0].users[0].role must be one of owner, developer, marketer, viewer, service',
       'accounts[1].id must be text: put it in quotes',
@@ -134,7 +134,7 @@ accounts:
     ]);
   });
 
-  test('a manifest that is neither YAML nor JSON, empty, or more than one is refused with its line', async () => {
+  test('syntax errors, empty files and multiple documents are rejected with their line', async () => {
     const [broken] = await manifestProblems(parse('accounts:\n  - id: "1\n'));
     assert.match(broken?.message ?? '', /^is neither YAML nor JSON: /);
     assert.ok((broken?.line ?? 0) >= 2);
@@ -145,14 +145,14 @@ accounts:
       'accounts must have at least 1 entry',
     ]);
     assert.deepEqual(await manifestProblemTexts(parse('accounts: []\n---\naccounts: []\n')), [
-      'holds more than one document',
+      'contains more than one document',
     ]);
     const [twice] = await manifestProblems(parse('accounts: []\naccounts: []\n'));
-    assert.equal(twice?.message, 'names a member twice');
+    assert.equal(twice?.message, 'contains a duplicate member');
     assert.equal(twice?.line, 2);
   });
 
-  test('aliases made to explode are refused', async () => {
+  test('exploding aliases are rejected', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 9; level += 1)
       lines.push(
@@ -167,7 +167,7 @@ accounts:
     assert.match((await manifestProblemTexts(parse('accounts: *nothing')))[0] ?? '', /alias/i);
   });
 
-  test('whatever text is given, it is a manifest or refused with problems', async () => {
+  test('arbitrary text is either a manifest or rejected with problems', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -190,28 +190,28 @@ accounts:
 describe('references to the environment', () => {
   const named = (name: string) => account({ name });
 
-  test('values are put in, also between other text, and stay what they are', async () => {
+  test('values are substituted literally, also within other text', async () => {
     const environment = { SHOP: 'a: "b" ${X} {{Y}}', OTHER: 'Ω' };
     const manifest = await parse(named('x ${SHOP} ${OTHER}'), { environment });
     assert.equal(manifest.accounts[0]?.name, 'x a: "b" ${X} {{Y}} Ω');
   });
 
-  test('$${ stands for the characters themselves, a single $ for itself', async () => {
+  test('$${ is a literal ${, and a single $ is literal', async () => {
     assert.equal((await parse(named('$${SHOP} $5 $$'))).accounts[0]?.name, '${SHOP} $5 $$');
   });
 
-  test('a variable that is not set or empty is named with the path, its neighbours too', async () => {
+  test('unset and empty variables are reported with their path', async () => {
     const manifest = account({
       users: [{ email: 'ann@shop.test', role: 'owner', password: '${NOT_SET}' }],
       senders: [{ address: '${EMPTY}@shop.test' }],
     });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { environment: { EMPTY: '' } })), [
-      'accounts[0].users[0].password needs the environment variable NOT_SET, which is not set',
-      'accounts[0].senders[0].address needs the environment variable EMPTY, which is not set',
+      'accounts[0].users[0].password requires the environment variable NOT_SET, which isn’t set',
+      'accounts[0].senders[0].address requires the environment variable EMPTY, which isn’t set',
     ]);
   });
 
-  test('something that only looks like a reference is refused', async () => {
+  test('malformed references are rejected', async () => {
     for (const name of ['${}', '${1A}', '${A B}', '${A'])
       assert.match(
         (await manifestProblemTexts(parse(named(name))))[0] ?? '',
@@ -219,14 +219,14 @@ describe('references to the environment', () => {
       );
   });
 
-  test('files are taken as they are', async () => {
+  test('files are not substituted', async () => {
     writeFileSync(join(folder, 'dollar.txt'), 'Pay ${AMOUNT}');
     const manifest = account({ templates: [{ ...template, text: { file: 'dollar.txt' } }] });
     const parsed = await parse(manifest, { folder });
     assert.equal(parsed.accounts[0]?.templates[0]?.source.text, 'Pay ${AMOUNT}');
   });
 
-  test('no value of a secret stands in a problem', async () => {
+  test('problems never contain secret values', async () => {
     const environment = { PASSWORD: 'short-one', SECRET: 'too-short-secret' };
     const manifest = account({
       users: [{ email: 'ann@shop.test', role: 'owner', password: '${PASSWORD}' }],
@@ -241,7 +241,7 @@ describe('references to the environment', () => {
 });
 
 describe('mistakes of different kinds', () => {
-  test('are named in one run, each once, and none that only comes of another', async () => {
+  test('are reported in one run, each once and without follow-up errors', async () => {
     const found = await manifestProblemTexts(
       parse(
         {
@@ -270,11 +270,11 @@ describe('mistakes of different kinds', () => {
         { folder },
       ),
     );
-    const unset = 'needs the environment variable NOT_SET, which is not set';
+    const unset = 'requires the environment variable NOT_SET, which isn’t set';
     assert.deepEqual(found.toSorted(), [
       `accounts[0].integrations[0].clientId ${unset}`,
       'accounts[0].lists[0] must be a group of members',
-      'accounts[0].lists[2].id is the same as accounts[0].lists[1].id',
+      'accounts[0].lists[2].id duplicates accounts[0].lists[1].id',
       'accounts[0].quota.perDay must be at least 0',
       `accounts[0].templates[0].text.file ${unset}`,
       'accounts[0].templates[1].text missing.txt does not exist',
@@ -282,17 +282,17 @@ describe('mistakes of different kinds', () => {
       `accounts[0].users[0].email ${unset}`,
       `accounts[0].users[0].password ${unset}`,
       'accounts[0].users[1].role must be one of owner, developer, marketer, viewer, service',
-      'accounts[0].users[2].email is no e-mail address: it has no @',
+      'accounts[0].users[2].email is not a valid email address: it has no @',
       'accounts[1] must be a group of members',
-      'accounts[2].nam is not part of the format; known here are id, name, addOns, suspended, retentionDays, quota, users, senders, integrations, templates, lists',
-      'accounts[2].name is missing',
-      'accounts[2].senders[0].address is no e-mail address: it has no @',
+      'accounts[2].nam is unknown; allowed members are id, name, addOns, suspended, retentionDays, quota, users, senders, integrations, templates, lists',
+      'accounts[2].name is required',
+      'accounts[2].senders[0].address is not a valid email address: it has no @',
     ]);
   });
 
-  test('a manifest without a list of accounts says just that', async () => {
+  test('a missing list of accounts is the only problem reported', async () => {
     assert.deepEqual(await manifestProblemTexts(parse({ accounts: { id: '${NOT_SET}' } })), [
-      'accounts.id needs the environment variable NOT_SET, which is not set',
+      'accounts.id requires the environment variable NOT_SET, which isn’t set',
     ]);
     assert.deepEqual(await manifestProblemTexts(parse('3')), ['must be a group of members']);
     assert.deepEqual(await manifestProblemTexts(parse('null')), [
@@ -300,20 +300,20 @@ describe('mistakes of different kinds', () => {
     ]);
   });
 
-  test('members that stand twice are all named', async () => {
+  test('all duplicate members are reported', async () => {
     const problems = await manifestProblems(
       parse('accounts:\n  - id: "1"\n    id: "2"\n    name: S\n    name: T\n'),
     );
     assert.deepEqual(
       problems.map(({ line, message }) => [line, message]),
       [
-        [3, 'names a member twice'],
-        [5, 'names a member twice'],
+        [3, 'contains a duplicate member'],
+        [5, 'contains a duplicate member'],
       ],
     );
   });
 
-  test('whatever breaks the format, the rest is looked into without a fault', async () => {
+  test('the rest of an invalid manifest is still checked', async () => {
     const whole = account({
       quota: { perDay: 1 },
       users: [{ email: 'ann@shop.test', role: 'owner' }],
@@ -351,7 +351,7 @@ function replaceOne(inside: unknown, at: number, value: unknown): void {
 }
 
 describe('files of a manifest', () => {
-  test('a file that is not there, is a folder or no UTF-8 text is named with the path', async () => {
+  test('a missing file, a folder and non-UTF-8 text are reported with the path', async () => {
     mkdirSync(join(folder, 'folder'));
     writeFileSync(join(folder, 'latin1.html'), Buffer.from([0x48, 0xe9, 0x21]));
     const manifest = account({
@@ -370,7 +370,7 @@ describe('files of a manifest', () => {
     ]);
   });
 
-  test('a file that is too large, a device that never ends, or a pipe nobody writes to, is refused', async () => {
+  test('a file that is too large, an endless device or a pipe without a writer is rejected', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     writeFileSync(join(folder, 'large.html'), 'x'.repeat(2 * 1024 * 1024 + 1));
     const manifest = account({
@@ -381,13 +381,13 @@ describe('files of a manifest', () => {
       ],
     });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
-      'accounts[0].templates[0].html large.html has more than 2097152 bytes',
+      'accounts[0].templates[0].html large.html is larger than 2097152 bytes',
       'accounts[0].templates[1].html /dev/zero is not a file',
       'accounts[0].templates[2].html pipe is not a file',
     ]);
   });
 
-  test('rows of a list that cannot be used are named by line', async () => {
+  test('invalid rows of a list are reported by line', async () => {
     writeFileSync(
       join(folder, 'wrong.csv'),
       'Name,EMAIL\nAda,ada@shop.test\nAlan,alan\n"Grace\nHopper",ADA@SHOP.TEST\nHedy\n',
@@ -395,14 +395,14 @@ describe('files of a manifest', () => {
     const manifest = account({ lists: [{ id: 'l-1', name: 'L', csv: 'wrong.csv' }] });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
       'accounts[0].lists[0].csv wrong.csv line 3: the address has no @',
-      'accounts[0].lists[0].csv wrong.csv line 5: has the address of line 2 again',
-      'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns, the header row 2',
+      'accounts[0].lists[0].csv wrong.csv line 5: repeats the address of line 2',
+      'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns instead of 2',
     ]);
   });
 });
 
-describe('what is named twice', () => {
-  test('accounts, integrations, users, senders, templates and lists are named once', async () => {
+describe('duplicates', () => {
+  test('accounts, integrations, users, senders, templates and lists are unique', async () => {
     const parts = {
       users: [
         { email: 'ann@shop.test', role: 'owner' },
@@ -423,16 +423,16 @@ describe('what is named twice', () => {
       ],
     };
     assert.deepEqual(await manifestProblemTexts(parse(manifest)), [
-      'accounts[0].users[1].email is the same as accounts[0].users[0].email',
-      'accounts[0].senders[1].address is the same as accounts[0].senders[0].address',
-      'accounts[0].templates[1].id is the same as accounts[0].templates[0].id',
-      'accounts[0].lists[1].id is the same as accounts[0].lists[0].id',
-      'accounts[1].id is the same as accounts[0].id',
-      'accounts[1].integrations[0].clientId is the same as accounts[0].integrations[0].clientId',
+      'accounts[0].users[1].email duplicates accounts[0].users[0].email',
+      'accounts[0].senders[1].address duplicates accounts[0].senders[0].address',
+      'accounts[0].templates[1].id duplicates accounts[0].templates[0].id',
+      'accounts[0].lists[1].id duplicates accounts[0].lists[0].id',
+      'accounts[1].id duplicates accounts[0].id',
+      'accounts[1].integrations[0].clientId duplicates accounts[0].integrations[0].clientId',
     ]);
   });
 
-  test('one person in several accounts has one name and one password', async () => {
+  test('a person in several accounts has the same name and password', async () => {
     const user = (members: object) => [{ email: 'ann@shop.test', role: 'owner', ...members }];
     const manifest = {
       accounts: [
@@ -449,7 +449,7 @@ describe('what is named twice', () => {
 });
 
 describe('single values', () => {
-  test('addresses, redirect URLs and control characters are looked at', async () => {
+  test('addresses, redirect URLs and control characters are validated', async () => {
     const manifest = account({
       name: 'A\u0000B',
       users: [{ email: 'ann', role: 'owner' }],
@@ -458,13 +458,13 @@ describe('single values', () => {
       templates: [{ ...template, sender: '@shop.test', createdBy: 'ann@' }],
     });
     assert.deepEqual((await manifestProblemTexts(parse(manifest))).sort(), [
-      'accounts[0].integrations[0].redirectUri must be https unless it is the loopback',
-      'accounts[0].name has a control character',
-      'accounts[0].senders[0].address is no e-mail address: it has spaces',
-      'accounts[0].senders[0].displayNames[1] has a control character',
-      'accounts[0].templates[0].createdBy is no e-mail address: it has nothing after the @',
-      'accounts[0].templates[0].sender is no e-mail address: it has nothing before the @',
-      'accounts[0].users[0].email is no e-mail address: it has no @',
+      'accounts[0].integrations[0].redirectUri must be https unless the host is loopback',
+      'accounts[0].name contains a control character',
+      'accounts[0].senders[0].address is not a valid email address: it has spaces',
+      'accounts[0].senders[0].displayNames[1] contains a control character',
+      'accounts[0].templates[0].createdBy is not a valid email address: it has nothing after the @',
+      'accounts[0].templates[0].sender is not a valid email address: it has nothing before the @',
+      'accounts[0].users[0].email is not a valid email address: it has no @',
     ]);
   });
 
@@ -475,7 +475,7 @@ describe('single values', () => {
     await parse(account({ users: [{ ...user, password: '🗝'.repeat(12) }] }));
   });
 
-  test('paths put odd names in quotes', () => {
+  test('paths quote unusual names', () => {
     const path = formatPath(['accounts', 0, 'templates', 1, 'fields', 'First Name', 'default']);
     assert.equal(path, 'accounts[0].templates[1].fields["First Name"].default');
   });
@@ -484,7 +484,7 @@ describe('single values', () => {
     const text = `accounts: [{ id: "1", name: S, templates: [{ id: t, name: T, createdBy: a@b.test, subject: S, text: x,
       fields: { constructor: { default: c }, __proto__: { default: p }, "a/b~c": { wrong: 1 } } }] }]`;
     assert.deepEqual(await manifestProblemTexts(parse(text)), [
-      'accounts[0].templates[0].fields["a/b~c"].wrong is not part of the format; known here are default, sample, description, secret',
+      'accounts[0].templates[0].fields["a/b~c"].wrong is unknown; allowed members are default, sample, description, secret',
     ]);
     const manifest = await parse(text.replace('wrong: 1', 'sample: s'));
     const fields = manifest.accounts[0]?.templates[0]?.source.fields ?? {};

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findRedirectUriProblem } from '../../src/manifest/redirect-uri.ts';
 
-test('RFC 8252 section 7: https, http on the loopback, and private schemes can be registered', () => {
+test('RFC 8252 section 7: https, http on loopback and private schemes can be registered', () => {
   for (const uri of [
     'https://localhost/callback',
     'https://app.example/cb?tenant=1',
@@ -15,7 +15,7 @@ test('RFC 8252 section 7: https, http on the loopback, and private schemes can b
     assert.equal(findRedirectUriProblem(uri), undefined, uri);
 });
 
-test('RFC 6749 section 3.1.2: everything else is refused', () => {
+test('RFC 6749 section 3.1.2: everything else is rejected', () => {
   for (const uri of [
     '',
     '/callback',

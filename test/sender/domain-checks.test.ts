@@ -38,7 +38,7 @@ function looks(): Map<string, number> {
   return counts;
 }
 
-test('nodes share the checks that are due: each domain is looked up by one of them, and all are', async () => {
+test('nodes share due checks: each domain is checked by exactly one', async () => {
   for (const name of names) await nodes[0]?.add(accountId, name);
   zones.asked.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
@@ -47,7 +47,7 @@ test('nodes share the checks that are due: each domain is looked up by one of th
   assert.ok(domains.every(({ checkedAt }) => checkedAt !== undefined));
 });
 
-test('what a node took that died before it looked is due again ten minutes later', async () => {
+test('checks claimed by a node that died are due again after ten minutes', async () => {
   await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
   const taken = await claimDueDomains(database.kysely, 4);
   zones.asked.length = 0;
@@ -62,13 +62,13 @@ test('what a node took that died before it looked is due again ten minutes later
   assert.deepEqual(looks(), new Map(taken.map(({ domain }) => [domain, 1])));
 });
 
-test('what is not due is not looked up', async () => {
+test('domains that aren’t due aren’t checked', async () => {
   zones.asked.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
   assert.deepEqual(zones.asked, []);
 });
 
-test('a domain that cannot be checked keeps no other from its check', async () => {
+test('a failing check doesn’t block other domains', async () => {
   const { pool } = database;
   await pool.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$;

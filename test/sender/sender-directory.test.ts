@@ -34,7 +34,7 @@ test('a sender belongs to one account and keeps its names in order', async () =>
   assert.deepEqual(await readSenders(kysely, shop), [orders]);
 });
 
-test('a sender that is made, changed and removed on one node is so on the other within a second', async () => {
+test('creating, changing and removing a sender reaches other nodes within a second', async () => {
   assert.equal(await second.sender(other, 'new@shop.test'), undefined);
   await saveSender(kysely, other, { ...orders, address: 'new@shop.test', verified: false });
   assert.equal((await second.sender(other, 'new@shop.test'))?.verified, false);
@@ -52,7 +52,7 @@ test('a sender that is made, changed and removed on one node is so on the other 
   );
 });
 
-test('senders of several accounts that are asked for together are each answered to its own account', async () => {
+test('batched lookups return the sender of the right account', async () => {
   await saveSender(kysely, other, { ...orders, displayNames: ['Other'] });
   const cold = new SenderDirectory(nodes.database, nodes.first);
   const asked = [
@@ -69,7 +69,7 @@ test('senders of several accounts that are asked for together are each answered 
   await removeSender(kysely, other, orders.address);
 });
 
-test('a sender in memory is answered without a promise', async () => {
+test('a cached sender is returned synchronously', async () => {
   await first.sender(shop, orders.address);
   await waitFor(
     'an answer from memory',

@@ -17,7 +17,7 @@ const manager = await signInToManagement(service, shop.owner.email);
 const client = new SendClient(service, token);
 const sender = `/accounts/${shop.id}/senders/new@shop.test`;
 
-test('a sender is verified by the link that the service mails to it, and mail leaves from it then', async () => {
+test('a sender verified by an emailed link can send', async () => {
   const body = bodyWith({ envelope: { fromAddress: 'new@shop.test' } });
   assert.equal((await client.send({ body })).status, 400);
   const asked = await manager.post(`${sender}/link`);
@@ -38,7 +38,7 @@ test('a sender is verified by the link that the service mails to it, and mail le
   assert.equal(again.status, 409);
 });
 
-test('the link is kept nowhere once its mail has left', async () => {
+test('the link isn’t stored anywhere once its mail was sent', async () => {
   const { rows } = await waitFor('the message to be final', async () => {
     const found = await database.pool.query<{ content: unknown; state: string }>(
       "select content, state from message where template_id = 'sender-confirmation-en'",

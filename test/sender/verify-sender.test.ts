@@ -31,7 +31,7 @@ async function verified(address: string): Promise<boolean | undefined> {
   return (await readSender(database.kysely, accountId, address))?.verified;
 }
 
-test('a mailed link shows a page that changes nothing; its button verifies the sender, once', async () => {
+test('an emailed link shows a page that changes nothing; its button verifies the sender, once', async () => {
   const link = await mailLink('one@shop.test');
   const page = await sendRequest(link);
   assert.equal(page.status, 200);
@@ -48,7 +48,7 @@ test('a mailed link shows a page that changes nothing; its button verifies the s
   assert.equal(await proofs.request(accountId, 'one@shop.test', undefined), 'verified');
 });
 
-test('a second link ends the first, and a link that is a day old does not work', async () => {
+test('a second link replaces the first, and links expire after a day', async () => {
   const first = await mailLink('two@shop.test');
   assert.equal(await proofs.request(accountId, 'two@shop.test', undefined), 'too-soon');
   await clock.advance(60_000);
@@ -62,7 +62,7 @@ test('a second link ends the first, and a link that is a day old does not work',
   assert.equal((await sendRequest(second, { method: 'POST' })).status, 200);
 });
 
-test('tokens are stored as hashes, and those that were made up are refused', async () => {
+test('tokens are stored as hashes, and forged ones are rejected', async () => {
   const link = await mailLink('three@shop.test');
   const token = link.slice(link.lastIndexOf('/') + 1);
   const { rows } = await database.pool.query<{ hash: Buffer }>('select hash from sender_proof');
@@ -73,7 +73,7 @@ test('tokens are stored as hashes, and those that were made up are refused', asy
     );
 });
 
-test('a sender that is unknown gets no mail, and without a sender of system mail nobody does', async () => {
+test('unknown senders get no mail, and without SYSTEM_MAIL_FROM nobody does', async () => {
   assert.equal(await proofs.request(accountId, 'nobody@shop.test', undefined), 'unknown');
   const without = new SenderVerification({ database, clock, key: testKey, mailEnabled: false });
   await saveSender(database.kysely, accountId, {

@@ -1,6 +1,6 @@
 const storageKey = 'signalpost.account';
 
-/** The account that was looked at last in this browser; nothing depends on its being kept. */
+/** The last account viewed in this browser; best effort. */
 export function readLastAccount(): string | undefined {
   try {
     return localStorage.getItem(storageKey) ?? undefined;
@@ -13,6 +13,6 @@ export function storeLastAccount(id: string): void {
   try {
     localStorage.setItem(storageKey, id);
   } catch {
-    // A browser that keeps nothing starts with the first account each time.
+    // Without storage, the console always starts with the first account.
   }
 }

@@ -9,12 +9,12 @@ const meQuery = {
   staleTime: 60_000,
 } as const;
 
-/** Who is signed in, and the accounts of this person. */
+/** The signed-in person and their accounts. */
 export function useMe() {
   return useQuery(meQuery);
 }
 
-/** The account of the page; undefined where the person has no such account. */
+/** The account of the page; undefined if the person isn't a member. */
 export function useAccount(): {
   readonly account: MyAccount | undefined;
   readonly isPending: boolean;
@@ -24,14 +24,14 @@ export function useAccount(): {
   return { account: data?.accounts.find((account) => account.id === id), isPending };
 }
 
-/** The id of the account of the page, for addresses and requests. */
+/** The account id of the page, for URLs and requests. */
 export function useAccountId(): string {
   const { account } = useParams({ strict: false });
   if (account === undefined) throw new Error('the page belongs to no account');
   return account;
 }
 
-/** Whether the person may do something in the account of the page. */
+/** Whether the person has a permission in the account of the page. */
 export function useMay(): (permission: string) => boolean {
   const { account } = useAccount();
   return (permission) =>

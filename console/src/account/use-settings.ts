@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api } from '../api/management.ts';
 
-/** What the installation was started with. */
+/** The settings of the installation. */
 export function useSettings() {
   return useQuery({
     queryKey: ['settings'],

@@ -2,14 +2,14 @@ import { text } from '../texts/text.ts';
 import { answerOf, ifMatch, type Precondition, type Result, taggedAnswerOf } from './management.ts';
 import { ApiProblem, localProblem } from './problem.ts';
 
-/** One member of a thing as the person saw it, and as it is. */
+/** A changed member, with the value the person saw and the current one. */
 export interface MemberChange {
   readonly name: string;
   readonly seen: unknown;
   readonly now: unknown;
 }
 
-/** Somebody else changed the thing since the person saw it. */
+/** The resource was changed by somebody else since the person saw it. */
 export class EditConflict extends ApiProblem {
   readonly changes: readonly MemberChange[];
 
@@ -20,10 +20,10 @@ export class EditConflict extends ApiProblem {
 }
 
 /**
- * Changes or removes a thing only where it is what the person decided about. It is read once more, since a page may be
- * hours old; its tag (`If-Match`) then guards it from that moment on.
- * @param seen what the decision rests on, as the page shows it
- * @throws ChangedMeanwhile where somebody else was faster
+ * Changes or removes a resource only if it still is what the person saw. Reads it again, because the page may be hours old, and
+ * sends its ETag in `If-Match`.
+ * @param seen the data shown to the person
+ * @throws ChangedMeanwhile if it was changed by somebody else
  */
 export async function ifUnchanged<Thing extends object, Answer>(
   seen: Partial<Thing>,
@@ -41,9 +41,9 @@ export async function ifUnchanged<Thing extends object, Answer>(
 }
 
 /**
- * Makes a thing where there is none of its id.
- * @param field names the id in the form
- * @throws ApiProblem at the field where the id is taken
+ * Creates a resource if its id is free.
+ * @param field form field of the id
+ * @throws ApiProblem for that field if the id is taken
  */
 export async function createNew<Answer>(
   field: string,
@@ -57,7 +57,7 @@ export async function createNew<Answer>(
   }
 }
 
-/** Whether it was refused because the thing is not as it was read. */
+/** Whether the request failed because the resource has changed. */
 export function isStale(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 412;
 }

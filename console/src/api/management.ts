@@ -3,21 +3,21 @@ import type { paths } from './management.generated.ts';
 import { ApiProblem } from './problem.ts';
 
 /**
- * The management API. The header says that a page of this origin sent the request: pages of other sites cannot send it
- * without being asked about first.
+ * The management API client. The header proves that a page of this origin sent the request; other sites can't set it without a
+ * CORS preflight.
  */
 export const api = createClient<paths>({
   baseUrl: '/manage/v1',
   headers: { 'x-signalpost-request': 'console' },
 });
 
-/** What goes with a file that is sent as it is. */
+/** Request options for sending a file as is. */
 export const csvFile = {
   bodySerializer: <File>(file: File) => file,
   headers: { 'content-type': 'text/csv' },
 };
 
-/** What openapi-fetch says of a request. */
+/** The result of openapi-fetch. */
 export interface Result<Data> {
   readonly data?: Data;
   readonly error?: unknown;
@@ -25,8 +25,8 @@ export interface Result<Data> {
 }
 
 /**
- * What the API answered.
- * @throws ApiProblem where it refused
+ * The response data.
+ * @throws ApiProblem for an error response
  */
 export async function answerOf<Data>(request: Promise<Result<Data>>): Promise<Data> {
   const { data, error, response } = await request;
@@ -35,7 +35,7 @@ export async function answerOf<Data>(request: Promise<Result<Data>>): Promise<Da
   throw new ApiProblem(response.status, body as Readonly<Record<string, unknown>>);
 }
 
-/** What the API answered with its entity tag, to be sent back in `If-Match` with a change. */
+/** The response data with its ETag, to send in `If-Match` with a change. */
 export async function taggedAnswerOf<Data>(
   request: Promise<Result<Data>>,
 ): Promise<{ readonly value: Data; readonly tag: string | undefined }> {
@@ -44,12 +44,12 @@ export async function taggedAnswerOf<Data>(
   return { value, tag: response.headers.get('etag') ?? undefined };
 }
 
-/** Under which condition a change is made (RFC 9110 section 13.1). */
+/** The precondition of a change (RFC 9110 section 13.1). */
 export interface Precondition {
   readonly headers: Record<string, string>;
 }
 
-/** The header that lets a change through only while the thing is as it was read. */
+/** The header that makes a change fail if the resource has changed since it was read. */
 export function ifMatch(tag: string | undefined): Precondition {
   return { headers: tag === undefined ? {} : { 'if-match': tag } };
 }

@@ -1,4 +1,4 @@
-/** A random UUID (RFC 9562 section 5.4), also on pages without TLS, where browsers offer no `crypto.randomUUID`. */
+/** A random UUID (RFC 9562 section 5.4); `crypto.randomUUID` isn't available on pages without TLS. */
 export function newUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 
-/** A page of a list as the API answers it. */
+/** A page of a list, as returned by the API. */
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
@@ -8,13 +8,13 @@ interface Page<Item> {
 
 interface PagesOptions<Item> {
   readonly queryKey: readonly unknown[];
-  /** Milliseconds after which it is read again by itself. */
+  /** Refresh interval in milliseconds. */
   readonly refetchInterval?: number | false;
   readonly enabled?: boolean;
   read(cursor: string | undefined): Promise<Page<Item>>;
 }
 
-/** A list that is read page by page, as far as the person wants to see it. */
+/** A list that loads page by page on demand. */
 export function usePages<Item>({ read, ...options }: PagesOptions<Item>) {
   const pages = useInfiniteQuery({
     ...options,

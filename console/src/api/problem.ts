@@ -1,10 +1,10 @@
-/** One value of a request that cannot be used. */
+/** An invalid value of a request. */
 interface ApiFieldError {
   readonly field: string;
   readonly reason: string;
 }
 
-/** What the management API answered instead of what was asked for (RFC 9457). */
+/** An error response of the management API (RFC 9457). */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
@@ -13,9 +13,9 @@ export class ApiProblem extends Error {
   readonly title: string;
   readonly errors: readonly ApiFieldError[];
   readonly requestId: string | undefined;
-  /** All members of the answer. */
+  /** All members of the response. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Fields of the form that say themselves what is wrong with them. */
+  /** Form fields that show their own error. */
   readonly #shownFields = new Set<string>();
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
@@ -28,25 +28,25 @@ export class ApiProblem extends Error {
     this.body = body;
   }
 
-  /** What is wrong with one value, for its field to say; undefined where nothing is. */
+  /** The error of a field, to be shown there; undefined if it is valid. */
   reasonFor(field: string): string | undefined {
     const found = this.errors.find((entry) => entry.field === field);
     if (found !== undefined) this.#shownFields.add(field);
     return found?.reason;
   }
 
-  /** Whether fields say all that is wrong. They are drawn before what stands below them asks for this. */
+  /** Whether fields show all errors. Works because fields render before the alert below them. */
   get isShownAtFields(): boolean {
     return this.errors.length > 0 && this.errors.every(({ field }) => this.#shownFields.has(field));
   }
 }
 
-/** A refusal of the console's own, for what cannot even be asked. */
+/** A client-side error, for input that can't be sent. */
 export function localProblem(field: string, reason: string): ApiProblem {
   return new ApiProblem(422, { title: reason, errors: [{ field, reason }] });
 }
 
-/** What is wrong with one value of the request that failed with this error. */
+/** The error of a single value of the failed request. */
 export function reasonFor(error: unknown, field: string): string | undefined {
   return error instanceof ApiProblem ? error.reasonFor(field) : undefined;
 }

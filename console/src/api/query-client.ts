@@ -3,7 +3,7 @@ import { ApiProblem } from './problem.ts';
 import { goToSignIn } from './sign-in.ts';
 import { hasUnsavedChanges } from './unsaved.ts';
 
-/** A session that ended leads back to the sign-in page, wherever it is noticed, unless something typed would be lost. */
+/** Redirects to the sign-in page when the session has ended, unless that would lose input. */
 function redirectToSignIn(error: unknown): void {
   if (hasUnsavedChanges()) return;
   const atStart = /^\/console\/?$/.test(location.pathname);
@@ -14,13 +14,12 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: redirectToSignIn }),
   mutationCache: new MutationCache({ onError: redirectToSignIn }),
   defaultOptions: {
-    // A browser that thinks itself offline asks nevertheless: the service may be on this very machine, and what cannot
-    // be reached is said instead of waited for.
+    // Sends requests even if the browser reports being offline: the service may be local, and an error is better than waiting.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
       staleTime: 10_000,
-      // A refusal stays one; what may pass is asked again.
+      // Only retry errors that may be temporary.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiProblem && error.status < 500),
     },

@@ -1,7 +1,7 @@
-/** The sign-in page for a tab of its own, beside one with something that is not saved. */
+/** The sign-in page for a separate tab, to keep unsaved input in this one. */
 export const signInTabUrl = `/sign-in?${new URLSearchParams({ next: '/console' })}`;
 
-/** Leads to the sign-in page, which leads back here. */
+/** Goes to the sign-in page, which returns here. */
 export function goToSignIn(): void {
   const next = location.pathname + location.search;
   location.assign(`/sign-in?${new URLSearchParams({ next })}`);

@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
 
-/** Parts of the page that hold something typed and not saved. */
+/** Parts of the page with unsaved input. */
 const unsavedParts = new Set<symbol>();
 
-/** Says whether a part of the page holds something that would be lost with the page. */
+/** Registers whether a part of the page has unsaved input. */
 export function useUnsaved(unsaved: boolean): void {
   useEffect(() => {
     if (!unsaved) return;

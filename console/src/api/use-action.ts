@@ -2,8 +2,8 @@ import { type UseMutationOptions, useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 
 /**
- * A mutation of which only one is under way: `mutate` does nothing until the one before has ended with all that follows it.
- * What a page shows as busy is drawn only after the first call, so a second click or Enter may come before.
+ * A mutation that can't run concurrently: `mutate` does nothing until the previous call and its follow-ups have ended. A second
+ * click or Enter can arrive before the busy state is rendered.
  */
 export function useAction<Data = unknown, Variables = void>(
   options: UseMutationOptions<Data, Error, Variables>,
@@ -16,7 +16,7 @@ export function useAction<Data = unknown, Variables = void>(
     if (inFlight.current) return;
     inFlight.current = true;
     mutateAsync(...call)
-      // The error is the action's, which the page shows.
+      // The page shows the error of the action.
       .catch(() => undefined)
       .finally(() => {
         inFlight.current = false;

@@ -10,7 +10,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
-/** Who changed what in the account. */
+/** The audit log of the account. */
 export function AuditPage() {
   const accountId = useAccountId();
   const [typed, setTyped] = useState('');

@@ -3,7 +3,7 @@ import type { MemberChange } from '../api/if-unchanged.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
 
-/** What somebody else changed meanwhile: each member as it was seen, and as it is. */
+/** Concurrent changes: each member with its previous and current value. */
 export function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
   return (
     <>
@@ -23,7 +23,7 @@ export function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
   );
 }
 
-/** Characters of a value that are enough to recognise it. */
+/** Number of characters shown of a value. */
 const maxValueLength = 80;
 
 function describe(value: unknown): string {

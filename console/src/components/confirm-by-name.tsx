@@ -8,17 +8,17 @@ interface ConfirmByNameProps {
   opened: boolean;
   close: () => void;
   title: string;
-  /** What will happen, and what it cannot bring back. */
+  /** The consequences, and what can't be undone. */
   consequence: string;
-  /** What the person has to type. */
+  /** The text to type. */
   name: string;
   action: string;
   confirm: () => Promise<unknown>;
-  /** What else there is to decide. */
+  /** Additional options. */
   children?: ReactNode;
 }
 
-/** Asks for the name of what is about to be destroyed. */
+/** Asks to type the name of what is about to be deleted. */
 export function ConfirmByName(props: ConfirmByNameProps) {
   const [typed, setTyped] = useState('');
   const send = useAction({

@@ -5,13 +5,13 @@ interface ConfirmProps {
   opened: boolean;
   close: () => void;
   title: string;
-  /** What will happen. */
+  /** The consequences. */
   consequence: string;
   action: string;
   confirm: () => Promise<unknown>;
 }
 
-/** Asks once before something that destroys nothing but changes what others rely on. */
+/** Asks for confirmation of a change that isn't destructive but affects others. */
 export function Confirm({ consequence, confirm, ...dialog }: ConfirmProps) {
   return (
     <FormDialog {...dialog} submit={confirm}>

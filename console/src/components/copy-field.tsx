@@ -3,7 +3,7 @@ import { useClipboard } from '@mantine/hooks';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 
-/** A value that people carry elsewhere, with a button that copies it. */
+/** A value with a copy button. */
 export function CopyField({ value, label }: { value: string; label: string }) {
   return (
     <Group gap={6} wrap="nowrap" align="center">

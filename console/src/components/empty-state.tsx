@@ -9,7 +9,7 @@ interface EmptyStateProps {
   children?: ReactNode;
 }
 
-/** Stands where a list has nothing, and teaches the next step. */
+/** Shown instead of an empty list, with the next step. */
 export function EmptyState({ title, hint, icon, children }: EmptyStateProps) {
   return (
     <Paper withBorder p="xl" ta="center" radius="md">

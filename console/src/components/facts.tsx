@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface FactsProps {
-  /** Names and values; what is null is left out. */
+  /** Names and values; null values are skipped. */
   facts: readonly (readonly [string, ReactNode])[];
 }
 
@@ -14,7 +14,7 @@ export function Facts({ facts }: FactsProps) {
         {facts.map(
           ([name, value], place) =>
             value !== null && (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a name may stand there twice, and rows keep no state
+              // biome-ignore lint/suspicious/noArrayIndexKey: names can repeat, and rows have no state
               <Table.Tr key={place}>
                 <Table.Th scope="row" w="38%" className="breakable">
                   {name}

@@ -2,15 +2,15 @@ import { TextInput, type TextInputProps } from '@mantine/core';
 import { reasonFor } from '../api/problem.ts';
 
 interface FieldProps extends Omit<TextInputProps, 'value' | 'onChange' | 'error' | 'name'> {
-  /** The member of the request that it fills. */
+  /** The request member this field sets. */
   field: string;
-  /** Of the request; says beside the field what is wrong with it. */
+  /** The error of the request; shown next to the field if it concerns it. */
   error: unknown;
   value: string;
   change: (value: string) => void;
 }
 
-/** A line of text that is a member of a request. */
+/** A single-line text field for a request member. */
 export function Field({ field, error, change, ...input }: FieldProps) {
   return (
     <TextInput
@@ -21,7 +21,7 @@ export function Field({ field, error, change, ...input }: FieldProps) {
   );
 }
 
-/** An id that a person chooses, as the API takes it. */
+/** A field for an id in the API's format. */
 export function IdField(props: FieldProps) {
   return <Field required pattern="[A-Za-z0-9_\-]{1,64}" {...props} />;
 }

@@ -7,9 +7,9 @@ import { ProblemAlert } from './problem-alert.tsx';
 interface DialogFormProps {
   close: () => void;
   action: string;
-  /** Closes the dialog where it works, else says what is wrong. */
+  /** Closes the dialog on success; otherwise shows the error. */
   submit: () => Promise<unknown>;
-  /** The fields; they are told what was refused. */
+  /** The fields, which receive the error. */
   children: (error: unknown) => ReactNode;
 }
 
@@ -18,7 +18,7 @@ interface FormDialogProps extends DialogFormProps {
   title: string;
 }
 
-/** A dialog with a form that is sent to the API. */
+/** A dialog with a form that calls the API. */
 export function FormDialog({ opened, title, ...form }: FormDialogProps) {
   return (
     <Modal opened={opened} onClose={form.close} title={title}>
@@ -28,15 +28,14 @@ export function FormDialog({ opened, title, ...form }: FormDialogProps) {
 }
 
 /**
- * The form of a dialog. What keeps its fields may stand inside the dialog too: they then begin anew each time it opens, with
- * the thing as it is shown at that moment.
+ * The form of a dialog. Keep the field state inside the dialog, so it resets to the current data each time it opens.
  */
 export function DialogForm({ close, action, submit, children }: DialogFormProps) {
   const send = useAction({ mutationFn: submit, onSuccess: close });
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();
-    // A dialog that closes still takes a key.
+    // A closing dialog still receives key events.
     if (send.isSuccess && Date.now() - send.submittedAt < 1_000) return;
     send.mutate();
   }

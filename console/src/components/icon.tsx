@@ -1,4 +1,4 @@
-/** Line drawings on a grid of 24, in the colour of the text around them. */
+/** Line icons on a 24 px grid, in the current text color. */
 const paths = {
   overview: 'M4 13h6V4H4zM14 20h6v-9h-6zM4 20h6v-4H4zM14 8h6V4h-6z',
   messages: 'M3 6h18v12H3zM3.500 6.500 12 13l8.500-6.500',
@@ -30,7 +30,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** Decoration beside a text, or inside a control that has a name. */
+/** Decorative: next to text or inside a labeled control. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

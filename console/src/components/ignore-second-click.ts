@@ -1,10 +1,10 @@
-/** The backdrop would close the palette that the first click has opened. */
+/** The second click would hit the backdrop and close the palette again. */
 const backdrop = '.mantine-Modal-overlay, .mantine-Modal-inner';
 
 /**
- * Takes the further clicks of a double click from every button and backdrop: an answer may arrive between the two, and the second
- * would then do again what the first has done, or press what has come under the pointer meanwhile. Keys click with a
- * count of 0 (UI Events, section 3.4.1) and are not affected.
+ * Ignores repeated clicks of a double click on buttons and backdrops: a response may arrive in between, so the second click would
+ * repeat the action or hit whatever is now under the pointer. Keyboard clicks have a count of 0 (UI Events, section 3.4.1) and
+ * aren't affected.
  */
 export function ignoreSecondClicks(): void {
   document.addEventListener(
@@ -15,7 +15,7 @@ export function ignoreSecondClicks(): void {
       event.preventDefault();
       event.stopPropagation();
     },
-    // Before any handler of a part.
+    // Runs before all component handlers.
     { capture: true },
   );
 }

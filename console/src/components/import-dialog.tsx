@@ -12,17 +12,17 @@ interface ImportDialogProps {
   opened: boolean;
   close: () => void;
   title: string;
-  /** What the file has to be like. */
+  /** The required format of the file. */
   hint: string;
-  /** Hands the file in under an id of its own. */
+  /** Uploads the file under a new id. */
   send: (importId: string, file: string) => Promise<unknown>;
-  /** Asks how far it is. */
+  /** Reads the progress. */
   read: (importId: string) => Promise<FileImport>;
-  /** What was imported is there. */
+  /** Called when the import is done. */
   done: () => Promise<unknown>;
 }
 
-/** Imports a CSV file of any length and shows how far it is; closing the dialog stops nothing. */
+/** Imports a CSV file and shows the progress; closing the dialog doesn't stop the import. */
 export function ImportDialog(props: ImportDialogProps) {
   const [file, setFile] = useState<File | null>(null);
   const [importId, setImportId] = useState<string>();
@@ -30,7 +30,7 @@ export function ImportDialog(props: ImportDialogProps) {
   const send = useAction({
     mutationFn: async (chosen: File) => {
       const id = newUuid();
-      // The browser reads the file while it sends it.
+      // The browser streams the file.
       await props.send(id, chosen as unknown as string);
       return id;
     },

@@ -1,9 +1,9 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
 
-/** A part of the console whose script could not be loaded, as the service is away. */
+/** A script of the console couldn't be loaded because the service is unreachable. */
 export class ScriptLoadError extends Error {
   override readonly name = 'ScriptMissing';
-  /** Asks for the script again. Whether it came shows when the part is drawn. */
+  /** Retries loading. Rendering the component shows whether it succeeded. */
   readonly retryLoad: () => Promise<void>;
 
   constructor(cause: unknown, retryLoad: () => Promise<void>) {
@@ -13,11 +13,11 @@ export class ScriptLoadError extends Error {
 }
 
 /**
- * A part whose script is loaded when it is first needed.
+ * A lazily loaded component.
  *
- * A script is missing for one of two reasons. The service has a newer console, whose scripts have other names: the router
- * loads the page anew. Or the service is away: that would leave the person with the browser's own page about it and without
- * what was typed, so the part throws ScriptMissing instead, for whoever stands around it to offer to try again.
+ * A script can be missing because the service was updated and its scripts have new names; then the router reloads the page. Or
+ * the service is unreachable; reloading would lose the input, so the component throws ScriptMissing and its parent offers a
+ * retry.
  */
 export function lazyComponent<
   // biome-ignore lint/suspicious/noExplicitAny: the components of a module differ in what they take, as the router says too
@@ -40,8 +40,8 @@ export function lazyComponent<
 }
 
 /**
- * Browsers remember that a script could not be loaded and don't ask for it again, so it is loaded by another address.
- * @returns undefined where the error names no address, as in Safari, or the script is still missing
+ * Browsers cache failed module loads, so the retry uses a different URL.
+ * @returns undefined if the error contains no URL, as in Safari, or the script is still missing
  */
 async function loadFromAlternateUrl<Module>(
   error: unknown,
@@ -58,7 +58,7 @@ async function loadFromAlternateUrl<Module>(
 
 async function isServiceReachable(): Promise<boolean> {
   try {
-    // The page itself, and not `/healthz`: what stands before the service may let the console's addresses alone pass.
+    // Checks the page instead of `/healthz`, because a proxy may only expose the console's paths.
     const { ok } = await fetch('/console/', { method: 'HEAD', cache: 'no-store' });
     return ok;
   } catch {

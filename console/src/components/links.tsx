@@ -5,7 +5,7 @@ import type { ComponentPropsWithRef } from 'react';
 type LinkProps = Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps>;
 
 function PlainAnchor(props: AnchorProps & LinkProps) {
-  // Without a size of its own a link is as large as the words around it.
+  // Inherits the font size of the surrounding text.
   return <Anchor inherit={props.size === undefined} {...props} />;
 }
 

@@ -26,7 +26,7 @@ interface ListBodyProps<Item> {
   };
 }
 
-/** A list in each of its states: being read, failed, empty, there, and with more to come. */
+/** A list in any state: loading, failed, empty, loaded, or with more pages. */
 export function ListBody<Item>({ label, pages, columns, idOf, empty }: ListBodyProps<Item>) {
   const { items } = pages;
   if (pages.error !== null && items.length === 0)

@@ -7,7 +7,7 @@ interface Pages {
   fetchNextPage(): unknown;
 }
 
-/** Leads to the next page of a list; nothing where there is none. */
+/** Loads the next page of a list; hidden on the last one. */
 export function LoadMore({ pages }: { pages: Pages }) {
   if (!pages.hasNextPage) return null;
   return (

@@ -4,16 +4,16 @@ interface MailFrameProps {
   html: string;
   title: string;
   dark?: boolean;
-  /** Width in pixels; the whole width where it is not given. */
+  /** Width in pixels; default: full width. */
   width?: number;
   minHeight?: number;
-  /** Marks what another version of the mail does not have. */
+  /** Highlights what the other version doesn't have. */
   marks?: { against: string; color: string };
 }
 
 /**
- * Shows the HTML of a mail in a frame of another origin that runs nothing of it, loads nothing from anywhere and leads
- * nowhere: looking at a mail here never counts as an opening.
+ * Shows the HTML of a mail in a sandboxed frame without scripts, external resources or navigation, so viewing it never counts as
+ * an open.
  */
 export function MailFrame(props: MailFrameProps) {
   const { html, title, dark = false, width, minHeight = 320 } = props;
@@ -34,7 +34,7 @@ export function MailFrame(props: MailFrameProps) {
   }, [minHeight]);
 
   useEffect(() => {
-    // The frame's origin is opaque, so no target origin can name it; the mail is no secret to its reader.
+    // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.
     const marks = against === undefined || color === undefined ? undefined : { against, color };
     if (ready) frame.current?.contentWindow?.postMessage({ html, dark, marks }, '*');
   }, [ready, html, dark, against, color]);

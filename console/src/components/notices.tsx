@@ -5,13 +5,13 @@ import { text } from '../texts/text.ts';
 interface Notice {
   readonly id: number;
   readonly message: string;
-  /** Takes back what the notice tells of. */
+  /** Undoes the action. */
   readonly undo?: () => Promise<unknown>;
-  /** What is told once it is taken back. */
+  /** Shown once it is undone. */
   readonly undone: string;
 }
 
-/** Milliseconds that a notice stays; longer where there is something to decide. */
+/** Milliseconds that a notice stays; longer if it offers an action. */
 const displayMs = { told: 6_000, undo: 12_000 };
 
 let notices: readonly Notice[] = [];
@@ -27,7 +27,7 @@ function dismiss(id: number): void {
   change(notices.filter((notice) => notice.id !== id));
 }
 
-/** Tells that something was done, wherever the person goes meanwhile, and offers to take it back. */
+/** Shows notices across page changes, optionally with undo. */
 export function showNotice(
   message: string,
   undo?: () => Promise<unknown>,
@@ -35,7 +35,7 @@ export function showNotice(
 ): void {
   last += 1;
   const id = last;
-  // The newest three are enough to read.
+  // Shows only the three newest.
   change([...notices.slice(-2), { id, message, undone, ...(undo !== undefined && { undo }) }]);
   setTimeout(() => dismiss(id), undo === undefined ? displayMs.told : displayMs.undo);
 }
@@ -55,7 +55,7 @@ function listen(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The notices of the moment, read out to those who cannot see them. */
+/** The current notices, announced to screen readers. */
 export function Notices() {
   const shown = useSyncExternalStore(listen, () => notices);
   return (

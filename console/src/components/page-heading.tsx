@@ -4,13 +4,13 @@ import { withBreaks } from './with-breaks.tsx';
 
 interface PageHeadingProps {
   title: string;
-  /** A sentence that says what the page is for. */
+  /** One sentence about the page. */
   hint?: string;
-  /** What can be done here. */
+  /** The actions of the page. */
   children?: ReactNode;
 }
 
-/** The heading of a page, which is its title in the browser too. */
+/** The heading of a page, also used as the document title. */
 export function PageHeading({ title, hint, children }: PageHeadingProps) {
   useEffect(() => {
     document.title = `${title} · Signalpost`;

@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 
 interface PageSectionProps {
   title: string;
-  /** A sentence that says what stands here. */
+  /** One sentence about the section. */
   hint: string;
   children: ReactNode;
 }
 
-/** A further part of a page, under a heading of its own. */
+/** A section of a page with its own heading. */
 export function PageSection({ title, hint, children }: PageSectionProps) {
   return (
     <section>

@@ -9,11 +9,11 @@ import { ChangeList } from './change-list.tsx';
 interface ProblemAlertProps {
   error: unknown;
   retry?: (() => void) | undefined;
-  /** What is done once the page shows how things are now, where somebody else changed or removed them meanwhile. */
+  /** Called once the page has reloaded after a concurrent change or removal. */
   onRefreshed?: (() => void) | undefined;
 }
 
-/** Says what went wrong, with every value that was refused where its field does not say so, and what can be done next. */
+/** Shows an error with the next step, and invalid values whose fields don't show them. */
 export function ProblemAlert({ error, retry, onRefreshed }: ProblemAlertProps) {
   const client = useQueryClient();
   if (error === null || error === undefined) return null;
@@ -29,7 +29,7 @@ export function ProblemAlert({ error, retry, onRefreshed }: ProblemAlertProps) {
   const other = problem?.status === 412 || problem?.status === 404;
 
   async function refresh() {
-    // A draft that is being edited does not change under one's hands.
+    // A draft being edited must not change on reload.
     await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'draft' });
     onRefreshed?.();
   }
@@ -57,7 +57,7 @@ export function ProblemAlert({ error, retry, onRefreshed }: ProblemAlertProps) {
   );
 }
 
-/** The page stays where something typed would be lost with it. */
+/** Stays on the page if leaving would lose input. */
 function SessionExpired({ retry }: Pick<ProblemAlertProps, 'retry'>) {
   return (
     <Alert color="red" title={text('problem.session')} role="alert">
@@ -82,12 +82,12 @@ function SessionExpired({ retry }: Pick<ProblemAlertProps, 'retry'>) {
   );
 }
 
-/** Whether asking again may be answered otherwise: what a role may not see, and what is not there, stays so. */
+/** Whether a retry can help; it can't for forbidden or missing resources. */
 function isRetryable(problem: ApiProblem | undefined): boolean {
   return problem?.status !== 403 && problem?.status !== 404;
 }
 
-/** What is not there is named by the message; what cannot be the name of anything, by what it stands for. */
+/** Titles a missing resource by the error message, and a malformed id by its parameter. */
 function titleOf({ status, title, message, errors }: ApiProblem): string {
   if (status !== 404) return title;
   return textOr(`missing.${errors[0]?.field}`, message);
@@ -97,7 +97,7 @@ function ProblemDetails({ problem }: { problem: ApiProblem }) {
   if (problem instanceof EditConflict) return <ChangeList changes={problem.changes} />;
   if (problem.status === 404)
     return problem.errors.length === 0 && <Text size="sm">{text('problem.gone')}</Text>;
-  // The other refusals say themselves who may.
+  // The other errors already say who has permission.
   if (problem.body.permission !== undefined) return <Text size="sm">{text('problem.role')}</Text>;
   return (
     <>

@@ -10,11 +10,11 @@ interface RemoveButtonProps {
   name: string;
   action?: string;
   remove: () => Promise<unknown>;
-  /** What else there is to decide. */
+  /** Additional options. */
   children?: ReactNode;
 }
 
-/** A button that destroys something once its name was typed. */
+/** A button that deletes something after its name was typed. */
 export function RemoveButton(props: RemoveButtonProps) {
   const { title, consequence, name, action, remove, children } = props;
   const [opened, dialog] = useDisclosure();

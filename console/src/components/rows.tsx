@@ -4,14 +4,14 @@ import type { ReactNode } from 'react';
 export interface Column<Item> {
   readonly title: string;
   readonly cell: (item: Item) => ReactNode;
-  /** Numbers stand at the right, so that they can be compared. */
+  /** Right-aligned, for numbers. */
   readonly numeric?: boolean;
-  /** What can be done with the item: at the right end, under no visible title. */
+  /** The actions of a row: last column, without a visible header. */
   readonly actions?: boolean;
 }
 
 interface RowsProps<Item> {
-  /** What the table is about, for those who cannot see it. */
+  /** The accessible name of the table. */
   label: string;
   items: readonly Item[];
   columns: readonly Column<Item>[];
@@ -19,8 +19,8 @@ interface RowsProps<Item> {
 }
 
 /**
- * A table that scrolls by itself where the screen is too narrow for it. On a phone each row is a card with the titles
- * beside the values; the roles say to screen readers that it is a table nevertheless.
+ * A table that scrolls horizontally on narrow screens. On phones each row becomes a card with titles next to values; ARIA roles
+ * keep it a table for screen readers.
  */
 export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
   return (
@@ -67,7 +67,7 @@ function alignmentOf({ numeric, actions }: Column<never>): 'right' | undefined {
 
 const placeholders = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** Holds the place of a table that is being read. */
+/** A placeholder while a table loads. */
 export function RowsSkeleton() {
   return (
     <Stack gap="xs" aria-hidden="true">

@@ -18,7 +18,7 @@ const colors: Readonly<Record<string, string>> = {
   unsubscribed: 'orange',
 };
 
-/** A message's state or event in a word; the colour only repeats it. */
+/** A message state or event as a word; the color only reinforces it. */
 export function StateBadge({ state }: { state: string }) {
   return (
     <Badge className="state-badge" data-color={colors[state] ?? 'gray'} variant="light" tt="none">

@@ -1,6 +1,6 @@
 import { formatDistance, formatExactTime, formatTime } from '../format/format-time.ts';
 
-/** A moment in the person's zone; exactly, with the zone, where the pointer rests on it. */
+/** A time in the person's time zone, with the exact time as tooltip. */
 export function TimeText({ value, distance }: { value: string; distance?: boolean }) {
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">

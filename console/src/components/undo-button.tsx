@@ -5,18 +5,18 @@ import { showNotice } from './notices.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 
 interface UndoButtonProps {
-  /** What is removed, as the notice names it. */
+  /** The removed thing, as named in the notice. */
   name: string;
   action?: string;
-  /** Resolves with what is to be told, where that is more than that it was removed. */
+  /** Resolves with a notice, if it should say more than that the thing was removed. */
   remove: () => Promise<string | undefined>;
-  /** Brings back what was removed, as far as the API can. */
+  /** Restores what was removed, as far as the API can. */
   restore: () => Promise<unknown>;
-  /** What is told then; that it was taken back, where nothing of it is lost. */
+  /** The notice after undo, if not everything is restored. */
   restored?: string;
 }
 
-/** Removes at once what can be brought back, and offers to bring it back. */
+/** Removes something restorable immediately and offers to undo it. */
 export function UndoButton({ name, action, remove, restore, restored }: UndoButtonProps) {
   const removal = useAction({
     mutationFn: remove,

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { EditConflict } from '../api/if-unchanged.ts';
 
 /**
- * The values of a form that stays on its page, beside what the person has seen of them: the change is held against that,
- * however the page is read again meanwhile.
+ * The values of an inline form together with the values it was loaded with, so changes are compared with what the person saw,
+ * even if the page reloads its data meanwhile.
  */
 export function useFormValues<Values extends object>(first: Values) {
   const [seen, setSeen] = useState(first);
@@ -17,8 +17,8 @@ export function useFormValues<Values extends object>(first: Values) {
       setValues(now);
     },
     /**
-     * After a refusal that told what somebody else changed: what the person did not touch becomes as it is now, what was
-     * typed stays, and saving once more is a decision about both.
+     * Rebases the form after a conflict: untouched fields take the current values, edited ones stay, and saving again overwrites
+     * deliberately.
      */
     mergeConflict(error: unknown) {
       if (!(error instanceof EditConflict)) return;

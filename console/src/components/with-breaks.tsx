@@ -1,6 +1,6 @@
 import { Fragment } from 'react';
 
-/** A text whose addresses and names of hosts may break before @ and dots, rather than inside a word. */
+/** Text whose email addresses and host names break before @ and dots instead of inside a word. */
 export function withBreaks(title: string) {
   return title.split(/(?=[@.]\w)/).map((part, index, parts) => (
     <Fragment key={parts.slice(0, index).join('')}>

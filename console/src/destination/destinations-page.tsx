@@ -18,7 +18,7 @@ import { text } from '../texts/text.ts';
 import { EncryptionSection } from './encryption-section.tsx';
 import { ReceiversSection } from './receivers-section.tsx';
 
-/** Where the mail that waits is to go, and holding back, letting go, trying now or canceling it. */
+/** The queue by destination, with pause, resume, retry and cancel. */
 export function DestinationsPage() {
   const { data: me } = useMe();
   const accountId = useAccountId();
@@ -31,7 +31,7 @@ export function DestinationsPage() {
   const paused = queue.data?.paused ?? [];
   const waiting = queue.data?.destinations ?? [];
   const partial = queue.data?.partial === true;
-  // What is paused and has nothing waiting has to be seen too, to be let go.
+  // Includes paused destinations without waiting mail, so they can be resumed.
   const idle = paused
     .filter((name) => waiting.every(({ destination }) => destination !== name))
     .map((destination) => ({
@@ -133,7 +133,7 @@ function usePause() {
   });
 }
 
-/** Holds mail to a domain back also where none waits yet. */
+/** Pauses mail to any domain, even if none is queued. */
 function PauseForm() {
   const may = useMay();
   const [destination, setDestination] = useState('');

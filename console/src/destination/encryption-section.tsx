@@ -9,7 +9,7 @@ import { PageSection } from '../components/page-section.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
 
-/** For those who look after the installation: how TLS went with each domain, and why it failed. */
+/** For operators: TLS results by domain, with reasons of failures. */
 export function EncryptionSection() {
   const [typed, setTyped] = useState('');
   const [from, setFrom] = useState('');

@@ -17,7 +17,7 @@ interface ReceiverDialogProps {
   receiver: Receiver;
 }
 
-/** Fixes the pace of a receiver; a field that is empty is learnt. */
+/** Sets the rate limits of a receiver; empty fields are learned. */
 export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
   const title = text('receivers.changeTitle', { name: form.receiver.label });
   return (
@@ -28,7 +28,7 @@ export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
 }
 
 function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) {
-  // However the page behind the dialog changes: what was seen is changed.
+  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
   const [receiver] = useState(props.receiver);
   const { name, label } = receiver;
   const client = useQueryClient();

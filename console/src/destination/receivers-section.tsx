@@ -11,7 +11,7 @@ import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { ReceiverDialog } from './receiver-dialog.tsx';
 
-/** For those who look after the installation: what was learnt about each receiver, and deciding otherwise. */
+/** For operators: learned rate limits of receivers and their overrides. */
 export function ReceiversSection() {
   const receivers = useQuery({
     queryKey: ['receivers'],
@@ -89,7 +89,7 @@ function ChangeReceiver({ receiver }: { receiver: Receiver }) {
   );
 }
 
-/** A number that was learnt, or that a person has set. */
+/** A learned or manually set number. */
 function LearnedValue({ value, fixed }: { value: number; fixed: boolean }) {
   return (
     <>
@@ -103,7 +103,7 @@ function LearnedValue({ value, fixed }: { value: number; fixed: boolean }) {
   );
 }
 
-/** What the receiver asked for last, in its own words. */
+/** The receiver's last throttling reply. */
 function ReceiverReplies({
   receiver: { slowedAt, slowedReason, session },
 }: {

@@ -13,7 +13,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { text } from '../texts/text.ts';
 
-/** Looking the records up now, new keys, and removing the domain. */
+/** The actions of a domain: check, rotate keys, remove. */
 export function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) {
   const account = useAccountId();
   const may = useMay();

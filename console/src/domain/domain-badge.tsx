@@ -7,7 +7,7 @@ const colors: Readonly<Record<string, string>> = {
   broken: 'red',
 };
 
-/** Whether mail of a domain can be signed, in a word. */
+/** The state of a domain. */
 export function DomainBadge({ state }: { state: string }) {
   return (
     <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">

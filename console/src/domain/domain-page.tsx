@@ -18,7 +18,7 @@ import { RecordCard } from './record-card.tsx';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
 
-/** One sending domain: the records to publish, and for each what was found, by whom, when. */
+/** A sending domain with the records to publish and what was found for each. */
 export function DomainPage() {
   const account = useAccountId();
   const { domain: name = '' } = useParams({ strict: false });
@@ -30,7 +30,7 @@ export function DomainPage() {
           params: { path: { accountId: account, domain: name } },
         }),
       ),
-    // The service looks again by itself; whoever waits for the DNS sees it.
+    // Polls, because the service also checks the records on its own.
     refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : 10_000),
   });
   return (
@@ -55,7 +55,7 @@ export function DomainPage() {
   );
 }
 
-/** How far the domain is on its way to being verified. */
+/** The progress of the verification. */
 function VerificationProgress({ domain: { state, records, checkedAt } }: { domain: DomainDetail }) {
   const required = records.filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;

@@ -5,7 +5,7 @@ import type { Domain } from '../api/management.generated.ts';
 import { text } from '../texts/text.ts';
 import { DomainSettingsDialog } from './domain-settings-dialog.tsx';
 
-/** The host of tracked links and the source addresses of a domain. */
+/** Tracking host and source pool of a domain. */
 export function DomainSettingsCard({ domain }: { domain: Domain }) {
   const may = useMay();
   const [opened, dialog] = useDisclosure();

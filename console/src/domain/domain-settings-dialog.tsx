@@ -16,7 +16,7 @@ interface Changes {
   readonly sourcePool?: string;
 }
 
-/** Changes the host of tracked links and the source addresses, unless somebody else did meanwhile. */
+/** Edits the tracking host and source pool, with conflict detection. */
 export function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
@@ -26,7 +26,7 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
   const settings = useQuery({
     queryKey: ['domains', accountId, domain, 'settings'],
     queryFn: () => answerOf(api.GET(path, { params })),
-    // What was read when the dialog opened is what is changed.
+    // Edits what was loaded when the dialog opened.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });

@@ -19,7 +19,7 @@ import { text } from '../texts/text.ts';
 import { DomainBadge } from './domain-badge.tsx';
 import { isDomainName } from './domain-name.ts';
 
-/** The domains that the account sends from. */
+/** The sending domains of the account. */
 export function DomainsPage() {
   const accountId = useAccountId();
   const may = useMay();

@@ -3,7 +3,7 @@ import { textOr } from '../texts/text.ts';
 
 const colors: Readonly<Record<string, string>> = { ok: 'green', missing: 'yellow', wrong: 'red' };
 
-/** What was found of a DNS record, in a word. */
+/** The state of a DNS record. */
 export function RecordBadge({ state }: { state: string }) {
   return (
     <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">

@@ -4,7 +4,7 @@ import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
 
-/** One DNS record to publish: what it is for, its name and value to be copied, and what was found instead. */
+/** A DNS record to publish: purpose, name and value to copy, and what was found. */
 export function RecordCard({ record }: { record: DomainRecord }) {
   const { kind, name, type, expected, required, why, state, found, explanation } = record;
   const title = textOr(`domains.kind.${kind}`, kind);

@@ -24,7 +24,7 @@ import { formatDay } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { dayOfPlan, warmUpPlan } from './warm-up-plan.ts';
 
-/** How fast a new domain may grow: the plan that is under way, and beginning one. */
+/** The warm-up of a domain: shows the current plan or starts one. */
 export function WarmUpCard({ domain }: { domain: Domain }) {
   const may = useMay();
   const [opened, dialog] = useDisclosure();
@@ -85,7 +85,7 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // However the page behind the dialog changes: what was seen is changed.
+  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
   const [{ domain, warmUp }] = useState(shown);
   const [from, setFrom] = useState(() => new Date().toISOString().slice(0, 10));
   const [first, setFirst] = useState<number | string>(50);

@@ -1,6 +1,6 @@
 /**
- * Messages of each day of a warm-up: it begins with the first number and doubles every second day until it reaches the
- * goal, as `bin/signalpost domain warm-up` does. Afterwards nothing is limited.
+ * Daily limits of a warm-up: start with the first number and double every second day up to the goal, like
+ * `bin/signalpost domain warm-up`. Afterwards there is no limit.
  */
 export function warmUpPlan(first: number, goal: number): number[] {
   const plan: number[] = [];
@@ -9,7 +9,7 @@ export function warmUpPlan(first: number, goal: number): number[] {
   return plan.length === 0 ? [first] : plan;
 }
 
-/** Which day of a plan a day is, both in UTC; below 0 before it begins. */
+/** The index of a day in a plan, both in UTC; negative before it starts. */
 export function dayOfPlan(from: string, now = Date.now()): number {
   return Math.floor((now - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
 }

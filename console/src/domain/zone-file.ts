@@ -7,7 +7,7 @@ export function zoneFile(records: readonly DomainRecord[]): string {
     .join('');
 }
 
-/** A character string holds at most 255 octets, so a long key is several of them (RFC 6376 section 3.6.2.2). */
+/** A character string has at most 255 octets, so a long key needs several (RFC 6376 section 3.6.2.2). */
 function recordData(type: string, expected: string): string {
   if (type !== 'TXT') return expected;
   const strings = expected.match(/.{1,255}/g) ?? [''];

@@ -2,22 +2,22 @@ const whole = new Intl.NumberFormat();
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 
-/** In the person's own manner of writing numbers. */
+/** In the number format of the browser's locale. */
 export function formatNumber(value: number): string {
   return whole.format(value);
 }
 
-/** A number that was counted so far and may be more. */
+/** A lower bound, such as "100+". */
 export function formatAtLeast(value: number, more: boolean): string {
   return more ? `${formatNumber(value)}+` : formatNumber(value);
 }
 
-/** A part of a whole; a dash where there is no whole. */
+/** A percentage; a dash if the total is zero. */
 export function formatShare(part: number, total: number): string {
   return total === 0 ? '–' : percent.format(part / total);
 }
 
-/** Milliseconds in the unit that a person would choose. */
+/** A duration in milliseconds, in a suitable unit. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1_000) return `${precise.format(durationMs)} ms`;
   if (durationMs < 60_000) return `${precise.format(durationMs / 1_000)} s`;
@@ -25,7 +25,7 @@ export function formatDuration(durationMs: number): string {
   return `${precise.format(durationMs / 3_600_000)} h`;
 }
 
-/** Octets in the unit that a person would choose. */
+/** A size in bytes, in a suitable unit. */
 export function formatSize(octets: number): string {
   if (octets < 1_024) return `${whole.format(octets)} B`;
   if (octets < 1_048_576) return `${precise.format(octets / 1_024)} KiB`;

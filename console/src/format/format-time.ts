@@ -1,4 +1,4 @@
-/** Times are shown in the zone and the manner of the person's browser. */
+/** Formats times in the browser's time zone and locale. */
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const exact = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'full',
@@ -8,13 +8,13 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
-/** Today only the time of day, else the date too. */
+/** The time only if it is today; otherwise date and time. */
 export function formatTime(value: string): string {
   const time = new Date(value);
   return time.toDateString() === new Date().toDateString() ? clock.format(time) : full.format(time);
 }
 
-/** With weekday and zone, for those who want to know it exactly. */
+/** The exact time with weekday and time zone. */
 export function formatExactTime(value: string): string {
   return exact.format(new Date(value));
 }
@@ -30,7 +30,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1],
 ];
 
-/** As `3 minutes ago` or `in 2 hours`. */
+/** Such as `3 minutes ago` or `in 2 hours`. */
 export function formatDistance(value: string, now = Date.now()): string {
   const seconds = (new Date(value).getTime() - now) / 1_000;
   for (const [unit, size] of units) {

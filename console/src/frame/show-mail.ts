@@ -7,7 +7,7 @@ import { markChanges } from './mark-changes.ts';
 interface MailFrameMessage {
   readonly html: string;
   readonly dark: boolean;
-  /** Marks in a colour what another version of the mail does not have. */
+  /** Highlights what the other version doesn't have. */
   readonly marks?: { readonly against: string; readonly color: string };
 }
 
@@ -16,7 +16,7 @@ function isMailFrameMessage(value: unknown): value is MailFrameMessage {
 }
 
 function renderMail({ html, dark, marks }: MailFrameMessage): void {
-  // Scripts of a parsed document never run.
+  // Scripts in a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
   if (marks !== undefined) markChanges(mail, marks.against, marks.color);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
@@ -30,7 +30,7 @@ function renderMail({ html, dark, marks }: MailFrameMessage): void {
 const darkQuery = /\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi;
 const lightQuery = /\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi;
 
-/** Lets the mail's media queries see the colours that were chosen here instead of those of the system. */
+/** Makes the mail's media queries use the color scheme chosen here instead of the system's. */
 function chooseScheme(rules: CSSRuleList, dark: boolean): void {
   const [alwaysTrue, alwaysFalse] = ['(min-width: 0)', '(max-width: 0)'];
   for (const rule of rules) {
@@ -47,7 +47,7 @@ function reportHeight(): void {
   parent.postMessage({ height }, '*');
 }
 
-/** Also pictures, and the width of the place, change the height. */
+/** Images and the available width change the height too. */
 const heights = new ResizeObserver(reportHeight);
 
 addEventListener('message', (event) => {

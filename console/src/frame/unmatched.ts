@@ -1,10 +1,9 @@
 /**
- * Which entries of the first list have no partner in the second, where partners are equal and stand in the same order in
- * both (a longest common subsequence).
+ * Indexes in the first list that aren't part of a longest common subsequence with the second.
  */
 export function unmatched(first: readonly string[], second: readonly string[]): boolean[] {
   const width = second.length + 1;
-  // How long the longest common subsequence of the rests from (row, column) on is.
+  // Length of the longest common subsequence of the rests starting at (row, column).
   const rest = new Uint16Array((first.length + 1) * width);
   const at = (row: number, column: number) => rest[row * width + column] ?? 0;
   for (let row = first.length - 1; row >= 0; row -= 1)

@@ -13,7 +13,7 @@ import { RemoveButton } from '../components/remove-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
-/** Mail that was captured instead of being delivered. */
+/** Captured mail. */
 export function InboxPage() {
   const accountId = useAccountId();
   const may = useMay();

@@ -12,7 +12,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows.tsx';
 import { text } from '../texts/text.ts';
 
-/** One captured mail: as it looks, as plain text, its headers and its source. */
+/** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
   const account = useAccountId();
   const { mail = '' } = useParams({ strict: false });

@@ -19,7 +19,7 @@ interface AllowanceDialogProps {
   integration: Integration;
 }
 
-/** What people have left of the initial token requests of an hour; whoever looks after the installation lifts them. */
+/** Remaining initial token requests per person; operators can change the limit. */
 export function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
   const { clientId, name, allowance } = integration;
   const { data: me } = useMe();

@@ -13,10 +13,10 @@ import { isAllowedForTemplateKeys, type KeyScope } from './key-scopes.ts';
 /** Days that a key can live; 0: it doesn’t expire. */
 const lifetimes = [0, 30, 90, 365] as const;
 
-/** A key that was just made. */
+/** A newly created key. */
 export interface CreatedKey {
   readonly key: string;
-  /** A template to try it with; undefined where the key can’t send. */
+  /** A template to try it with; undefined if the key can't send. */
   readonly sampleTemplateId: string | undefined;
 }
 
@@ -126,7 +126,7 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   );
 }
 
-/** The account’s first templates that can be sent with. */
+/** The account's first published templates. */
 function useTemplateIds(): string[] {
   const accountId = useAccountId();
   const { data } = useQuery({

@@ -16,7 +16,7 @@ import { RotateKey } from './rotate-key-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { TryKey } from './try-key.tsx';
 
-/** Keys with which programs send email and call the management API. */
+/** API keys for sending and for the management API. */
 export function ApiKeysPanel() {
   const accountId = useAccountId();
   const may = useMay();

@@ -13,7 +13,7 @@ interface ConsentsDialogProps {
   integration: Integration;
 }
 
-/** Who let an integration act for them; everybody withdraws a consent on their own page. */
+/** The consents to an integration; people revoke their own consent on their own page. */
 export function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
   const accountId = useAccountId();
   const { clientId, name } = integration;

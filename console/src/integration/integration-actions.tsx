@@ -20,7 +20,7 @@ interface IntegrationActionsProps {
   show: (secret: ClientSecret) => void;
 }
 
-/** What can be done with an integration. What cuts it off from the service asks by name. */
+/** The actions of an integration; the ones that cut it off require typing its name. */
 export function IntegrationActions({ integration, show }: IntegrationActionsProps) {
   const accountId = useAccountId();
   const may = useMay();

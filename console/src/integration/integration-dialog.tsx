@@ -14,18 +14,18 @@ type Grant = 'password' | 'authorization_code' | 'refresh_token';
 interface IntegrationDialogProps {
   opened: boolean;
   close: () => void;
-  /** Where there is one, it is changed. */
+  /** If given, it is edited. */
   integration?: Integration;
-  /** Takes the secret of a new one. */
+  /** Receives the secret of a new integration. */
   show?: (secret: ClientSecret) => void;
 }
 
-/** What the dialog changes. */
+/** The edited members. */
 function settingsOf({ name, redirectUri, requirePkce, grants }: Integration) {
   return { name, redirectUri, requirePkce, grants };
 }
 
-/** Registers an integration and shows its secret, or changes one. */
+/** Registers an integration and shows its secret, or edits one. */
 export function IntegrationDialog({ opened, ...form }: IntegrationDialogProps) {
   const title = text(form.integration === undefined ? 'integrations.add' : 'integrations.change');
   return (
@@ -38,7 +38,7 @@ export function IntegrationDialog({ opened, ...form }: IntegrationDialogProps) {
 function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // However the page behind the dialog changes: what was seen is changed.
+  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
   const [integration] = useState(props.integration);
   const [clientId, setClientId] = useState(integration?.clientId ?? '');
   const [name, setName] = useState(integration?.name ?? '');

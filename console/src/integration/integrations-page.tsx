@@ -16,7 +16,7 @@ import { IntegrationActions } from './integration-actions.tsx';
 import { IntegrationDialog } from './integration-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
-/** Programs that call the service for people, and keys for machines that set things up. */
+/** OAuth integrations and API keys. */
 export function IntegrationsPage() {
   const may = useMay();
   const [opened, dialog] = useDisclosure();

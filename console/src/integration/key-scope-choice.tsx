@@ -11,7 +11,7 @@ interface KeyScopeChoiceProps {
   error: string | undefined;
 }
 
-/** What a key can do, of what the person can do, with sending first. */
+/** The scopes of a key, limited to the person's own permissions, sending first. */
 export function KeyScopeChoice({ value, change, limited, error }: KeyScopeChoiceProps) {
   const { account } = useAccount();
   const groups = scopeGroups.map(

@@ -12,7 +12,7 @@ import type { CreatedKey } from './api-key-dialog.tsx';
 /** Hours that the old key still works. */
 const overlaps = [0, 1, 24, 168] as const;
 
-/** Replaces a key by one like it; the old one works for as long as its programs need to be changed. */
+/** Replaces a key with an equivalent one; both work during the overlap. */
 export function RotateKey({
   apiKey,
   show,

@@ -7,7 +7,7 @@ import { answerOf, api } from '../api/management.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
-/** Hours that the secret before goes on working. */
+/** Hours that the old secret keeps working. */
 const overlaps = [0, 1, 24, 168] as const;
 
 interface RotateSecretDialogProps {
@@ -17,7 +17,7 @@ interface RotateSecretDialogProps {
   show: (secret: ClientSecret) => void;
 }
 
-/** Makes a new client secret; the one before works on for as long as its programs need to be changed. */
+/** Rotates a client secret; both work during the overlap. */
 export function RotateSecretDialog({ clientId, show, ...dialog }: RotateSecretDialogProps) {
   const accountId = useAccountId();
   const client = useQueryClient();

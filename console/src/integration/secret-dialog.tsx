@@ -5,15 +5,15 @@ import { text } from '../texts/text.ts';
 
 interface SecretDialogProps {
   name: string;
-  /** Closed where there is none. */
+  /** The dialog is closed without one. */
   secret: string | undefined;
   id?: string | undefined;
   close: () => void;
-  /** How it is used. */
+  /** How to use it. */
   children?: ReactNode;
 }
 
-/** Shows a secret the only time that it can be seen. A stray click does not close it. */
+/** Shows a secret once. A stray click doesn't close the dialog. */
 export function SecretDialog({ name, secret, id, close, children }: SecretDialogProps) {
   return (
     <Modal

@@ -6,7 +6,7 @@ import { CopyButton } from '../components/copy-field.tsx';
 import { curlWithKey } from '../template/snippets.ts';
 import { text } from '../texts/text.ts';
 
-/** A command that sends with a key that was just made. */
+/** A command that sends with a newly created key. */
 export function TryKey({ keyText, templateId }: { keyText: string; templateId: string }) {
   const accountId = useAccountId();
   const values = useSamples(templateId);

@@ -4,7 +4,7 @@ import { useAccount, useMe } from '../account/use-me.ts';
 import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
 
-/** Says which account is being looked at and leads to the person's others. */
+/** Shows the current account and switches to the person's other ones. */
 export function AccountSwitcher() {
   const { data: me } = useMe();
   const { account } = useAccount();

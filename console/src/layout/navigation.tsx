@@ -14,7 +14,7 @@ function PlainNavLink(props: NavLinkProps & { icon: IconName; href?: string }) {
 
 const PageLink = createLink(PlainNavLink);
 
-/** Pages of the menu, each with the permission that it needs. */
+/** Menu pages with their required permission. */
 const permissions = {
   overview: 'account:read',
   messages: 'messages:read',
@@ -36,7 +36,7 @@ const permissions = {
 type PageName = keyof typeof permissions;
 
 interface Section {
-  /** Nothing above the first pages, which everybody opens. */
+  /** No heading above the first pages. */
   readonly title?: TextKey;
   readonly names: readonly PageName[];
 }
@@ -53,7 +53,7 @@ function routeOf(name: PageName) {
   return name === 'overview' ? '/$account' : (`/$account/${name}` as const);
 }
 
-/** The pages that the person's role can see, section by section. */
+/** The pages visible to the person's role, by section. */
 export function useSections() {
   const may = useMay();
   const { data: settings } = useSettings();

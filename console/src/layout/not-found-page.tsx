@@ -1,7 +1,7 @@
 import { Anchor, Center, Stack, Text, Title } from '@mantine/core';
 import { text } from '../texts/text.ts';
 
-/** For addresses that lead to no page. */
+/** Shown for unknown URLs. */
 export function NotFoundPage() {
   return (
     <Center component="main" mih="60vh" p="md">

@@ -12,7 +12,7 @@ const Palette = lazyComponent(() => import('./palette.tsx'), 'Palette');
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
 
-/** Opens the palette, as Ctrl+K and / do from everywhere. */
+/** Opens the palette, like Ctrl+K and / anywhere. */
 export function PaletteButton() {
   const [opened, palette] = useDisclosure();
   const input = usePaletteInput(opened, palette.close);
@@ -20,7 +20,7 @@ export function PaletteButton() {
   function open() {
     if (opened) return;
     input.reset();
-    // Where its script could not be loaded before, it is asked for again.
+    // Retries if the script failed to load before.
     void Palette.preload?.();
     palette.open();
   }
@@ -61,7 +61,7 @@ export function PaletteButton() {
   );
 }
 
-/** The palette could not be loaded: that is told, and the page stays as it is. */
+/** Reports that the palette couldn't be loaded and leaves the page as it is. */
 function PaletteFailure({ close }: { close: () => void }) {
   useEffect(() => {
     showNotice(text('problem.network'));

@@ -22,7 +22,7 @@ interface PaletteProps {
   input: PaletteInput;
 }
 
-/** Goes anywhere by typing: pages, templates, and the messages of a recipient. */
+/** Command palette for pages, templates and messages of a recipient. */
 export function Palette({ opened, close, input }: PaletteProps) {
   return (
     <Modal
@@ -69,7 +69,7 @@ function PaletteItems({ close, input }: Omit<PaletteProps, 'opened'>) {
             input.change(event.currentTarget.value);
             combobox.updateSelectedOptionIndex('active');
           }}
-          // Enter takes the first where none was chosen, once it is known which that is.
+          // Enter selects the first result if none is chosen, once results are loaded.
           onKeyDown={(event) => {
             if (event.key === 'Enter' && combobox.getSelectedOptionIndex() === -1) input.enter();
           }}
@@ -93,7 +93,7 @@ function PaletteItems({ close, input }: Omit<PaletteProps, 'opened'>) {
   );
 }
 
-/** Where what is typed may lead, and whether the first of it is what it stays. */
+/** The matching targets, and whether the first one is final. */
 function usePaletteItems(typed: string): {
   readonly items: readonly PaletteItem[];
   readonly settled: boolean;

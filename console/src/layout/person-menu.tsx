@@ -3,7 +3,7 @@ import { useMe } from '../account/use-me.ts';
 import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
 
-/** Who is signed in, and the page with one's own sessions, password, second factor and the way out. */
+/** The signed-in person, with links to their own page and sign-out. */
 export function PersonMenu() {
   const { data: me } = useMe();
   return (

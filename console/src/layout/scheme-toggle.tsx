@@ -2,7 +2,7 @@ import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from '@mant
 import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
 
-/** Light or dark; what the system says until somebody chooses. */
+/** Light or dark scheme; defaults to the system's. */
 export function SchemeToggle() {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');

@@ -18,7 +18,7 @@ import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
-/** The first start: make the owner, with the code of the set-up link; without one, how to get it, and the way into the demo. */
+/** First start: creates the owner with the code of the set-up link, or explains how to get one and how to open the demo. */
 export function SetUpPage({ code }: { code: string | undefined }) {
   useEffect(() => {
     document.title = `${text('setUp.title')} · Signalpost`;
@@ -37,7 +37,7 @@ export function SetUpPage({ code }: { code: string | undefined }) {
   );
 }
 
-/** Strangers learn no more than where the person who runs the service finds the link. */
+/** Without a code, only shows where the operator finds the link. */
 function LinkHint() {
   return (
     <Paper withBorder p="lg" component="section" aria-labelledby="own">
@@ -59,7 +59,7 @@ function OwnerForm({ code }: { code: string }) {
   const [owner, setOwner] = useState(emptyOwner);
   const createOwner = useAction({
     mutationFn: () => answerOf(api.POST('/set-up', { body: { code, ...owner } })),
-    // A new page, so that nothing of the stranger's is kept.
+    // A full page load, to drop all state from before signing in.
     onSuccess: ({ accountId }) => location.assign(`/console/${accountId}`),
   });
   const field = (name: keyof typeof emptyOwner) => ({

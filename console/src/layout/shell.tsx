@@ -14,7 +14,7 @@ import { PaletteButton } from './palette-button.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import { SchemeToggle } from './scheme-toggle.tsx';
 
-/** What stands around every page of an account. */
+/** The layout around every page of an account. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure();
   const { account, isPending } = useAccount();
@@ -24,7 +24,7 @@ export function Shell() {
 
   useEffect(() => {
     close();
-    // Keyboard and screen reader go on where the new page begins.
+    // Moves focus to the new page for keyboard and screen reader users.
     if (seen.current !== path) main.current?.focus({ preventScroll: true });
     seen.current = path;
   }, [path, close]);
@@ -46,7 +46,7 @@ export function Shell() {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
-          {/* A long name gives way to what stands at the other end. */}
+          {/* A long name shrinks in favor of the controls at the other end. */}
           <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
               opened={opened}

@@ -11,10 +11,10 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { NoAccountPage } from './no-account-page.tsx';
 import { SetUpPage } from './set-up-page.tsx';
 
-/** The set-up link carries its code in the fragment, which no server sees. */
+/** The set-up link carries its code in the fragment, which is never sent to a server. */
 const setUpCode = /^#set-up=([\w-]+)$/;
 
-/** Where the console begins: leads to the person's account, to the sign-in, or to the making of the first owner. */
+/** The start page: redirects to the account, the sign-in page or the set-up. */
 export function StartPage() {
   const me = useMe();
   const code = setUpCode.exec(location.hash)?.[1];

@@ -1,21 +1,20 @@
 import { useEffect, useState } from 'react';
 
-/** What is typed into the palette. */
+/** Input typed for the palette. */
 export interface PaletteInput {
   readonly typed: string;
-  /** Enter was pressed after what is typed. */
+  /** Enter was pressed after the input. */
   readonly entered: boolean;
   change(typed: string): void;
   enter(): void;
-  /** The field takes the keys itself from now on. */
+  /** Called once the field receives keys itself. */
   onFocus(): void;
 }
 
 const emptyInput = { typed: '', entered: false };
 
 /**
- * What is typed into the palette from the moment that it is asked for: its script may still be on the way then, and its field
- * without the focus, so keys come to the page.
+ * Captures keys typed between opening the palette and its field getting focus, while its script may still be loading.
  */
 export function usePaletteInput(
   opened: boolean,
@@ -35,7 +34,7 @@ export function usePaletteInput(
       else if (key === 'Backspace') change((typed) => typed.slice(0, -1));
       else if (key.length === 1) change((typed) => typed + key);
       else return;
-      // What has the focus meanwhile would take it for itself.
+      // Otherwise the focused element would handle the key.
       event.preventDefault();
       event.stopPropagation();
     }

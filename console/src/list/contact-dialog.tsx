@@ -17,7 +17,7 @@ interface ContactDialogProps {
   contact?: Contact;
 }
 
-/** Adds a contact, or changes its fields: one `name: value` a line. */
+/** Creates a contact or edits its fields, one `name: value` per line. */
 export function ContactDialog({ opened, ...form }: ContactDialogProps) {
   const title = text(form.contact === undefined ? 'contacts.add' : 'contacts.change');
   return (
@@ -30,7 +30,7 @@ export function ContactDialog({ opened, ...form }: ContactDialogProps) {
 function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // However the page behind the dialog changes: what was seen is changed.
+  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
   const [contact] = useState(props.contact);
   const [email, setEmail] = useState(contact?.email ?? '');
   const [lines, setLines] = useState(() => writeFields(contact?.fields ?? {}));

@@ -13,7 +13,7 @@ const colors: Readonly<Record<string, string>> = {
   uncertain: 'grape',
 };
 
-/** Answers "why hasn't it arrived?" from the state, the last reply and what comes next. */
+/** Explains why a message hasn't arrived: state, last reply and next step. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
   const { state, nextAttempt, events } = message;
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');

@@ -1,14 +1,14 @@
-/** What the details of events have in common, as far as an event has it. */
+/** Common members of event details; all optional. */
 interface EventDetail {
-  /** What the other server answered. */
+  /** The reply of the receiving server. */
   readonly reply?: string;
   readonly reason?: string;
-  /** The rest, each as a line. */
+  /** The other members, one per line. */
   readonly lines: readonly string[];
   readonly transcript: readonly string[];
 }
 
-/** Reads the detail of an event, of which every kind has its own. */
+/** Parses the detail of an event, whose form depends on its kind. */
 export function parseEventDetail(detail: unknown): EventDetail {
   if (typeof detail !== 'object' || detail === null) return { lines: [], transcript: [] };
   const { reply, reason, transcript, ...rest } = detail as Record<string, unknown>;

@@ -6,7 +6,7 @@ const finalStates: ReadonlySet<string> = new Set([
   'canceled',
 ]);
 
-/** Whether nothing more comes of a message by itself or by hand. */
+/** Whether a message can no longer change state. */
 export function isFinalMessageState(state: string | undefined): boolean {
   return state !== undefined && finalStates.has(state);
 }

@@ -11,7 +11,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { isFinalMessageState } from './final-states.ts';
 
-/** What can be done with a message in its state: try now, hold back, let go, cancel, send again. */
+/** The actions available in the state of a message: retry, pause, resume, cancel, resend. */
 export function MessageActions({ message }: { message: Message }) {
   const account = useAccountId();
   const may = useMay();

@@ -6,7 +6,7 @@ import { Facts } from '../components/facts.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { text } from '../texts/text.ts';
 
-/** What was asked for, and what became of each recipient. Secret values come masked. */
+/** The request and the state of each recipient. Secret values are masked. */
 export function MessageFacts({ message }: { message: Message }) {
   const { content } = message;
   const values = Object.entries((content?.values ?? {}) as Record<string, unknown>);

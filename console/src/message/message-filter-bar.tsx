@@ -12,11 +12,11 @@ import {
 
 const route = getRouteApi('/$account/messages');
 
-/** Changes the filters in the address: choices at once, texts when they are entered. */
+/** Updates the filters in the URL: selections immediately, text on Enter. */
 export function MessageFilterBar() {
   const filters = readMessageFilters(route.useSearch());
   const navigate = route.useNavigate();
-  // A field that is empty is no filter, and no part of the address.
+  // Empty fields are removed from the URL.
   const change = (part: MessageFilters) =>
     navigate({ search: readMessageFilters({ ...filters, ...part }), replace: true });
 
@@ -49,7 +49,7 @@ export function MessageFilterBar() {
         ]}
       />
       <TextFilters
-        // Filters that came with the address, or by going back, stand in the fields too.
+        // Syncs the fields with the URL, which also changes through the back button.
         key={[filters.recipient, filters.templateId, filters.tag, filters.externalId].join(' ')}
         filters={filters}
         change={change}
@@ -71,7 +71,7 @@ function TextFilters(props: { filters: MessageFilters; change: (part: MessageFil
   );
   function submit(event: FormEvent) {
     event.preventDefault();
-    // What is pasted often brings blanks along.
+    // Pasted text often has surrounding spaces.
     props.change(
       Object.fromEntries(
         textFilterNames.map((name) => [name, typed[name]?.trim()]),

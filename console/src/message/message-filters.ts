@@ -1,11 +1,11 @@
-/** Filters of the message log, as they stand in the address of the page. */
+/** Filters of the message log, kept in the page URL. */
 export interface MessageFilters {
   readonly state?: string;
   readonly templateId?: string;
   readonly recipient?: string;
   readonly tag?: string;
   readonly externalId?: string;
-  /** How far back, as a name of `periods`. */
+  /** Name of a period in `periods`. */
   readonly period?: string;
 }
 
@@ -27,12 +27,12 @@ export const messagePeriods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as c
 
 const names = ['state', 'templateId', 'recipient', 'tag', 'externalId', 'period'] as const;
 
-/** Whatever stands in an address, only what can be a filter is taken. */
+/** Parses filters from the URL and ignores invalid ones. */
 export function readMessageFilters(search: Readonly<Record<string, unknown>>): MessageFilters {
   const filters: Record<string, string> = {};
   for (const name of names) {
     const value = search[name];
-    // The router reads numbers from addresses; an external id may look like one.
+    // The router parses numbers in URLs, and an external id may look like one.
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && text !== '') filters[name] = text;
   }
@@ -43,7 +43,7 @@ export function readMessageFilters(search: Readonly<Record<string, unknown>>): M
   return filters;
 }
 
-/** The start of a period, to the minute, so that the same question is asked again. */
+/** The start of a period, rounded to the minute so the query key is stable. */
 export function periodStart(period: string | undefined, now = Date.now()): string | undefined {
   const hours = messagePeriods[period as keyof typeof messagePeriods] as number | undefined;
   if (hours === undefined) return undefined;

@@ -16,7 +16,7 @@ import { MessageFacts } from './message-facts.tsx';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel } from './rendered-message.tsx';
 
-/** One message: where it is, why, what happened, and how it looks. */
+/** A message: state, explanation, events and content. */
 export function MessagePage() {
   const accountId = useAccountId();
   const { message: messageId = '' } = useParams({ strict: false });
@@ -28,7 +28,7 @@ export function MessagePage() {
           params: { path: { accountId, messageId } },
         }),
       ),
-    // What is still under way is watched; what came to its end can only be opened or clicked.
+    // Polls unfinished messages often; final ones can only get opens and clicks.
     refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? 15_000 : 2_000),
   });
   const { data } = message;

@@ -4,7 +4,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 
-/** Everything that happened, in its order, with what each event is known from. */
+/** The events of a message in order, with their source. */
 export function MessageTimeline({ message }: { message: Message }) {
   return (
     <section aria-labelledby="timeline">

@@ -19,7 +19,7 @@ import { type messageStates, periodStart, readMessageFilters } from './message-f
 
 const route = getRouteApi('/$account/messages');
 
-/** The live log of an account's messages; its filters stand in the address, so that they can be passed on. */
+/** The live message log; filters are in the URL, so they can be shared. */
 export function MessagesPage() {
   const accountId = useAccountId();
   const filters = readMessageFilters(route.useSearch());

@@ -6,7 +6,7 @@ import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
-/** The message as it looks, made anew from its version and values; looking at it counts as no opening. */
+/** The message, rendered again from its version and values; viewing it doesn't count as an open. */
 export function RenderedMessagePanel({
   messageId,
   erased,

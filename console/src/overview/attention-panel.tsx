@@ -8,11 +8,11 @@ import { useAttention } from './use-overview.ts';
 
 interface AttentionEntry {
   readonly message: string;
-  /** The page where it can be mended. */
+  /** The page where it can be fixed. */
   readonly to?: Page | undefined;
 }
 
-/** What needs somebody, each with the page where it can be mended. */
+/** What needs attention, with links to where it can be fixed. */
 export function AttentionPanel() {
   const account = useAccountId();
   const entries = useAttentionEntries();
@@ -73,7 +73,7 @@ const pages = {
 
 type Page = (typeof pages)[keyof typeof pages];
 
-/** The link says where it leads. */
+/** Labels the link by its target. */
 function pageName(to: Page): string {
   return to.replace('/$account/', '');
 }

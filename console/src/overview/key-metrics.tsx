@@ -13,7 +13,7 @@ import { lastDays, useReport } from '../report/use-report.ts';
 import { text } from '../texts/text.ts';
 import { useQueue } from './use-overview.ts';
 
-/** What became of the messages of today, or of the last 30 days: in figures and as a plot. */
+/** Delivery metrics of today or the last 30 days, as figures and a chart. */
 export function KeyMetrics() {
   const [days, setDays] = useState<1 | 30>(30);
   const unit = days === 1 ? 'hour' : 'day';
@@ -68,7 +68,7 @@ interface Metric {
   readonly share?: string;
 }
 
-/** Dashes stand where nothing is known yet. */
+/** Shows dashes while loading. */
 function metricsOf(report: Report | undefined, waiting: string | undefined): Metric[] {
   const row = report?.rows[0];
   const counts = row?.counts;

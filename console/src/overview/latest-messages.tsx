@@ -8,7 +8,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useLatestMessages } from './use-overview.ts';
 
-/** What was sent last. */
+/** The latest messages. */
 export function LatestMessages() {
   const account = useAccountId();
   const messages = useLatestMessages();

@@ -15,7 +15,7 @@ interface Step {
     | '/$account/templates/$template/use';
 }
 
-/** The way from an empty account to a first message; undefined until it is known, null where it cannot be. */
+/** The steps from an empty account to the first message; undefined while loading, null if unavailable. */
 export function useSteps() {
   const read = [useTemplates(), useSenders(), useLatestMessages()] as const;
   const integrations = useIntegrations();
@@ -29,7 +29,7 @@ export function useSteps() {
   const steps: readonly Step[] = [
     { name: 'Sender', done: senders.some(({ verified }) => verified), to: '/$account/senders' },
     { name: 'Template', done: first !== undefined, to: '/$account/templates' },
-    // Whoever may not see the integrations cannot be told whether there is one.
+    // Without permission to read integrations, it's unknown whether there are any.
     ...(may('integrations:read')
       ? [
           {
@@ -50,11 +50,11 @@ export function useSteps() {
 
 interface NextStepsProps {
   readonly steps: readonly Step[];
-  /** The template that a first message can be sent with. */
+  /** A template for sending the first message. */
   readonly template: string;
 }
 
-/** What is done of the way to a first message and what comes next; nothing once all is done. */
+/** Completed and next steps to the first message; hidden once all are done. */
 export function NextSteps({ steps, template }: NextStepsProps) {
   const account = useAccountId();
   const next = steps.findIndex(({ done }) => !done);

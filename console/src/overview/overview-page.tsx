@@ -7,7 +7,7 @@ import { KeyMetrics } from './key-metrics.tsx';
 import { LatestMessages } from './latest-messages.tsx';
 import { NextSteps, useSteps } from './next-steps.tsx';
 
-/** What the account is doing now, what needs somebody, and what comes next for those who have just begun. */
+/** Current activity, what needs attention, and next steps for new accounts. */
 export function OverviewPage() {
   const { account } = useAccount();
   const nextSteps = useSteps();

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
-/** The latest messages, as many as fit on the overview. */
+/** The latest messages that fit on the overview. */
 export function useLatestMessages() {
   const accountId = useAccountId();
   return useQuery({
@@ -64,7 +64,7 @@ export function useIntegrations() {
   });
 }
 
-/** What needs somebody, as the service sees it. */
+/** The attention items of the API. */
 export function useAttention() {
   const accountId = useAccountId();
   return useQuery({

@@ -10,7 +10,7 @@ import type { ReportPeriod } from './use-report.ts';
 const height = 200;
 const [left, bottom, top] = [44, 22, 8];
 
-/** From the bottom of a bar upwards. */
+/** Bar segments, bottom to top. */
 const stackedSeries = ['delivered', 'bounced', 'open'] as const;
 
 const series = [...stackedSeries, 'opened'] as const;
@@ -25,8 +25,8 @@ interface CountPlotProps {
 }
 
 /**
- * Messages of each day or hour as bars, people who opened as a line. What it shows stands in figures and tables too, so
- * it is a picture for those who see it.
+ * Messages per day or hour as bars, unique opens as a line. The same data is in figures and tables, so the chart is hidden from
+ * screen readers.
  */
 export function CountPlot({ rows, period, unit }: CountPlotProps) {
   const { ref, width } = useElementSize();
@@ -78,7 +78,7 @@ function Bars({ points, width, name, hovered, point }: BarsProps) {
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
   const x = (index: number) => left + slot * (index + 0.5);
   const labelInterval = Math.ceil(64 / slot);
-  // Hours that are still to come have no number yet, and none is not nought.
+  // Future hours have no value, which isn't the same as zero.
   const past = points.filter(({ at }) => at.getTime() <= Date.now());
   const line = past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
   return (
@@ -140,7 +140,7 @@ function sum(point: PlotPoint): number {
   return stackedSeries.reduce((total, part) => total + point[part], 0);
 }
 
-/** Where each part of a bar begins and ends. */
+/** Start and end of each bar segment. */
 function stack(point: PlotPoint) {
   let from = 0;
   return stackedSeries

@@ -1,9 +1,9 @@
 import type { ReportRow } from '../api/management.generated.ts';
 import type { ReportPeriod } from './use-report.ts';
 
-/** What became of the messages of one day or one hour. */
+/** Delivery counts of a day or hour. */
 export interface PlotPoint {
-  /** Begin of the day or hour in the person's zone. */
+  /** Start of the day or hour in the browser's time zone. */
   readonly at: Date;
   readonly delivered: number;
   readonly bounced: number;
@@ -12,7 +12,7 @@ export interface PlotPoint {
   readonly opened: number;
 }
 
-/** The rows of a report by day or hour, with those in which nothing was sent: gaps in time are seen as gaps. */
+/** Report rows by day or hour, including empty ones, so gaps are visible. */
 export function plotPoints(
   rows: readonly ReportRow[],
   period: ReportPeriod,
@@ -38,23 +38,23 @@ export function plotPoints(
   return points;
 }
 
-/** Days are not all 24 hours long, so they are counted by the calendar. */
+/** Steps by calendar day, because not all days have 24 hours. */
 function next(at: Date, unit: 'day' | 'hour'): Date {
   return unit === 'day'
     ? new Date(at.getFullYear(), at.getMonth(), at.getDate() + 1)
     : new Date(at.getTime() + 3_600_000);
 }
 
-/** As the keys of reports are written, such as `2026-11-20T09`. */
+/** The format of report keys, such as `2026-11-20T09`. */
 function localKey(at: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}`;
 }
 
-/** What the steps of an axis may be, times a power of ten: round numbers, close enough to leave little of a plot empty. */
+/** Axis steps, times a power of ten: round numbers, close enough to leave little empty space. */
 const roundSteps = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
-/** The top of an axis of four whole and round steps that reaches the value. */
+/** The upper end of an axis with four round integer steps that includes the value. */
 export function niceAxisMax(value: number): number {
   if (value <= 4) return 4;
   const power = 10 ** Math.floor(Math.log10(value / 4));

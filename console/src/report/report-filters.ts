@@ -1,6 +1,6 @@
 import type { ReportGroupOption } from './use-report.ts';
 
-/** What a report shows, as it stands in the address of the page; what is left out is as reports begin. */
+/** The report selection in the page URL; omitted members have their default. */
 export interface ReportFilters {
   readonly days?: number;
   readonly group?: ReportGroupOption;
@@ -18,10 +18,10 @@ export const reportGroupOptions = [
 
 export const reportDayOptions = [1, 7, 30, 90] as const;
 
-/** How reports begin. */
+/** The default report selection. */
 export const defaultReportFilters = { days: 30, group: 'template', compare: false } as const;
 
-/** Whatever stands in an address, only what can be a filter is taken. */
+/** Parses filters from the URL and ignores invalid ones. */
 export function readReportFilters(search: Readonly<Record<string, unknown>>): ReportFilters {
   const days = reportDayOptions.find((one) => one === search.days);
   const group = reportGroupOptions.find((one) => one === search.group);

@@ -19,14 +19,13 @@ import {
 } from './report-filters.ts';
 import { lastDays, type ReportGroupOption, useReport } from './use-report.ts';
 
-/** As the rows of a report by day are called: its first moment in the person's zone. */
+/** The key of a day's report row: its start in the browser's time zone. */
 const dayKey = /^\d{4}-\d\d-\d\dT00:00$/;
 
 const route = getRouteApi('/$account/reports');
 
 /**
- * What became of messages: as a plot over the days, and counted by what the person wants to compare. What is chosen stands in
- * the address, so that it can be passed on.
+ * Delivery reports: a chart over time and counts by a chosen group. The selection is in the URL, so it can be shared.
  */
 export function ReportsPage() {
   const accountId = useAccountId();

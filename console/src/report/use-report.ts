@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
-/** What the rows of a report may be. */
+/** What report rows can be grouped by. */
 export type ReportGroupOption =
   | 'none'
   | 'hour'
@@ -17,7 +17,7 @@ export interface ReportPeriod {
   readonly until: string;
 }
 
-/** The last days including today, in the person's zone, and as many before them. */
+/** The last days including today in the browser's time zone, and the preceding period of equal length. */
 export function lastDays(
   days: number,
   now = new Date(),
@@ -30,7 +30,7 @@ export function lastDays(
   };
 }
 
-/** Counts of what became of messages, by group. */
+/** Delivery counts by group. */
 export function useReport(period: ReportPeriod, group: ReportGroupOption, enabled = true) {
   const accountId = useAccountId();
   const may = useMay();

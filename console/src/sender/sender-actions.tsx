@@ -11,7 +11,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { SenderDialog } from './sender-dialog.tsx';
 
-/** What can be done with a sender; operators say by themselves that an address is theirs to use. */
+/** The actions of a sender; operators can mark it as verified. */
 export function SenderActions({ sender }: { sender: Sender }) {
   const accountId = useAccountId();
   const may = useMay();

@@ -13,11 +13,11 @@ import { text } from '../texts/text.ts';
 interface SenderDialogProps {
   opened: boolean;
   close: () => void;
-  /** Where there is one, it is changed. */
+  /** If given, it is edited. */
   sender?: Sender;
 }
 
-/** Adds a sender, or changes its display names. */
+/** Creates a sender or edits its display names. */
 export function SenderDialog({ opened, ...form }: SenderDialogProps) {
   const title = text(form.sender === undefined ? 'senders.add' : 'senders.change');
   return (
@@ -30,7 +30,7 @@ export function SenderDialog({ opened, ...form }: SenderDialogProps) {
 function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // However the page behind the dialog changes: what was seen is changed.
+  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
   const [sender] = useState(props.sender);
   const [address, setAddress] = useState(sender?.address ?? '');
   const [displayNames, setNames] = useState(sender?.displayNames ?? []);

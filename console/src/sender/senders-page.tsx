@@ -11,7 +11,7 @@ import { text } from '../texts/text.ts';
 import { SenderActions } from './sender-actions.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
 
-/** The addresses that the account sends from. */
+/** The senders of the account. */
 export function SendersPage() {
   const accountId = useAccountId();
   const may = useMay();

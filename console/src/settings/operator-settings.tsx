@@ -6,13 +6,13 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
 
-/** What an account may do at all, for whoever looks after the installation. */
+/** Account settings for operators. */
 export function OperatorSettings() {
   const { account, save, error } = useInstallationAccount();
   const { data: me } = useMe();
   const [confirming, confirmation] = useDisclosure();
   if (me?.operator !== true) return null;
-  // The switches keep their place while the account is being read.
+  // Reserves the space of the switches while loading.
   const { addOns = [], suspended = false } = account ?? {};
   const busy = account === undefined || save.isPending;
   const suspend = (to: boolean) => save.mutate({ seen: { suspended }, change: { suspended: to } });
@@ -43,7 +43,7 @@ export function OperatorSettings() {
           color="red"
           checked={suspended}
           disabled={busy}
-          // Lifting it brings back what was, so only the other way asks.
+          // Only suspending asks for confirmation.
           onChange={() => (suspended ? suspend(false) : confirmation.open())}
         />
       </Stack>
@@ -54,7 +54,7 @@ export function OperatorSettings() {
         title={text('operate.suspendTitle')}
         consequence={text('operate.suspendConsequence')}
         action={text('operate.suspend')}
-        // What went wrong stands with the switch.
+        // The error is shown next to the switch.
         confirm={async () => suspend(true)}
       />
     </Paper>

@@ -13,7 +13,7 @@ import { RemoveButton } from '../components/remove-button.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
-/** How long personal data is kept, and what is kept about one person. */
+/** Retention of personal data, and data about a single person. */
 export function PrivacySettings() {
   const accountId = useAccountId();
   const may = useMay();
@@ -35,7 +35,7 @@ export function PrivacySettings() {
         {text('privacy.hint')}
       </Text>
       <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
-      {/* The form keeps its place while the rule is being read. */}
+      {/* Reserves the space of the form while loading. */}
       <RuleForm
         key={String(rule.isSuccess)}
         rule={rule.data ?? emptyRule}
@@ -109,7 +109,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
   );
 }
 
-/** All that is kept about an address: to be handed out, or erased. */
+/** Exports or erases all data about an address. */
 function PersonData() {
   const accountId = useAccountId();
   const may = useMay();

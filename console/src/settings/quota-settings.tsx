@@ -21,7 +21,7 @@ import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
 
-/** How much the account may send and has sent; whoever looks after the installation changes it. */
+/** The quota and its usage; operators can change it. */
 export function QuotaSettings({ account }: { account: MyAccount }) {
   const { data: me } = useMe();
   const use = useQuery({
@@ -83,7 +83,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    // A sign alone is not a number, and its field says so.
+    // A lone sign isn't a number; its field shows the error.
     if ([perHour, perDay].some((value) => Number.isNaN(Number(value)))) return;
     const quota = {
       ...(perHour !== '' && { perHour: Number(perHour) }),
@@ -95,7 +95,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
     );
   }
 
-  /** The quota is one thing: what somebody else set meanwhile is shown, and what was typed is typed anew. */
+  /** The quota is a single value: after a conflict, the current one replaces the input. */
   function mergeConflict(error: unknown) {
     if (!(error instanceof EditConflict)) return;
     const change = error.changes.find(({ name }) => name === 'quota');
@@ -113,7 +113,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
 
   const field = {
     placeholder: text('quota.noLimit'),
-    // A number out of the range is refused as it was typed, never turned into another.
+    // Out-of-range numbers are rejected instead of being clamped.
     clampBehavior: 'none' as const,
     allowDecimal: false,
     thousandSeparator: true,

@@ -18,7 +18,7 @@ import { OperatorSettings } from './operator-settings.tsx';
 import { PrivacySettings } from './privacy-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
 
-/** The account, and what the installation was started with. */
+/** Settings of the account and the installation. */
 export function SettingsPage() {
   const { account } = useAccount();
   const settings = useSettings();
@@ -57,7 +57,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
     onError: mergeConflict,
     async onSuccess({ name }) {
       markSaved({ name });
-      // What operators save next rests on the name that they see.
+      // Keeps the operator settings in sync with the new name.
       await Promise.all(
         [['me'], ['installation-account', account.id]].map((queryKey) =>
           client.invalidateQueries({ queryKey }),
@@ -114,7 +114,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
   );
 }
 
-/** One's own password, second factor and sessions are on pages that work without script. */
+/** Links to the person's own page, which works without JavaScript. */
 function SignIn() {
   const { data: me } = useMe();
   return (

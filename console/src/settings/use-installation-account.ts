@@ -7,7 +7,7 @@ import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
-/** What operators change of an account; what is left out stays. */
+/** Account settings operators can change; omitted members stay unchanged. */
 interface AccountChange {
   readonly addOns?: 'transactional'[];
   readonly suspended?: boolean;
@@ -16,7 +16,7 @@ interface AccountChange {
 
 const path = '/installation/accounts/{accountId}';
 
-/** The account of the page as operators change it, unless somebody else did since it was read; nothing for others. */
+/** Reads and updates the account of the page for operators, with conflict detection. */
 export function useInstallationAccount() {
   const accountId = useAccountId();
   const { data: me } = useMe();

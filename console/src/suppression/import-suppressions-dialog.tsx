@@ -4,7 +4,7 @@ import { answerOf, api, csvFile } from '../api/management.ts';
 import { ImportDialog } from '../components/import-dialog.tsx';
 import { text } from '../texts/text.ts';
 
-/** Suppresses the addresses of a file. */
+/** Imports suppressions from a file. */
 export function ImportSuppressionsDialog(dialog: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();

@@ -2,7 +2,7 @@ import type { Suppression } from '../api/management.generated.ts';
 
 export type SuppressionReasonCode = Suppression['reason'];
 
-/** Filters of the suppressions, as they stand in the address of the page. */
+/** Suppression filters, kept in the page URL. */
 export interface SuppressionFilters {
   readonly contains?: string;
   readonly reason?: SuppressionReasonCode;
@@ -15,11 +15,11 @@ export const suppressionReasonCodes: readonly SuppressionReasonCode[] = [
   'manual',
 ];
 
-/** Whatever stands in an address, only what can be a filter is taken. */
+/** Parses filters from the URL and ignores invalid ones. */
 export function readSuppressionFilters(
   search: Readonly<Record<string, unknown>>,
 ): SuppressionFilters {
-  // The router reads numbers from addresses; a part of an e-mail address may look like one.
+  // The router parses numbers in URLs, and part of an email address may look like one.
   const contains = typeof search.contains === 'number' ? `${search.contains}` : search.contains;
   const reason = suppressionReasonCodes.find((one) => one === search.reason);
   return {

@@ -31,7 +31,7 @@ function nameOf(reason: SuppressionReasonCode): string {
   return textOr(`suppression.${reason}`, reason);
 }
 
-/** Addresses that must not be written to, and why; the filters stand in the address, so that they can be passed on. */
+/** Suppressed addresses and reasons; filters are in the URL, so they can be shared. */
 export function SuppressionsPage() {
   const accountId = useAccountId();
   const may = useMay();
@@ -119,7 +119,7 @@ export function SuppressionsPage() {
   );
 }
 
-/** Changes the filters in the address: the choice at once, what is typed shortly after the last key. */
+/** Updates the filters in the URL: selections immediately, typed text after a short delay. */
 function Filters({ filters }: { filters: SuppressionFilters }) {
   const navigate = route.useNavigate();
   const { contains = '' } = filters;
@@ -133,7 +133,7 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
   }, 250);
 
   useEffect(() => {
-    // What came with the address, as by the menu or by going back, stands in the field too.
+    // Syncs the field with the URL, which also changes through the menu or the back button.
     if (contains !== asked.current) setTyped(contains);
     asked.current = contains;
   }, [contains]);
@@ -175,7 +175,7 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
     const found = data?.items.find((one) => one.reason === reason);
     return { ...rest, data: { createdAt: found?.createdAt ?? null } };
   }
-  /** For which other reasons the address is suppressed. */
+  /** Other reasons why the address is suppressed. */
   async function readLeft() {
     const { data } = await api.GET(resourcePath, { params: { path: params.path } });
     return data?.items;

@@ -10,7 +10,7 @@ interface DemoteDialogProps {
   confirm: () => Promise<unknown>;
 }
 
-/** Asks what becomes of the API keys of somebody who gets a lower role. */
+/** Asks what to do with the API keys of a person who gets a lower role. */
 export function DemoteDialog({ name, keys, confirm, ...dialog }: DemoteDialogProps) {
   return (
     <FormDialog

@@ -6,21 +6,21 @@ import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { text } from '../texts/text.ts';
 
-/** The API keys that a person made in the account, and whether the one who ends their role takes them over. */
+/** The API keys a person created in the account, and whether the acting owner takes them over. */
 export interface KeyTransfer {
   readonly count: number;
-  /** How many there are is known: until then nobody's role is ended unasked. */
+  /** True once the number of keys is known; until then, the role can't be changed. */
   readonly isLoaded: boolean;
-  /** They are one’s own, or one is no owner: nobody takes them over here. */
+  /** True if the keys can't be taken over: they are the person's own, or the person isn't an owner. */
   readonly canTransfer: boolean;
   readonly own: boolean;
   readonly transfer: boolean;
   setTransfer(transfer: boolean): void;
-  /** Of the request that ends the role. */
+  /** Query of the request that ends the role. */
   readonly query: { readonly keysTo?: string };
 }
 
-/** Whether the keys that a person made end with a change of their role. */
+/** Whether a role change revokes the keys a person created. */
 export function revokesKeys(before: User['role'], after: User['role']): boolean {
   if (after === before || after === 'owner') return false;
   return after !== 'developer' || before === 'owner';
@@ -53,7 +53,7 @@ export function useKeyTransfer({ email }: User): KeyTransfer {
   };
 }
 
-/** Offers an owner the keys of somebody whose role ends. */
+/** Offers an owner to take over the keys of a person losing their role. */
 export function KeyTransferChoice({
   keys: { count, canTransfer, own, transfer, setTransfer },
 }: {

@@ -26,7 +26,7 @@ const roles: readonly Role[] = ['owner', 'developer', 'marketer', 'viewer', 'ser
 
 const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) }));
 
-/** Who belongs to the account, and as what. */
+/** The users of the account and their roles. */
 export function TeamPage() {
   const accountId = useAccountId();
   const may = useMay();
@@ -126,7 +126,7 @@ function RoleChoice({ user }: { user: User }) {
     <>
       <NativeSelect
         aria-label={text('team.roleOf', { name: user.name || user.email })}
-        // Columns of long names would leave it too little for its words.
+        // Otherwise long names would squeeze this column.
         miw="9rem"
         value={user.role}
         disabled={change.isPending || !keys.isLoaded}

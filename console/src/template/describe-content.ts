@@ -1,6 +1,6 @@
 import type { TemplateContent } from '../api/management.generated.ts';
 
-/** A version as one text, so that two of them can be compared line by line. */
+/** A version as a single text, for line-by-line comparison. */
 export function describeContent(content: TemplateContent): string {
   const { subject, previewText, html, mjml, text, fields = {}, sender, freshnessMinutes } = content;
   const settings = Object.entries(fields)

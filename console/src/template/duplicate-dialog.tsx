@@ -10,7 +10,7 @@ interface DuplicateDialogProps {
   template: { readonly id: string; readonly name: string };
 }
 
-/** Makes a template whose draft is the content of another. */
+/** Creates a template with the content of another as its draft. */
 export function DuplicateDialog({ template, ...dialog }: DuplicateDialogProps) {
   const accountId = useAccountId();
   const [name, setName] = useState(() => text('templates.copyOf', { name: template.name }));

@@ -6,7 +6,7 @@ import { useIntegrations } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { quote } from './snippets.ts';
 
-/** Who calls: set once in a shell, with what the console knows filled in and never a secret. */
+/** Shell variables for the code samples, prefilled with known values but never secrets. */
 export function EnvironmentSnippet() {
   const account = useAccountId();
   const may = useMay();

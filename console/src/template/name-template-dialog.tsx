@@ -14,11 +14,11 @@ interface NameTemplateDialogProps {
   id: string;
   changeName: (name: string) => void;
   changeId: (id: string) => void;
-  /** Makes the template under this name and id. */
+  /** Creates the template with this name and id. */
   make: () => Promise<unknown>;
 }
 
-/** Asks what a new template is called, for people and in the address of the send operation; then leads to its editor. */
+/** Asks for the name and id of a new template, then opens its editor. */
 export function NameTemplateDialog(props: NameTemplateDialogProps) {
   const { name, id, changeName, changeId, make, ...dialog } = props;
   const account = useAccountId();

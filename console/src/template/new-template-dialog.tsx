@@ -5,7 +5,7 @@ import { api } from '../api/management.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
 
-/** Makes a template. The id follows the name until somebody types one. */
+/** Creates a template. The id is derived from the name until one is typed. */
 export function NewTemplateDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
   const [name, setName] = useState('');

@@ -13,7 +13,7 @@ interface Side {
   readonly content: TemplateContent;
 }
 
-/** Two versions side by side as they look with their samples; what the other does not have is outlined. */
+/** Two versions rendered side by side with their samples, with differences outlined. */
 export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
   const before = useRendered(older);
   const after = useRendered(newer);

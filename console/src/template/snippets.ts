@@ -1,9 +1,9 @@
 interface SnippetFacts {
-  /** Where the service is, without a trailing slash. */
+  /** Base URL of the service, without a trailing slash. */
   readonly url: string;
   readonly accountId: string;
   readonly templateId: string;
-  /** Samples of the fields that a request must fill. */
+  /** Samples of the required fields. */
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -13,7 +13,7 @@ interface Snippet {
   readonly code: string;
 }
 
-/** The send operation in several languages. Secrets come from the environment of whoever runs it. */
+/** Code samples for the send operation. Secrets come from environment variables. */
 export function snippets(facts: SnippetFacts): Snippet[] {
   return [
     { id: 'curl', name: 'curl', code: curl(facts) },
@@ -39,7 +39,7 @@ function sendUrl({ url, accountId, templateId }: SnippetFacts): string {
   return `${url}/ete/v1/email/${accountId}/${templateId}`;
 }
 
-/** A word of a POSIX shell, whatever is in it. */
+/** Quotes any text as a POSIX shell word. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -71,7 +71,7 @@ function typescript(facts: SnippetFacts): string {
 
 const { SIGNALPOST_USER, SIGNALPOST_PASSWORD, SIGNALPOST_CLIENT_ID, SIGNALPOST_SECRET } = process.env;
 
-// A token lasts an hour: keep it, and use its refresh token afterwards.
+// A token is valid for an hour. Reuse it, then use its refresh token.
 const token = await fetch('${facts.url}/token', {
   method: 'POST',
   body: new URLSearchParams({
@@ -96,7 +96,7 @@ console.log(answer.status, await answer.json());
 `;
 }
 
-/** JSON texts, true and false differ from Python's. */
+/** Converts JSON to a Python literal. */
 function pythonBody(facts: SnippetFacts): string {
   return body(facts, 4).replaceAll(/^(\s*"track\w+": )false/gm, '$1False');
 }
@@ -141,7 +141,7 @@ function post(string $url, array $headers, string $body): array {
     return json_decode(curl_exec($request), true);
 }
 
-// A token lasts an hour: keep it, and use its refresh token afterwards.
+// A token is valid for an hour. Reuse it, then use its refresh token.
 $token = post('${facts.url}/token', [], http_build_query([
     'grant_type' => 'password',
     'username' => getenv('SIGNALPOST_USER'),

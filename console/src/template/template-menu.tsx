@@ -12,7 +12,7 @@ import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 import { DuplicateDialog } from './duplicate-dialog.tsx';
 
-/** What can be done with a whole template: a copy of it, or removing it, which can be taken back. */
+/** The actions of a template: duplicate, and remove with undo. */
 export function TemplateMenu({ template }: { template: Template }) {
   const accountId = useAccountId();
   const may = useMay();

@@ -16,12 +16,12 @@ const pages = {
 
 interface TemplateTabsProps {
   page: keyof typeof pages;
-  /** What can be done on this page. */
+  /** The actions of the page. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** What stands around the pages of one template. */
+/** The layout around the pages of a template. */
 export function TemplateTabs({ page, actions, children }: TemplateTabsProps) {
   const account = useAccountId();
   const { template = '' } = useParams({ strict: false });

@@ -4,7 +4,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 
-/** A small picture of a template with its samples; decoration, as its name stands beside it. */
+/** A thumbnail of a template with its samples; decorative, because the name is next to it. */
 export function TemplateThumbnail({ templateId }: { templateId: string }) {
   const accountId = useAccountId();
   const preview = useQuery({

@@ -18,7 +18,7 @@ import { NewTemplateDialog } from './new-template-dialog.tsx';
 import { TemplateMenu } from './template-menu.tsx';
 import { TemplateThumbnail } from './template-thumbnail.tsx';
 
-/** The templates of the account, each with a small picture of itself. */
+/** The templates of the account, with thumbnails. */
 export function TemplatesPage() {
   const accountId = useAccountId();
   const may = useMay();

@@ -6,18 +6,18 @@ import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { useTemplate } from './use-template.ts';
 
-/** The sender that a new template begins with: its creator's own address where that may send, else the first that may. */
+/** The default sender of a new template: the creator's address if verified, or else the first verified sender. */
 export function chooseSender(senders: readonly Sender[], creator: string): string | undefined {
   const verified = senders.filter((sender) => sender.verified).map(({ address }) => address);
   return verified.find((address) => isSameAddress(address, creator)) ?? verified[0];
 }
 
 interface UnverifiedSenderProps {
-  /** The sender that the template names; without one its creator is the sender. */
+  /** The sender of the template; without one, its creator is the sender. */
   sender: string | undefined;
 }
 
-/** Warns where requests with the template would be refused for its sender, and leads to where that is mended. */
+/** Warns if the template's sender isn't verified, with a link to fix it. */
 export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
   const account = useAccountId();
   const { data: template } = useTemplate();
@@ -27,7 +27,7 @@ export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
   if (senders.items.some(({ address, verified }) => verified && isSameAddress(address, from)))
     return null;
   const isListed = senders.items.some(({ address }) => isSameAddress(address, from));
-  // It may be one of those that were not read.
+  // It may be on a page that isn't loaded.
   if (!isListed && senders.nextCursor !== null) return null;
   return (
     <Alert color="yellow" title={text('editor.senderUnverified', { sender: from })}>

@@ -3,14 +3,14 @@ import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
-/** The path of the template of the page. */
+/** The path parameters of the current template. */
 export function useTemplatePath(): { readonly accountId: string; readonly templateId: string } {
   const accountId = useAccountId();
   const { template: templateId = '' } = useParams({ strict: false });
   return { accountId, templateId };
 }
 
-/** The template of the page. */
+/** The current template. */
 export function useTemplate() {
   const path = useTemplatePath();
   return useQuery({
@@ -20,7 +20,7 @@ export function useTemplate() {
   });
 }
 
-/** A version of the template of the page with its content; nothing is asked without a number. */
+/** A version of the current template with its content; disabled without a number. */
 export function useVersion(version: number | null | undefined) {
   const path = useTemplatePath();
   return useQuery({
@@ -32,7 +32,7 @@ export function useVersion(version: number | null | undefined) {
         }),
       ),
     enabled: typeof version === 'number',
-    // What was published is never changed.
+    // Published versions are immutable.
     staleTime: 300_000,
   });
 }

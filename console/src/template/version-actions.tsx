@@ -12,7 +12,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplate, useTemplatePath } from './use-template.ts';
 
-/** Goes back to a version, also where recent callers would be refused, once somebody has read that they would. */
+/** Rolls back to a version, after confirmation if it would break recent callers. */
 export function VersionActions({ version: { version, published } }: { version: TemplateVersion }) {
   const may = useMay();
   const path = useTemplatePath();

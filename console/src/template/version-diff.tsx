@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'react';
 import { text } from '../texts/text.ts';
 import { editorTheme } from './editor/editor-theme.ts';
 
-/** What one text has become in another: removed lines above those that took their place. */
+/** A line diff: removed lines above the added ones. */
 export function VersionDiff({ before, after }: { before: string; after: string }) {
   const place = useRef<HTMLDivElement>(null);
   const dark = useComputedColorScheme('light') === 'dark';

@@ -17,7 +17,7 @@ import { VersionActions } from './version-actions.tsx';
 
 const VersionDiff = lazyComponent(() => import('./version-diff.tsx'), 'VersionDiff');
 
-/** What was published, when, and what changed from one version to another. */
+/** The published versions and their differences. */
 export function VersionsPage() {
   const path = useTemplatePath();
   const pages = usePages<TemplateVersion>({

@@ -1,6 +1,6 @@
 import { textOr } from '../texts/text.ts';
 
-/** What happened to a message, as webhooks are told of it, in words. */
+/** The display name of a webhook event. */
 export function eventName(kind: string): string {
   return textOr(`webhooks.kind.${kind}`, textOr(`state.${kind}`, kind));
 }

@@ -21,7 +21,7 @@ import { text, textOr } from '../texts/text.ts';
 import { eventName } from './event-name.ts';
 import { WebhookBadge } from './webhooks-page.tsx';
 
-/** One webhook: whether it works, what it was told, and telling it again. */
+/** A webhook: its health, delivery log and replay. */
 export function WebhookPage() {
   const account = useAccountId();
   const { webhook: webhookId = '' } = useParams({ strict: false });

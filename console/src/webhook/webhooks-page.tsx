@@ -46,7 +46,7 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Programs that are told what happens to messages. */
+/** The webhooks of the account. */
 export function WebhooksPage() {
   const accountId = useAccountId();
   const may = useMay();

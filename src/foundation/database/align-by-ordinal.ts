@@ -1,8 +1,8 @@
 /**
- * Puts rows that were read by keys with ordinality into the places of their keys.
- * @param rows `n` is the place of a row's key, counted from 1
- * @param count keys that were asked for
- * @returns one value for each key; undefined where there was no row
+ * Orders rows read with `unnest … with ordinality` by their keys.
+ * @param rows `n` is the 1-based position of the row's key
+ * @param count number of keys
+ * @returns one value per key; undefined if there was no row
  */
 export function alignByOrdinal<Row extends { readonly n: number }, Value>(
   rows: readonly Row[],

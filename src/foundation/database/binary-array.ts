@@ -1,7 +1,6 @@
 /**
- * Arrays as statement parameters in PostgreSQL's binary form (array_send in the server's source): a whole column of a
- * batch is one buffer, nothing is escaped here and nothing is parsed there. `pg` sends Buffers in binary form.
- * Every parameter must be cast in the statement, for example `$1::text[]`.
+ * Encodes arrays in PostgreSQL's binary format (array_send in the server's source), so a whole column of a batch is a single
+ * buffer without escaping or parsing; `pg` sends Buffers as binary. Every parameter needs a cast, such as `$1::text[]`.
  */
 
 const oids = {
@@ -53,12 +52,12 @@ export function textArray(
   return target.subarray(0, at);
 }
 
-/** A UTF-16 unit is at most three bytes of UTF-8; a long text is counted, so that no memory is taken in vain. */
+/** A UTF-16 unit is at most three UTF-8 bytes; long texts are measured exactly to avoid over-allocating. */
 function maxUtf8Bytes(text: string): number {
   return text.length < 64 ? text.length * 3 : Buffer.byteLength(text);
 }
 
-/** `bytea[]` of texts that hold a byte in each character (Latin-1); undefined becomes null. */
+/** `bytea[]` from Latin-1 strings with one byte per character; undefined becomes null. */
 export function bytesArray(values: readonly (string | undefined)[]): Buffer {
   let size = headerBytes;
   let nulls = false;
@@ -75,7 +74,7 @@ export function bytesArray(values: readonly (string | undefined)[]): Buffer {
   return target;
 }
 
-/** `uuid[]` from the usual form with hyphens. */
+/** `uuid[]` from the hyphenated form. */
 export function uuidArray(values: readonly string[]): Buffer {
   const target = Buffer.allocUnsafe(headerBytes + values.length * 20);
   let at = putHeader(target, oids.uuid, values.length, false);

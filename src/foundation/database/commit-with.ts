@@ -1,4 +1,4 @@
 import type { Database } from './open-database.ts';
 
-/** What a caller wants committed together with a change, such as the audit event that tells of it. */
+/** Work to commit together with a change, such as its audit event. */
 export type CommitWith = (transaction: Database['kysely']) => Promise<void>;

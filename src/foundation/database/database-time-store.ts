@@ -19,8 +19,8 @@ export async function readDatabaseClock(
 }
 
 /**
- * Lets ids carry the database's time where this machine's clock is more than a minute away from it: the time in the id of
- * a message names the partition that keeps it, and so when it goes.
+ * Makes ids use the database's time if this machine's clock is off by more than a minute, because the time in a message id
+ * determines its partition and therefore when it is deleted.
  */
 export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): Promise<void> {
   const requestedAt = Date.now();
@@ -31,5 +31,5 @@ export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): P
   isCorrected = wrong;
   if (!wrong) return;
   const seconds = Math.round(ahead / 1_000);
-  log.warn({ seconds }, 'the database’s clock is so far ahead of this machine’s; ids follow it');
+  log.warn({ seconds }, 'clock differs from the database clock; using database time for ids');
 }

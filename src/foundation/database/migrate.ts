@@ -7,10 +7,10 @@ import type { Database } from './open-database.ts';
 const folder = new URL('../../../migrations/', import.meta.url);
 const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
-/** One advisory lock for the whole installation: nodes that start together migrate one after the other. */
+/** Installation-wide advisory lock, so nodes that start together migrate one at a time. */
 const lockKey = 7_233_480_021;
 
-/** A migration may build an index over all that is stored, and a node waits for one that another node runs: a day. */
+/** A day, because a migration may index all stored data, and other nodes wait for it. */
 const migrationTimeoutMs = 24 * 60 * 60 * 1000;
 
 function withMigrationTimeout(text: string, values?: unknown[]): pg.QueryConfig {
@@ -25,7 +25,7 @@ interface Migration {
   readonly sha256: string;
 }
 
-/** The migrations of this release in order. They are forward-only; a file that was released is never edited. */
+/** The migrations of this release in order. They are forward-only; released files are never edited. */
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => fileName.test(name)).sort();
   return Promise.all(
@@ -38,9 +38,9 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Brings the database to this release, each migration in a transaction of its own under the lock.
- * @returns the names that were applied now
- * @throws OperatorError where the database is newer than this release, or a released migration was edited
+ * Migrates the database to this release, each migration in its own transaction, under the lock.
+ * @returns the names of the migrations applied
+ * @throws OperatorError if the database is newer than this release or a released migration was edited
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
@@ -94,18 +94,18 @@ function requireSameMigrations(applied: Map<number, string>, migrations: Migrati
     const migration = known.get(version);
     if (migration === undefined) {
       throw new OperatorError(
-        `The database was made by a newer Signalpost (migration ${version} is unknown here). Start that release or a later one.`,
+        `The database was migrated by a newer Signalpost (migration ${version} is unknown to this one). Start that release or a later one.`,
       );
     }
     if (migration.sha256 !== sha256) {
       throw new OperatorError(
-        `The file migrations/${migration.name} differs from what the database was made with. Restore it and add a new migration instead.`,
+        `The file migrations/${migration.name} differs from the version applied to the database. Restore it and add a new migration instead.`,
       );
     }
   }
 }
 
-/** The names of the migrations that the database lacks; all of them where it is empty. */
+/** The names of the pending migrations; all of them if the database is empty. */
 export async function findMissingMigrations(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   const { rows } = await database.pool.query<{ exists: boolean }>(
@@ -116,7 +116,7 @@ export async function findMissingMigrations(database: Database): Promise<string[
   return migrations.filter(({ version }) => !applied.has(version)).map(({ name }) => name);
 }
 
-/** True when the database has every migration of this release and no other. */
+/** True if the database has exactly the migrations of this release. */
 export async function isSchemaCurrent(database: Database): Promise<boolean> {
   const [applied, migrations] = await Promise.all([
     appliedMigrations(database.pool),

@@ -4,7 +4,7 @@ import { OperatorError } from '../errors.ts';
 import { ServiceClient } from './service-client.ts';
 import type { DB } from './tables.generated.ts';
 
-/** How to reach the database: a URL, or the members of a connection to the embedded one. */
+/** How to connect: a URL, or the connection settings of the embedded database. */
 export type DatabaseSettings =
   | { readonly url: string }
   | {
@@ -17,16 +17,16 @@ export type DatabaseSettings =
 
 export type Tables = DB;
 
-/** Where statements run: a transaction, or the pool where each is its own. */
+/** Where statements run: in a transaction, or on the pool with each as its own. */
 export type DatabaseTransaction = Kysely<Tables>;
 
-/** A pool of connections with the typed query builder on top. Stores take `kysely`; hot paths may use `pool`. */
+/** A connection pool with the typed query builder on top. Stores use `kysely`; hot paths can use `pool`. */
 export interface Database {
   readonly kysely: Kysely<Tables>;
   readonly pool: pg.Pool;
   /**
-   * For the queue, whose statements keep their plans: what can be looked up by index is. A plan that was made while the queue
-   * was empty would read it whole once it has grown.
+   * For queue statements, with sequential scans disabled: a cached plan made while the queue was empty would otherwise keep
+   * scanning it after it has grown.
    */
   readonly queuePool: pg.Pool;
   readonly settings: DatabaseSettings;
@@ -36,16 +36,16 @@ export interface Database {
 export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
-  /** Most connections of this pool. */
+  /** Max connections of this pool. */
   readonly maxConnections?: number;
-  /** How long an answer is waited for before its connection is given up, in milliseconds. */
+  /** Milliseconds to wait for a response before dropping the connection. */
   readonly statementTimeoutMs?: number;
 }
 
-/** Longer than any statement of this pool takes but those of a migration, which name their own time. */
+/** Longer than any statement takes, except those of migrations, which set their own timeout. */
 const defaultStatementTimeoutMs = 60_000;
 
-/** The client settings that every connection of the service shares. */
+/** Client settings shared by all connections of the service. */
 export function clientSettings(
   settings: DatabaseSettings,
   applicationName = 'signalpost',
@@ -59,10 +59,10 @@ export function clientSettings(
   };
 }
 
-// An accepted message must be on disk before its answer, whatever the server's default is.
+// An accepted message must be on disk before the response, whatever the server's default.
 const requiredOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
 
-/** Options of the URL's own would replace ours, not join them: they go first, since the last of two equal ones counts. */
+/** Options in the URL would replace ours, so both are merged; the last of duplicate options wins. */
 function parseDatabaseUrl(text: string): pg.ClientConfig {
   const url = URL.parse(text);
   const own = url?.searchParams.get('options');
@@ -72,8 +72,7 @@ function parseDatabaseUrl(text: string): pg.ClientConfig {
 }
 
 /**
- * Opens a pool. Nothing is asked of the server yet.
- * A broken idle connection is dropped quietly: the statement that needs the next one reports the fault.
+ * Opens a pool without connecting yet. A broken idle connection is dropped silently; the next statement reports the error.
  */
 export function openDatabase(settings: DatabaseSettings, options: DatabaseOptions = {}): Database {
   const client = clientSettings(settings, options.applicationName);
@@ -103,8 +102,8 @@ export function openDatabase(settings: DatabaseSettings, options: DatabaseOption
 }
 
 /**
- * A connection that breaks fails the statement under way on it, or the next one; the event that says so besides must
- * have a listener, or it ends the process. The pool listens while a connection idles, nobody while it is in use.
+ * Handles the error event of connections in use, which would otherwise end the process; the statement already fails with the
+ * error. The pool itself only listens on idle connections.
  */
 export function ignoreIdleErrors(pool: pg.Pool): void {
   pool.on('error', () => undefined);
@@ -114,8 +113,8 @@ export function ignoreIdleErrors(pool: pg.Pool): void {
 const minServerVersion = 150_000;
 
 /**
- * Refuses a server that cannot be reached or is older than PostgreSQL 15.
- * @throws OperatorError with one sentence that never contains the URL's password
+ * Fails if the server is unreachable or older than PostgreSQL 15.
+ * @throws OperatorError with a message that never contains the URL's password
  */
 export async function requireServer(database: Database): Promise<void> {
   const where = describeServer(database.settings);
@@ -126,7 +125,7 @@ export async function requireServer(database: Database): Promise<void> {
     );
     version = Number(answer.rows[0]?.v);
   } catch (cause) {
-    throw new OperatorError(`The database at ${where} cannot be used: ${reasonOf(cause)}.`, {
+    throw new OperatorError(`Can’t use the database at ${where}: ${reasonOf(cause)}.`, {
       cause,
     });
   }
@@ -134,8 +133,8 @@ export async function requireServer(database: Database): Promise<void> {
 }
 
 /**
- * @param version as in the server's setting `server_version_num`: 140023 for 14.23
- * @throws OperatorError for a server older than PostgreSQL 15
+ * @param version `server_version_num` of the server: 140023 for 14.23
+ * @throws OperatorError if the server is older than PostgreSQL 15
  */
 export function requireServerVersion(where: string, version: number): void {
   if (version >= minServerVersion) return;

@@ -2,14 +2,14 @@ import pg from 'pg';
 
 type Callback = (error: Error | null | undefined, result: pg.QueryResult) => void;
 
-/** What `pg` keeps of a statement. */
+/** What `pg` retains of a statement. */
 interface Statement extends pg.Submittable {
   values: unknown[] | undefined;
   callback: Callback;
   query_timeout: number | undefined;
 }
 
-/** A connection of the service's pools. */
+/** A pooled connection. */
 export class ServiceClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
@@ -28,7 +28,7 @@ export class ServiceClient extends pg.Client {
       this.#submit(statement, (error, result) => (error ? reject(error) : resolve(result)));
     });
     return answer.catch((error: Error) => {
-      // The stack that leads to whoever asked, instead of to the socket.
+      // Shows the caller's stack instead of the socket's.
       Error.captureStackTrace(error);
       throw error;
     });
@@ -44,8 +44,7 @@ export class ServiceClient extends pg.Client {
   }
 
   /**
-   * A server that has been silent for too long: a statement that was given up still occupies the connection, so the next one
-   * would wait behind it.
+   * After a timeout the statement still occupies the connection, so the next one would wait behind it.
    */
   #abortConnection(): void {
     this.end().catch(() => undefined);
@@ -59,9 +58,8 @@ function isSubmittable(request: unknown): request is pg.Submittable {
 const nothing = (): void => undefined;
 
 /**
- * Lets go of what a finished statement carried. The collector of young garbage does not free them all by itself: from some
- * moment on each statement of a connection becomes old, with a hundred kilobytes of parameters, and all of them are kept until
- * old objects are looked through.
+ * Releases the parameters of a finished statement. Otherwise statements get promoted to the old generation, each with a hundred
+ * kilobytes of parameters that stay until a full garbage collection.
  */
 function releaseReferences(statement: Statement): void {
   statement.callback = nothing;

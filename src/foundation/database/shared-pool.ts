@@ -4,25 +4,25 @@ import { FairSlots } from '../fair-slots.ts';
 import { clientSettings, type Database, ignoreIdleErrors, type Tables } from './open-database.ts';
 import { ServiceClient } from './service-client.ts';
 
-/** What accounts ask of a database by hand: on connections apart from those that sending, tokens and probes use. */
+/** Connections for the management API, separate from those of sending, tokens and probes. */
 export interface SharedPool {
-  /** The database as the requests of one account see it. @param account or whoever else has a share of its own */
+  /** The database for requests of one account. @param account or another group with its own share */
   forAccount(account: string): Database;
   close(): Promise<void>;
 }
 
-/** Milliseconds: of one statement, of waiting for one lock, and of waiting for a connection. */
+/** Timeouts of a statement, a lock and a connection, in milliseconds. */
 const statementTimeoutMs = 15_000;
 const lockTimeoutMs = 5_000;
 const connectionTimeoutMs = 5_000;
 
-/** Connections that one account may hold; the others are left to the other accounts. */
+/** Max connections per account, so others always get some. */
 const maxConnectionsPerAccount = 2;
 
 /**
- * Opens a small pool of connections that accounts share fairly. Nothing on it waits for long: statements and locks have a
- * time-out, and who finds no connection in time is told to come again.
- * @param base the database that it is a part of
+ * Opens a small connection pool that accounts share fairly. Statements and locks have timeouts, and callers that get no
+ * connection in time receive `Busy`.
+ * @param base the database to connect to
  */
 export function openSharedPool(base: Database, connections: number): SharedPool {
   const client = clientSettings(base.settings, 'signalpost management');
@@ -30,7 +30,7 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
     ...client,
     Client: ServiceClient,
     options: `${client.options} -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${lockTimeoutMs}`,
-    // The server ends statements; this is for one that has fallen silent.
+    // The server cancels slow statements; this covers a server that stopped responding.
     query_timeout: statementTimeoutMs + 5_000,
     connectionTimeoutMillis: connectionTimeoutMs,
     idleTimeoutMillis: 60_000,
@@ -59,7 +59,7 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
   };
 }
 
-/** A connection whose release gives the account's slot back. */
+/** A connection that returns the account's slot when released. */
 async function connectInSlot(
   pool: pg.Pool,
   slots: FairSlots,
@@ -68,7 +68,7 @@ async function connectInSlot(
   const releaseSlot = await slots.acquire(account);
   try {
     const client = await pool.connect();
-    // The pool sets it anew each time that it hands the connection out.
+    // The pool assigns `release` on every checkout.
     const release = client.release.bind(client);
     client.release = (broken) => {
       releaseSlot();

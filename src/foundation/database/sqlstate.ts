@@ -1,4 +1,4 @@
-/** Classes of SQLSTATE (PostgreSQL manual, appendix A) and connection faults, as the service reacts to them. */
+/** Classifies SQLSTATE codes (PostgreSQL manual, appendix A) and connection errors by how the service reacts. */
 
 const unavailableCodes = new Set([
   'ECONNREFUSED',
@@ -29,13 +29,13 @@ const retryableCodes = new Set([
 const connectionMessages =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|cannot use a pool after|connection ended|not queryable|Query read timeout/i;
 
-/** The `code` of an error of Node or of the server, or undefined. */
+/** The `code` of a Node or server error, or undefined. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** True where the database cannot work now and the same request may succeed later. */
+/** True if the database is temporarily unavailable and the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const code = codeOf(error);
@@ -47,7 +47,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && connectionMessages.test(error.message);
 }
 
-/** True where the statement changed nothing and is to be repeated at once. */
+/** True if the statement changed nothing and should be retried immediately. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && retryableCodes.has(code);
@@ -58,7 +58,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return codeOf(error) === '23503';
 }
 
-/** True where the row breaks a unique index. */
+/** True if the row violates a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505';
 }

@@ -1,9 +1,9 @@
-/** What `JSON.stringify` escapes and PostgreSQL's JSON cannot hold: NUL and unpaired surrogates. */
+/** Escapes that PostgreSQL's JSON rejects: NUL and unpaired surrogates. */
 const unstorable = /(?<=(?<!\\)(?:\\\\)*)\\u(?:(0000)|d[89a-f][0-9a-f]{2})/g;
 
 /**
- * JSON that PostgreSQL can store and read texts from, whatever strangers put into them.
- * @param json as `JSON.stringify` writes it
+ * Makes untrusted JSON storable in PostgreSQL.
+ * @param json output of `JSON.stringify`
  */
 export function storableJson(json: string): string {
   if (!json.includes('\\u')) return json;

@@ -1,7 +1,7 @@
-/** Kinds of records that the service asks for. */
+/** Record types the service looks up. */
 export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT';
 
-/** What each kind of record says. */
+/** The data of each record type. */
 export interface DnsData {
   readonly A: string;
   readonly AAAA: string;
@@ -13,14 +13,14 @@ export interface DnsData {
 }
 
 /**
- * What a resolver said. `absent` is a word of the domain's owner, by way of the resolver: the name (`name`) or records of
- * that kind (`records`) do not exist. `fault` is the lack of a word, and always temporary.
+ * The result of a lookup. `absent`: the name (`name`) or records of this type (`records`) authoritatively don't exist.
+ * `fault`: no usable answer, which is always temporary.
  */
 export type DnsAnswer<Type extends DnsType> =
   | {
       readonly kind: 'found';
       readonly records: readonly DnsData[Type][];
-      /** Seconds for which the answer holds. */
+      /** Time to live of the answer, in seconds. */
       readonly ttl: number;
       readonly server: string;
     }
@@ -32,7 +32,7 @@ export type DnsAnswer<Type extends DnsType> =
     }
   | { readonly kind: 'fault'; readonly text: string; readonly server: string };
 
-/** Asks the domain name system. Never throws: what goes wrong is an answer. */
+/** Looks up DNS records. Never throws; failures are returned as `fault`. */
 export interface Dns {
   lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>>;
 }

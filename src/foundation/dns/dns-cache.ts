@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Dns, DnsAnswer, DnsType } from './dns-answer.ts';
 
-/** No answer is kept longer than a day, whatever its time to live says. */
+/** Max time to live, one day. */
 const maxTtlSeconds = 86_400;
-/** A domain whose resolvers fail is left alone for a moment, so that a queue full of it does not ask them for each message. */
+/** Failures are cached briefly, so a queue full of a failing domain doesn't trigger a query per message. */
 const faultTtlSeconds = 5;
 
-/** Keeps answers for their time to live, and lets those who ask the same at the same time share one question. */
+/** Caches answers for their time to live and coalesces concurrent identical queries. */
 export class DnsCache implements Dns {
   readonly #dns: Dns;
   readonly #answers: LRUCache<string, DnsAnswer<DnsType>>;

@@ -4,17 +4,17 @@ import { type DnsServer, formatDnsServer } from './dns-server.ts';
 import { queryDnsServer } from './query-dns-server.ts';
 
 export interface DnsClientOptions {
-  /** For one question to one server. */
+  /** Timeout of a single query. */
   readonly timeoutMs?: number;
-  /** How often all servers are asked before it is a fault. */
+  /** Rounds through all servers before giving up. */
   readonly rounds?: number;
 }
 
-/** RFC 2308 section 5: what does not exist may be believed for at most this long. */
+/** RFC 2308 section 5: max time to cache a negative answer. */
 const maxNegativeTtl = 3_600;
 const maxNameLength = 253;
 
-/** Asks the resolvers in order until one gives an answer that counts. Remembers nothing. */
+/** Queries the resolvers in order until one gives a usable answer. Caches nothing. */
 export class DnsClient implements Dns {
   readonly #servers: readonly DnsServer[];
   readonly #timeoutMs: number;
@@ -27,7 +27,7 @@ export class DnsClient implements Dns {
   }
 
   async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
-    let fault: DnsAnswer<Type> = { kind: 'fault', text: 'no resolver is set', server: '' };
+    let fault: DnsAnswer<Type> = { kind: 'fault', text: 'no DNS server configured', server: '' };
     if (name === '' || name.length > maxNameLength)
       return { kind: 'fault', text: 'not a domain name', server: '' };
     for (let round = 0; round < this.#rounds; round += 1) {
@@ -72,7 +72,7 @@ function readPacket<Type extends DnsType>(
     return { kind: 'fault', text: rcode, server };
   }
   const answers = packet.answers ?? [];
-  // A resolver puts the aliases on the way (CNAME) into the same answer; the whole holds as long as its shortest part.
+  // The answer includes any CNAMEs on the way, so the lowest time to live of all records applies.
   const records = answers.flatMap((answer) => readRecord(answer, type));
   if (records.length === 0) {
     const what = rcode === 'NXDOMAIN' ? 'name' : 'records';
@@ -86,7 +86,7 @@ function rcodeOf(packet: DecodedPacket): string {
   return 'rcode' in packet && typeof packet.rcode === 'string' ? packet.rcode : 'NOERROR';
 }
 
-/** RFC 2308 section 5: the smaller one of the SOA record's own time to live and its last field. */
+/** RFC 2308 section 5: the minimum of the SOA record's time to live and its MINIMUM field. */
 function negativeTtl(packet: DecodedPacket): number {
   for (const authority of packet.authorities ?? []) {
     if (authority.type !== 'SOA') continue;
@@ -121,7 +121,7 @@ function readData(answer: Answer): DnsData[DnsType] | undefined {
   }
 }
 
-/** A stranger's record may hold any bytes (RFC 2181 section 11); what is no text would keep what is learnt of it from being stored. */
+/** Records can contain arbitrary bytes (RFC 2181 section 11), but only valid text can be stored. */
 function replaceControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '\ufffd');
 }

@@ -8,15 +8,15 @@ export interface DnsServer {
   readonly port: number;
 }
 
-/** The address of a resolver as settings and reports spell it. */
+/** Formats a resolver address as in settings and findings. */
 export function formatDnsServer({ address, port }: DnsServer): string {
   if (port === 53) return address;
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /**
- * Reads `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`.
- * @throws OperatorError for anything else, since names of resolvers would need a resolver
+ * Parses `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`.
+ * @throws OperatorError for anything else, because resolving a host name would itself need a resolver
  */
 export function parseDnsServer(text: string): DnsServer {
   if (isIP(text) !== 0) return { address: text, port: 53 };
@@ -25,13 +25,13 @@ export function parseDnsServer(text: string): DnsServer {
   const port = Number(match?.[3] ?? 53);
   if (isIP(address) === 0 || port < 1 || port > 65_535) {
     throw new OperatorError(
-      `DNS_SERVERS must hold IP addresses such as 192.0.2.1 or [2001:db8::1]:53, not "${text}".`,
+      `DNS_SERVERS must contain IP addresses such as 192.0.2.1 or [2001:db8::1]:53, not "${text}".`,
     );
   }
   return { address, port };
 }
 
-/** The resolvers given, or the machine's own. */
+/** The configured resolvers, or the machine's own. */
 export function chooseDnsServers(configured: readonly DnsServer[]): readonly DnsServer[] {
   return configured.length > 0 ? configured : getServers().map(parseDnsServer);
 }

@@ -6,14 +6,14 @@ import type { DnsType } from './dns-answer.ts';
 import type { DnsServer } from './dns-server.ts';
 
 const recursionDesired = 0x0100;
-/** The size that travels unfragmented nearly everywhere (RFC 9715 section 3.1). */
+/** A UDP size that avoids fragmentation nearly everywhere (RFC 9715 section 3.1). */
 const datagramSize = 1_232;
 const maxMessageBytes = 65_535;
 
 /**
- * Asks one resolver once: by datagram from a port of its own (RFC 5452 section 9.2), and by stream where the answer does
- * not fit (RFC 7766 section 5).
- * @throws Error where no answer that belongs to the question comes in time
+ * Sends one query to one resolver: over UDP from a fresh port (RFC 5452 section 9.2), then over TCP if the answer was truncated
+ * (RFC 7766 section 5).
+ * @throws Error if no matching answer arrives in time
  */
 export async function queryDnsServer(
   server: DnsServer,
@@ -63,7 +63,7 @@ function matchesQuestion(
   );
 }
 
-/** Names match without regard to case (RFC 4343). */
+/** Names are case-insensitive (RFC 4343). */
 function sameName(one: string, other: string): boolean {
   const plain = (name: string): string => name.toLowerCase().replace(/\.$/, '');
   return plain(one) === plain(other);
@@ -94,7 +94,7 @@ function queryByUdp(
     const giveUp = (): void => end(() => reject(new Error('no answer in time')));
     signal.addEventListener('abort', giveUp, { once: true });
     socket.once('error', (error) => end(() => reject(error)));
-    // A connected socket takes datagrams of this one server only, and hears when nobody listens there.
+    // A connected socket only receives datagrams from this server, and gets an error if the port is closed.
     socket.on('message', (bytes) => {
       const packet = decodePacket(bytes);
       if (packet !== undefined && isAnswer(packet)) end(() => resolve(packet));
@@ -127,10 +127,11 @@ function queryByTcp(
     });
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
-      if (received.length > maxMessageBytes + 2) return fail('an answer too long');
+      if (received.length > maxMessageBytes + 2) return fail('the answer is too long');
       if (received.length < 2 || received.length < 2 + received.readUInt16BE()) return;
       const packet = decodePacket(received.subarray(2, 2 + received.readUInt16BE()));
-      if (packet === undefined || !isAnswer(packet)) return fail('an answer to another question');
+      if (packet === undefined || !isAnswer(packet))
+        return fail('the answer doesn’t match the query');
       socket.destroy();
       resolve(packet);
     });

@@ -5,8 +5,8 @@ import type { PublicNetworks } from './public-networks.ts';
 export const privateAddressMessage = 'the address is inside a private network';
 
 /**
- * Looks names up for one connection and answers only where every address may be asked. The connection goes to an address
- * that was checked, so a name that changes in between leads nowhere else (DNS rebinding).
+ * A `lookup` that fails unless every address of the name is allowed. The connection uses the checked address, which prevents
+ * DNS rebinding.
  */
 export function guardedLookup(networks: PublicNetworks): LookupFunction {
   return (hostname, options, callback) => {

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** The address, or the /64 network of an IPv6 one, which a single customer holds whole. */
+/** The IPv4 address or the IPv6 /64, which a single customer usually controls entirely. */
 export function networkOf(remoteAddress: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(remoteAddress)?.[1];
   if (mapped !== undefined) return mapped;

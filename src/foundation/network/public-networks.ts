@@ -1,7 +1,7 @@
 import { type BlockList, isIP } from 'node:net';
 import { toBlockList } from './to-block-list.ts';
 
-/** Networks that are not the public internet (IANA special-purpose address registries, RFC 6890). */
+/** Non-public networks (IANA special-purpose address registries, RFC 6890). */
 const specialNetworks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -32,17 +32,17 @@ const specialNetworks = [
   'ff00::/8',
 ] as const;
 
-/** Tells addresses that may be asked from those inside somebody's network. */
+/** Decides which addresses outbound requests may connect to. */
 export class PublicNetworks {
   readonly #special = toBlockList(specialNetworks);
   readonly #allowed: BlockList;
 
-  /** @param allowed networks that may be asked although they are not public */
+  /** @param allowed non-public networks that are allowed anyway */
   constructor(allowed: readonly string[]) {
     this.#allowed = toBlockList(allowed);
   }
 
-  /** True for an address of the public internet, or of a network that the operator allows. */
+  /** True for a public address, or one in a network the operator allows. */
   allows(address: string): boolean {
     const plain = unwrapIpv4(address);
     const family = isIP(plain);
@@ -51,13 +51,13 @@ export class PublicNetworks {
     return this.#allowed.check(plain, type) || !this.#special.check(plain, type);
   }
 
-  /** False for a name that always leads to the machine itself (RFC 6761 section 6.3), unless the operator allows that. */
+  /** False for names that always resolve to loopback (RFC 6761 section 6.3), unless the operator allows loopback. */
   allowsName(name: string): boolean {
     if (!/(?:^|\.)localhost\.?$/i.test(name)) return true;
     return this.isTrusted('127.0.0.1') || this.isTrusted('::1');
   }
 
-  /** True for an address that the operator allows by name; there plain http will do. */
+  /** True for an address the operator explicitly allows, which may use plain http. */
   isTrusted(address: string): boolean {
     const plain = unwrapIpv4(address);
     const family = isIP(plain);
@@ -66,8 +66,8 @@ export class PublicNetworks {
 }
 
 /**
- * IPv6 addresses that lead to an IPv4 address are judged as that one: mapped (RFC 4291 section 2.5.5.2), and by the well-known
- * prefix of NAT64 (RFC 6052 section 2.1), which networks without IPv4 reach the whole internet by.
+ * Converts IPv6 addresses that embed an IPv4 address to that address: IPv4-mapped (RFC 4291 section 2.5.5.2) and the NAT64
+ * well-known prefix (RFC 6052 section 2.1).
  */
 function unwrapIpv4(address: string): string {
   const plain = address.split('%')[0] ?? '';
@@ -82,9 +82,9 @@ function unwrapIpv4(address: string): string {
     .join('.');
 }
 
-/** The eight groups of an IPv6 address, however it is written: without leading zeros, in hexadecimal. */
+/** Normalizes any spelling of an IPv6 address to eight hexadecimal groups without leading zeros. */
 function expandIpv6(address: string): string[] {
-  // URLs have one spelling for each address.
+  // URL parsing normalizes the address.
   const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const before = left === '' ? [] : left.split(':');
   if (right === undefined) return before;

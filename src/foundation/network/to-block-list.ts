@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 
-/** @param networks valid ones such as `192.0.2.0/24` and `2001:db8::/48`; an address alone is a network of one */
+/** @param networks valid networks such as `192.0.2.0/24` and `2001:db8::/48`, or single addresses */
 export function toBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

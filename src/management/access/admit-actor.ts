@@ -15,17 +15,17 @@ import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
-/** What the checks found out. */
+/** A call that passed the access checks. */
 interface AdmittedCall {
   readonly actor: Principal | undefined;
-  /** The account of the path; undefined where the path has none, or an operator is about to create it. */
+  /** The account of the path; undefined if the path has none or an operator is about to create it. */
   readonly account: Account | undefined;
 }
 
 /**
- * Lets a call through or refuses it: 401 for strangers, 404 for accounts that the caller has no part in, whether they
- * exist or not, 403 for what the role or the scopes do not allow.
- * @param accountText the account as the path has it
+ * Authorizes a call: 401 for unauthenticated callers, 404 for accounts the caller isn't a member of, existing or not, and
+ * 403 if the role or scopes don't permit it.
+ * @param accountText the account id as in the path
  */
 export async function admitActor(
   dependencies: ManagementDependencies,
@@ -44,7 +44,7 @@ export async function admitActor(
   return { actor, account: decision.account };
 }
 
-/** Whether a principal looks after the installation. */
+/** Whether a principal is an operator of the installation. */
 export async function canOperate(
   dependencies: ManagementDependencies,
   actor: Principal,
@@ -57,7 +57,7 @@ export async function canOperate(
   return refusal === undefined;
 }
 
-/** What a caller may do in an account; undefined where the caller has no part in it. */
+/** A caller's permissions in an account; undefined if the caller isn't a member. */
 export async function actorPermissions(
   dependencies: ManagementDependencies,
   actor: Principal,
@@ -66,7 +66,7 @@ export async function actorPermissions(
   return permissionsByFacts(factsOf(dependencies), actor, accountId);
 }
 
-/** A person who has just created an account goes on there at once, though this process may not have heard of it yet. */
+/** Falls back to the database, so a person who just created an account can use it before the cache knows about it. */
 function factsOf(dependencies: ManagementDependencies): AccessFacts {
   const { facts } = dependencies.access;
   return {
@@ -93,11 +93,11 @@ function isRefused(decision: Decision): decision is Extract<Decision, { refusal:
 function toProblem(refusal: Refusal, access: Access): Problem {
   switch (refusal) {
     case 'unauthenticated':
-      return new Problem('unauthenticated', 'Send an API key as Bearer token, or sign in');
+      return new Problem('unauthenticated', 'Send an API key as a Bearer token, or sign in');
     case 'token-not-accepted':
       return new Problem(
         'forbidden',
-        'Access tokens open the send, status and list operations only. Use an API key, or sign in',
+        'Access tokens only work for the send, status and list operations. Use an API key or sign in',
       );
     case 'outside-networks':
       return new Problem('forbidden', 'This API key can’t be used from this network');
@@ -108,7 +108,7 @@ function toProblem(refusal: Refusal, access: Access): Problem {
     case 'unknown-account':
       return notFound('account');
     case 'insufficient-permission':
-      return new Problem('forbidden', `This needs the permission ${access} in the account`, {
+      return new Problem('forbidden', `This requires the permission ${access} in the account`, {
         extra: { permission: access },
       });
   }

@@ -10,9 +10,9 @@ const safeMethods = new Set(['GET', 'HEAD']);
 export const consoleHeader = 'x-signalpost-request';
 
 /**
- * Who calls: by what `Authorization` carries, else by the cookie of a signed-in browser.
- * @returns undefined for a stranger
- * @throws Problem where another site's page may have sent a request that would change something
+ * Identifies the caller by the `Authorization` header, or else by the session cookie.
+ * @returns undefined for an unauthenticated caller
+ * @throws Problem for a change that another site's page may have sent
  */
 export async function identifyActor(
   dependencies: ManagementDependencies,
@@ -27,11 +27,11 @@ export async function identifyActor(
   return { kind: 'person', personId: person.personId };
 }
 
-/** A cookie comes along with whatever page made the browser send the request (ASVS 4.2.2). */
+/** Browsers send the cookie with requests from any page (ASVS 4.2.2). */
 function requireSameOriginPage(request: FastifyRequest): void {
   if (isSameOrigin(request) && request.headers[consoleHeader] !== undefined) return;
   throw new Problem(
     'foreign-request',
-    'A change that is authenticated by cookie needs the header X-Signalpost-Request and the same origin',
+    'Changes authenticated by cookie require the X-Signalpost-Request header and the same origin',
   );
 }

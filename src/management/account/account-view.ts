@@ -6,15 +6,15 @@ export const AccountView = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    addOns: Type.Array(Type.String(), { description: 'What the account may do beyond the rest.' }),
-    suspended: Type.Boolean({ description: 'A suspended account can send nothing.' }),
-    retentionDays: Type.Integer({ description: 'How long messages are kept: 30, 90 or 400 days.' }),
+    addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
+    suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
+    retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
     quota: Type.Object(
       {
         perHour: Nullable(Type.Integer()),
-        perDay: Nullable(Type.Integer({ description: 'Of a day in UTC.' })),
+        perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
       },
-      { ...strict, description: 'Most messages that are accepted; null: no limit.' },
+      { ...strict, description: 'Max accepted messages; null: no limit.' },
     ),
   },
   { ...strict, title: 'Account' },

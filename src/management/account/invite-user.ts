@@ -11,8 +11,8 @@ import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 
 /**
- * Mails an invitation to the address of the path, in the transaction.
- * @throws Problem where there is no mail of the service itself, no person who invites, or too much of it
+ * Queues an invitation to the address in the path, as part of the transaction.
+ * @throws Problem if system mail isn't configured, the caller isn't a person, or a limit is reached
  */
 export async function inviteUser(
   call: OperationCall,
@@ -24,7 +24,10 @@ export async function inviteUser(
   const personId = personOf(actorOf(call));
   const inviter = personId && (await readPerson(transaction, personId));
   if (inviter === undefined)
-    throw new Problem('forbidden', 'An invitation names who invites, so only a person can invite');
+    throw new Problem(
+      'forbidden',
+      'Invitations name the inviter, so only a signed-in person can send them',
+    );
   const { id: accountId, name: accountName } = accountOf(call);
   const { email } = call.params;
   const outcome = await invitations.invite(transaction, {
@@ -37,17 +40,20 @@ export async function inviteUser(
     inviter,
   });
   if (outcome === 'too-soon')
-    throw new Problem('conflict', 'An invitation was mailed less than two minutes ago');
+    throw new Problem(
+      'conflict',
+      'An invitation was sent less than two minutes ago. Wait and retry',
+    );
   if (outcome === 'too-many')
     throw new Problem(
       'too-many-requests',
-      `An account can mail ${maxInvitationsPerDay} invitations a day`,
+      `An account can send ${maxInvitationsPerDay} invitations per day`,
       { retryAfter: 3_600 },
     );
   if (outcome === 'too-many-to-address')
     throw new Problem(
       'too-many-requests',
-      `An account can mail ${maxInvitationsPerAddressPerDay} invitations a day to one address`,
+      `An account can send ${maxInvitationsPerAddressPerDay} invitations per day to the same address`,
       { retryAfter: 3_600 },
     );
   await recordAudit(call, transaction, 'invitation_sent', email, { role });

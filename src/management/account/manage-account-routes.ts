@@ -28,7 +28,7 @@ export const accountRoutes = resourceRoutes({
   access: { read: 'account:read', write: 'account:write' },
   view: AccountView,
   resource: accountResource,
-  get: { id: 'getAccount', summary: 'Read an account' },
+  get: { id: 'getAccount', summary: 'Get an account' },
   put: {
     id: 'putAccount',
     summary: 'Rename an account',
@@ -45,18 +45,18 @@ export const anyAccountRoutes = resourceRoutes({
   resource: accountResource,
   list: {
     id: 'listAllAccounts',
-    summary: 'List all accounts of the installation',
+    summary: 'List all accounts',
     key: 'id',
     async read({ dependencies }, { after, limit }) {
       return (await readAccountPage(dependencies.database.kysely, after, limit)).map(viewAccount);
     },
   },
-  get: { id: 'getAnyAccount', summary: 'Read an account of the installation' },
+  get: { id: 'getAnyAccount', summary: 'Get any account' },
   put: {
     id: 'putAnyAccount',
-    summary: 'Make or change an account, its add-ons, its quota and its suspension',
+    summary: 'Create or update any account',
     description:
-      'What is left out of an account that exists stays as it is. Whoever makes an account is its first owner.',
+      'Sets the name, add-ons, quota, retention and suspension. When updating, omitted members stay unchanged. The person who creates an account becomes its first owner.',
     body: Type.Object(
       {
         name: AccountSchema.properties.name,

@@ -22,7 +22,7 @@ const MyAccountView = Type.Object(
 
 export const getMe = defineOperation({
   id: 'getMe',
-  summary: 'Read who is calling and what the caller may do where',
+  summary: 'Get the caller and their permissions',
   answer: Type.Object(
     {
       person: Nullable(
@@ -31,19 +31,18 @@ export const getMe = defineOperation({
           { ...strict, description: 'Null for an API key.' },
         ),
       ),
-      operator: Type.Boolean({ description: 'Looks after the installation as a whole.' }),
+      operator: Type.Boolean({ description: 'Operates the whole installation.' }),
       accounts: Type.Array(MyAccountView),
     },
     { ...strict, title: 'Me' },
   ),
   async handle(call) {
     const actor = actorOf(call);
-    // Past the memory of accounts and people: who has just changed something sees it here, though the announcement of it may
-    // still be on its way to this process.
+    // Bypasses the cache, so callers see their own changes before the change notification reaches this process.
     const { kysely } = call.dependencies.database;
     const person = actor.kind === 'person' ? await readPerson(kysely, actor.personId) : undefined;
     if (actor.kind === 'person' && person === undefined)
-      throw new Problem('unauthenticated', 'This person is not known any more');
+      throw new Problem('unauthenticated', 'This person no longer exists');
     const accountAccess = await readAccountAccess(kysely, actor);
     const found = await readAccounts(
       kysely,
@@ -64,7 +63,7 @@ export const getMe = defineOperation({
   },
 });
 
-/** The accounts that a caller has a part in, with the role and what it allows; an API key has no role. */
+/** The caller's accounts with role and permissions; an API key has no role. */
 async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
   if (actor.kind === 'key')
     return [{ accountId: actor.accountId, role: null, granted: actor.scopes }];

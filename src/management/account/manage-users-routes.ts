@@ -27,11 +27,11 @@ const UserView = Type.Object(
     disabled: Type.Boolean(),
     hasPassword: Type.Boolean(),
     hasSecondFactor: Type.Boolean(),
-    since: Time('When the person became a user of the account, or was invited.'),
+    since: Time('When the person joined the account or was invited.'),
     invitation: Nullable(
       Type.Object(
-        { invitedBy: Type.String(), expiresAt: Time('Until when it can be accepted.') },
-        { ...strict, description: 'Null once the person has accepted.' },
+        { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
+        { ...strict, description: 'Null once accepted.' },
       ),
     ),
   },
@@ -59,7 +59,7 @@ const KeyTransferQuery = Type.Object(
     keysTo: Type.Optional(
       Type.String({
         description:
-          'Address of another owner of the account, who takes over the API keys that the person made. Without it they end with the role.',
+          'Email of another owner, who takes over the API keys this person created. Without it, the keys are revoked when the person loses the role.',
         maxLength: 320,
       }),
     ),
@@ -68,8 +68,8 @@ const KeyTransferQuery = Type.Object(
 );
 
 /**
- * Gives the keys that a person made to another owner; what is left of them ends with the role.
- * @throws Problem where the other one is no owner of the account
+ * Transfers the API keys a person created to another owner. Keys that remain are revoked with the role.
+ * @throws Problem if the recipient isn't an owner of the account
  */
 async function transferKeys(
   transaction: DatabaseTransaction,
@@ -86,7 +86,7 @@ async function transferKeys(
     newOwner.disabled ||
     newOwner.personId === from
   )
-    throw invalidField('keysTo', 'must be the address of another owner of the account');
+    throw invalidField('keysTo', 'must be the email address of another owner of the account');
   const count = await transferApiKeys(transaction, id, from, newOwner.personId);
   if (count > 0)
     await recordAudit(call, transaction, 'api_keys_taken_over', call.params.email, {
@@ -95,13 +95,13 @@ async function transferKeys(
     });
 }
 
-/** Somebody must be left who can let others in. */
+/** An account without an owner couldn't add users anymore. */
 async function requireOwnerLeft(
   transaction: DatabaseTransaction,
   call: OperationCall,
 ): Promise<void> {
   if ((await countOwners(transaction, accountOf(call).id)) > 0) return;
-  throw new Problem('conflict', 'This is the last owner of the account; name another one first');
+  throw new Problem('conflict', 'This is the last owner of the account. Add another owner first');
 }
 
 export const userRoutes = resourceRoutes({
@@ -111,19 +111,19 @@ export const userRoutes = resourceRoutes({
   resource: userOf,
   list: {
     id: 'listUsers',
-    summary: 'List the users of an account',
+    summary: 'List users',
     key: 'email',
     async read(call, page) {
       const { kysely } = call.dependencies.database;
       return (await readMemberFacts(kysely, accountOf(call).id, page)).map(viewUser);
     },
   },
-  get: { id: 'getUser', summary: 'Read a user' },
+  get: { id: 'getUser', summary: 'Get a user' },
   put: {
     id: 'putUser',
-    summary: 'Invite a person into an account, or change the role',
+    summary: 'Invite a user or change their role',
     description:
-      'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise; left out, they say it themselves.',
+      'Sends an invitation if the person isn’t a user of the account yet; they become one by accepting it and set their own password. Changing a role sends no mail. `name` prefills the name of a new person; if omitted, they enter it themselves.',
     query: KeyTransferQuery,
     body: Type.Omit(UserSchema, ['email', 'operator', 'password'], strict),
     limited: true,
@@ -141,8 +141,8 @@ export const userRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteUser',
-    summary: 'Remove a user from an account, or withdraw an invitation',
-    description: 'The API keys that the person made end, unless `keysTo` names another owner.',
+    summary: 'Remove a user or withdraw an invitation',
+    description: 'API keys the person created are revoked, unless `keysTo` names another owner.',
     query: KeyTransferQuery,
     write: (call) => async (transaction) => {
       const { id } = accountOf(call);
@@ -158,8 +158,8 @@ export const userRoutes = resourceRoutes({
 
 export const resendInvitation = defineOperation({
   id: 'resendInvitation',
-  summary: 'Mail an invitation again',
-  description: 'The link of the earlier mail ends. The new one can be accepted for seven days.',
+  summary: 'Resend an invitation',
+  description: 'The link in the earlier mail stops working. The new one expires after seven days.',
   answer: UserView,
   limited: true,
   handle: (call) =>
@@ -168,7 +168,7 @@ export const resendInvitation = defineOperation({
       const { id } = accountOf(call);
       const [user] = await readMemberFacts(transaction, id, { email: call.params.email });
       if (user?.invitation == null)
-        throw new Problem('conflict', 'This person is a user of the account already');
+        throw new Problem('conflict', 'This person is already a user of the account');
       const { role, name } = user;
       await inviteUser(call, transaction, { role, name: name === '' ? undefined : name });
       return requireResource(call, userOf(call), transaction);

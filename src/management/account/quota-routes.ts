@@ -5,12 +5,12 @@ import { accountOf, defineOperation } from '../operation.ts';
 
 const WindowView = Type.Object(
   {
-    limit: Nullable(Type.Integer({ description: 'Null: none.' })),
+    limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
     used: Type.Integer({
       description:
-        'Messages accepted since it began. While there is traffic, with what processes have reserved for the next second.',
+        'Messages accepted in this window. Under traffic, includes what processes have reserved for the next second.',
     }),
-    endsAt: Time('When it is over and the count begins anew.'),
+    endsAt: Time('When the window ends and the count resets.'),
   },
   { ...strict, title: 'QuotaWindow' },
 );
@@ -31,8 +31,8 @@ function viewWindow(
 
 export const getQuotaUse = defineOperation({
   id: 'getQuotaUse',
-  summary: 'Read how much of its quota an account has used in this hour and on this day',
-  description: 'Only accounts with a quota are counted; for others `used` is 0.',
+  summary: 'Get quota usage for the current hour and day',
+  description: '`used` is 0 for accounts without a quota.',
   answer: QuotaUseView,
   async handle(call) {
     const { id, quota } = accountOf(call);

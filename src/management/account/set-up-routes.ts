@@ -17,11 +17,11 @@ import { callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',
-  summary: 'Ask whether the installation waits for its first owner',
+  summary: 'Check whether set-up is open',
   answer: Type.Object(
     {
       open: Type.Boolean({
-        description: 'Whether the first owner can be made, with a set-up link.',
+        description: 'Whether the first owner can be created with a set-up link.',
       }),
     },
     { ...strict, title: 'SetUp' },
@@ -33,12 +33,12 @@ export const getSetUp = defineOperation({
 
 export const setUp = defineOperation({
   id: 'setUp',
-  summary: 'Make the first owner, the operator of the installation, with an account',
+  summary: 'Create the first owner and account',
   description:
-    'Works once, with the code of the set-up link that the start or `bin/signalpost set-up-link` prints, while there are no people but those of the demo. Signs the browser in.',
+    'Works once, as long as nobody but demo users exists. Takes the code of the set-up link printed at startup or by `bin/signalpost set-up-link`. The owner becomes operator of the installation and is signed in.',
   body: Type.Object(
     {
-      code: Type.String({ description: 'Of the set-up link.', maxLength: 100 }),
+      code: Type.String({ description: 'Code from the set-up link.', maxLength: 100 }),
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
       password: Type.String({
@@ -55,10 +55,11 @@ export const setUp = defineOperation({
   async handle(call) {
     const { request, reply, dependencies } = call;
     const own = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
-    if (!own) throw new Problem('forbidden', 'This works from a page of the service only');
+    if (!own)
+      throw new Problem('forbidden', 'Set-up works only from the set-up page of this service');
     const { code, email, name, password, accountId, accountName } = call.body;
     const codeHash = hashToken(code);
-    // Looked at before anything is locked or hashed, so that a stranger's request costs next to nothing.
+    // Checked before locking or hashing, so unauthenticated requests stay cheap.
     await requireOpen(dependencies.database.kysely);
     if (!(await isValidOneTimeLink(dependencies.database.kysely, 'set-up', codeHash)))
       throw wrongCode();
@@ -66,14 +67,14 @@ export const setUp = defineOperation({
       await requireOpen(transaction);
       if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
-        throw new Problem('conflict', 'This address belongs to somebody of the demo');
+        throw new Problem('conflict', 'This address belongs to a demo user. Use another one');
       const users = [{ email, name, password, role: 'owner' as const }];
-      // Who runs the installation has nobody to ask for the add-on.
+      // The first owner runs the installation and has no operator to ask for the add-on.
       const addOns: ['transactional'] = ['transactional'];
       const account = { id: accountId, name: accountName, addOns, users };
       await applyAccount(dependencies.key, transaction, account);
       const person = await findPersonByEmail(transaction, email);
-      if (person === undefined) throw new Error('the first owner is not there');
+      if (person === undefined) throw new Error('the first owner was not stored');
       await setOperator(transaction, person.id, true);
       const principal = { kind: 'person', personId: person.id } as const;
       const { origin } = callerOf(call);
@@ -87,7 +88,7 @@ export const setUp = defineOperation({
 
 async function requireOpen(kysely: DatabaseTransaction): Promise<void> {
   if (await isSetUpOpen(kysely)) return;
-  throw new Problem('conflict', 'The installation has its owner already');
+  throw new Problem('conflict', 'The installation is already set up');
 }
 
 function wrongCode(): Problem {

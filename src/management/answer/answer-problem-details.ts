@@ -9,7 +9,7 @@ import { notFound, Problem, type ProblemCode, problemCatalogue } from './problem
 /** Media type of RFC 9457 section 3. */
 const problemType = 'application/problem+json; charset=utf-8';
 
-/** Answers an error as problem details: `type`, `title`, `status`, `detail`, `errors` and the request id. */
+/** Sends an error as problem details: `type`, `title`, `status`, `detail`, `errors` and the request id. */
 export function answerProblemDetails(
   error: unknown,
   request: FastifyRequest,
@@ -21,7 +21,7 @@ export function answerProblemDetails(
     request.log.error({ err: problem.cause ?? problem }, title);
   if (status === 503 || problem.retryAfter !== undefined)
     reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
-  // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
+  // RFC 6750 section 3: a 401 names the scheme.
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalpost"');
   return reply
     .code(status)
@@ -39,7 +39,7 @@ export function answerProblemDetails(
     );
 }
 
-/** What the HTTP server itself refuses, by its error codes. */
+/** Errors raised by the HTTP server itself, by error code. */
 const serverCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-request',
@@ -47,7 +47,7 @@ const serverCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
 };
 
-/** Bodies that are not read. */
+/** Rejected bodies. */
 const refusalCodes: Readonly<Record<BodyRefusal['statusCode'], ProblemCode>> = {
   408: 'too-slow',
   413: 'too-large',
@@ -77,11 +77,16 @@ function toProblem(error: unknown): Problem {
     );
   const code = serverCodes[codeOf(error)];
   if (code !== undefined && error instanceof Error) return new Problem(code, error.message);
-  if (error instanceof SyntaxError) return new Problem('malformed-request', 'The body is no JSON');
-  return new Problem('internal-error', 'This is a fault of the service', { cause: error });
+  if (error instanceof SyntaxError)
+    return new Problem('malformed-request', 'The body isn’t valid JSON');
+  return new Problem(
+    'internal-error',
+    'An internal error occurred. Give the requestId to your operator',
+    { cause: error },
+  );
 }
 
-/** What the send operation says of a message that the API sends. */
+/** Maps an error of the send operation, for messages sent through this API. */
 function fromFault(fault: Fault): Problem {
   const { code, details, retryAfter } = fault;
   if (code === 'QUOTA_EXCEEDED') {
@@ -90,14 +95,18 @@ function fromFault(fault: Fault): Problem {
   }
   if (code === 'IO_EXCEPTION')
     return new Problem('unavailable', 'Try again shortly', { cause: fault, retryAfter });
-  return new Problem('internal-error', 'This is a fault of the service', { cause: fault });
+  return new Problem(
+    'internal-error',
+    'An internal error occurred. Give the requestId to your operator',
+    { cause: fault },
+  );
 }
 
 function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** Paths of a manifest begin with where the one thing of this request stood in it. */
+/** The manifest path of the single resource in this request; callers don't see it. */
 const frame = /^accounts\[0\]\.?(?:\w+\[0\]\.?)?/;
 
 function fromManifest(error: ManifestError): Problem {

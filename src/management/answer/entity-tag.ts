@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from './problem.ts';
 
-/** A strong entity tag (RFC 9110 section 8.8.3) of an answer's JSON text. */
+/** A strong entity tag (RFC 9110 section 8.8.3) for a JSON response. */
 export function entityTag(text: string): string {
   return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
 /**
- * Heeds the preconditions of a change (RFC 9110 section 13.1) against what there is now.
- * @param now undefined where there is nothing
- * @throws Problem where it is not what the caller has seen
+ * Checks If-Match and If-None-Match (RFC 9110 section 13.1) against the current state.
+ * @param now undefined if the resource doesn't exist
+ * @throws Problem if a precondition fails
  */
 export function requirePreconditions(request: FastifyRequest, now: unknown): void {
   const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
@@ -19,17 +19,19 @@ export function requirePreconditions(request: FastifyRequest, now: unknown): voi
   if (match !== undefined && !matchesEntityTag(match, tag)) {
     throw new Problem(
       'precondition-failed',
-      now === undefined ? 'It is not there' : 'It is not as it was when you read it; read it again',
+      now === undefined
+        ? 'It doesn’t exist'
+        : 'It changed since you read it. Read it again and retry',
     );
   }
   if (noneMatch !== undefined && matchesEntityTag(noneMatch, tag)) {
-    throw new Problem('precondition-failed', 'It is there already');
+    throw new Problem('precondition-failed', 'It already exists');
   }
 }
 
 /**
- * True where the list of tags names what there is now.
- * @param tag undefined where there is nothing
+ * True if the header matches the current entity tag.
+ * @param tag undefined if the resource doesn't exist
  */
 export function matchesEntityTag(header: string, tag: string | undefined): boolean {
   if (tag === undefined) return false;

@@ -4,17 +4,20 @@ import { invalidField } from '../answer/problem.ts';
 const maxItems = 500;
 const defaultItems = 50;
 
-/** The query of a list: its own filters, and where the page begins. */
+/** The query of a list: its filters plus cursor and limit. */
 export function pageQuery<Filters extends TProperties>(filters: Filters) {
   return Type.Object(
     {
       ...filters,
       cursor: Type.Optional(
-        Type.String({ description: 'Where the page before ended; opaque.', maxLength: 2_000 }),
+        Type.String({
+          description: 'Opaque cursor from the `nextCursor` of the previous page.',
+          maxLength: 2_000,
+        }),
       ),
       limit: Type.Optional(
         Type.Integer({
-          description: `Most items of the page. Default ${defaultItems}.`,
+          description: `Max items per page. Default ${defaultItems}.`,
           minimum: 1,
           maximum: maxItems,
         }),
@@ -30,19 +33,19 @@ export function pageOf<Item extends TSchema>(item: Item) {
     {
       items: Type.Array(item),
       nextCursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'For the next page; null where this was the last one.',
+        description: 'Cursor of the next page; null on the last page.',
       }),
     },
     { additionalProperties: false },
   );
 }
 
-/** How many items the caller wants. */
+/** The requested page size. */
 export function pageSizeOf(query: { readonly limit?: number }): number {
   return query.limit ?? defaultItems;
 }
 
-/** What each part of a place in a list is. */
+/** The type of a part of a cursor. */
 type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
 
 const cursorPartPatterns: Readonly<Record<CursorPart, RegExp>> = {
@@ -53,8 +56,8 @@ const cursorPartPatterns: Readonly<Record<CursorPart, RegExp>> = {
 };
 
 /**
- * The place after which the page begins, as `writeCursor` wrote it.
- * @throws Problem where it was not made here
+ * Decodes a cursor written by `writeCursor`.
+ * @throws Problem if the cursor is invalid
  */
 export function readCursor(
   query: { readonly cursor?: string },
@@ -70,9 +73,9 @@ export function readCursor(
     )
       return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw invalidField('cursor', 'is none that this endpoint gave out');
+  throw invalidField('cursor', 'isn’t a cursor of this endpoint');
 }
 
 function isPart(text: string, part: CursorPart | undefined): boolean {
@@ -83,7 +86,7 @@ export function writeCursor(place: readonly string[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** A page of rows that were read with one more than the limit, to see whether there are more. */
+/** Builds a page from rows read with limit + 1; the extra row shows that there are more. */
 export function toPage<Row, Item>(
   rows: readonly Row[],
   limit: number,

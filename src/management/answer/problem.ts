@@ -1,4 +1,4 @@
-/** One thing that is wrong with a request: a member of the body or a parameter, and the rule that it breaks. */
+/** An invalid body member or parameter, and the rule it breaks. */
 interface FieldError {
   readonly field: string;
   readonly reason: string;
@@ -9,41 +9,41 @@ interface CatalogueEntry {
   readonly title: string;
 }
 
-/** Status and title of everything that the management API can refuse. Names are never reused. */
+/** Status and title of every problem the management API reports. Names are never reused. */
 export const problemCatalogue = {
-  'malformed-request': { status: 400, title: 'The request cannot be read' },
-  unauthenticated: { status: 401, title: 'Sign in first' },
-  forbidden: { status: 403, title: 'Your role does not allow this' },
-  'link-expired': { status: 403, title: 'This link no longer works' },
-  'foreign-request': { status: 403, title: 'Pages of other sites cannot change anything here' },
-  'not-found': { status: 404, title: 'There is no such thing' },
-  'method-not-allowed': { status: 405, title: 'This cannot be done to it' },
-  'too-slow': { status: 408, title: 'The body took too long' },
-  conflict: { status: 409, title: 'Something stands in the way' },
-  'breaks-callers': { status: 409, title: 'Recent callers would be refused' },
-  'precondition-failed': { status: 412, title: 'It was changed meanwhile' },
-  'too-large': { status: 413, title: 'The body is too large' },
-  'unsupported-media-type': { status: 415, title: 'The body has another type than expected' },
-  'validation-failed': { status: 422, title: 'Some values cannot be used' },
+  'malformed-request': { status: 400, title: 'Malformed request' },
+  unauthenticated: { status: 401, title: 'Authentication required' },
+  forbidden: { status: 403, title: 'Permission denied' },
+  'link-expired': { status: 403, title: 'Link expired' },
+  'foreign-request': { status: 403, title: 'Cross-site request rejected' },
+  'not-found': { status: 404, title: 'Not found' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'too-slow': { status: 408, title: 'Request timeout' },
+  conflict: { status: 409, title: 'Conflict' },
+  'breaks-callers': { status: 409, title: 'Breaks recent callers' },
+  'precondition-failed': { status: 412, title: 'Precondition failed' },
+  'too-large': { status: 413, title: 'Request body too large' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+  'validation-failed': { status: 422, title: 'Validation failed' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
-  'internal-error': { status: 500, title: 'Internal Server Error' },
-  busy: { status: 503, title: 'Too much is under way; retry shortly' },
-  unavailable: { status: 503, title: 'The service cannot work now; try again shortly' },
+  'internal-error': { status: 500, title: 'Internal server error' },
+  busy: { status: 503, title: 'Too many operations in progress' },
+  unavailable: { status: 503, title: 'Service temporarily unavailable' },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>;
 
 export type ProblemCode = keyof typeof problemCatalogue;
 
-/** A refusal of the management API; it is answered as problem details (RFC 9457). */
+/** An error of the management API, sent as problem details (RFC 9457). */
 export class Problem extends Error {
   override name = 'Problem';
   readonly code: ProblemCode;
   readonly errors: readonly FieldError[];
-  /** Further members of the answer (RFC 9457 section 3.2). */
+  /** Extension members of the response (RFC 9457 section 3.2). */
   readonly extra: Readonly<Record<string, unknown>>;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter: number | undefined;
 
-  /** @param detail one sentence about this very request */
+  /** @param detail one sentence about this particular request */
   constructor(
     code: ProblemCode,
     detail: string,
@@ -62,16 +62,15 @@ export class Problem extends Error {
   }
 }
 
-/** One value of the request that cannot be used. */
+/** A problem with a single invalid value. */
 export function invalidField(field: string, reason: string): Problem {
   return new Problem('validation-failed', `${field} ${reason}`, { errors: [{ field, reason }] });
 }
 
-/** Somebody else's and what does not exist are told apart by nothing. */
+/** The same for a missing resource and one of another account, so callers can't probe for existence. */
 export function notFound(what: string): Problem {
-  return new Problem('not-found', `There is no such ${what}`);
+  return new Problem('not-found', `${what.charAt(0).toUpperCase()}${what.slice(1)} not found`);
 }
 
-/** Why there is neither an invitation nor a link. */
-export const noSystemMail =
-  'This service sends no mail of its own: an operator has to set SYSTEM_MAIL_FROM';
+/** Why invitations and verification links can't be sent. */
+export const noSystemMail = 'System mail isn’t configured. An operator must set SYSTEM_MAIL_FROM';

@@ -9,10 +9,12 @@ import { accountOf, defineOperation, type OperationCall } from '../operation.ts'
 const AuditView = Type.Object(
   {
     id: Uuid,
-    at: Time('When.'),
+    at: Time('When it happened.'),
     kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
     outcome: Type.String(),
-    email: Nullable(Type.String({ description: 'Who did it; null for machines.' })),
+    email: Nullable(
+      Type.String({ description: 'Who did it; null for API keys and the service itself.' }),
+    ),
     clientId: Nullable(Type.String()),
     remoteAddress: Nullable(Type.String()),
     requestId: Nullable(Type.String()),
@@ -23,8 +25,8 @@ const AuditView = Type.Object(
 
 const query = pageQuery({
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
-  email: Type.Optional(Type.String({ description: 'Only what this person did.', maxLength: 320 })),
-  from: Type.Optional(TimeOrDay('At this time or later.')),
+  email: Type.Optional(Type.String({ description: 'Only events of this person.', maxLength: 320 })),
+  from: Type.Optional(TimeOrDay('At or after this time.')),
   until: Type.Optional(TimeOrDay('Before this time.')),
 });
 
@@ -59,7 +61,7 @@ async function readAuditEntries(
 
 export const listAuditEvents = defineOperation({
   id: 'listAuditEvents',
-  summary: 'Read the audit log of an account, newest first',
+  summary: 'List audit events of an account, newest first',
   query,
   answer: pageOf(AuditView),
   handle: (call) => readAuditEntries(call, accountOf(call).id),
@@ -67,8 +69,8 @@ export const listAuditEvents = defineOperation({
 
 export const listInstallationAuditEvents = defineOperation({
   id: 'listInstallationAuditEvents',
-  summary: 'Read what the audit log has of no single account, newest first',
-  description: 'Sign-ins and password changes, and what operators did.',
+  summary: 'List audit events of the installation, newest first',
+  description: 'Sign-ins, password changes and operator actions that belong to no single account.',
   query,
   answer: pageOf(AuditView),
   handle: (call) => readAuditEntries(call, undefined),

@@ -16,7 +16,7 @@ export interface ImportCounts {
 
 const maxProblems = 100;
 
-/** Rows, and characters, of one statement. */
+/** Max rows and characters per statement. */
 const maxBatchRows = 2_000;
 const maxBatchCharacters = 1_000_000;
 
@@ -25,21 +25,21 @@ interface Row {
   readonly info: { readonly lines: number; readonly bytes: number };
 }
 
-/** Makes something of the rows of a file; `keyOf` tells which of two rows are about the same thing. */
+/** Converts the rows of a file; rows with the same `keyOf` replace each other. */
 export interface RowReader<Item> {
-  /** What the row is, or why it cannot be used. */
+  /** The item, or why the row is invalid. */
   read(record: readonly string[]): Item | string;
   keyOf(item: Item): string;
 }
 
-/** A file that cannot be used at all; rows that cannot be used are counted instead. */
+/** The file as a whole is invalid; invalid rows are only counted. */
 export class InvalidImportFile extends Error {}
 
 /**
- * Reads a CSV file (RFC 4180) whose first row names the columns, and hands on what its rows are, some at a time, so that
- * memory stays the same however long the file is. Of rows about the same thing the last one counts.
- * @param open makes the reader of the file with these columns
- * @throws UnusableFile
+ * Reads a CSV file (RFC 4180) with a header row in batches, so memory doesn't grow with the file. Within a batch, the last
+ * row with the same key wins.
+ * @param open creates the reader for the file's columns
+ * @throws InvalidImportFile
  */
 export async function importCsv<Item extends object>(
   file: Readable,
@@ -85,39 +85,40 @@ export async function importCsv<Item extends object>(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new InvalidImportFile(`The file is no CSV (${error.code})`, { cause: error });
+    throw new InvalidImportFile(`The file isn’t valid CSV (${error.code})`, { cause: error });
   }
   if (reader === undefined) throw new InvalidImportFile('The file has no header row');
   if (batch.size > 0) await flush();
 }
 
-/** @throws UnusableFile */
+/** @throws InvalidImportFile */
 function readColumnNames(record: readonly string[]): string[] {
   const columns = record.map((name) => name.trim());
   const lower = columns.map((name) => name.toLowerCase());
   if (columns.length > maxContactColumns)
     throw new InvalidImportFile(`The file has more than ${maxContactColumns} columns`);
-  if (columns.includes('')) throw new InvalidImportFile('A column has no name');
+  if (columns.includes('')) throw new InvalidImportFile('A column name is empty');
   if (columns.some((name) => name.includes('\0')))
-    throw new InvalidImportFile('A column name has a NUL character');
+    throw new InvalidImportFile('A column name contains a NUL character');
   if (columns.some((name) => name.length > maxContactFieldNameLength))
     throw new InvalidImportFile(
-      `A column name has more than ${maxContactFieldNameLength} characters`,
+      `A column name is longer than ${maxContactFieldNameLength} characters`,
     );
-  if (new Set(lower).size < lower.length) throw new InvalidImportFile('Two columns have one name');
+  if (new Set(lower).size < lower.length)
+    throw new InvalidImportFile('Two columns have the same name');
   return columns;
 }
 
 function readRow<Item>(reader: RowReader<Item>, record: readonly string[]): Item | string {
   for (const value of record) {
     if (value.length > maxContactFieldLength)
-      return `has more than ${maxContactFieldLength} characters`;
-    if (value.includes('\0')) return 'has a NUL character';
+      return `has a value longer than ${maxContactFieldLength} characters`;
+    if (value.includes('\0')) return 'contains a NUL character';
   }
   return reader.read(record);
 }
 
-/** A value as it was before the export put an apostrophe before what a spreadsheet would run. */
+/** Removes the apostrophe that the export puts before values a spreadsheet would run as formulas. */
 export function stripFormulaGuard(value: string): string {
   return value.replace(/^'(?=[=+\-@\t\r])/, '');
 }

@@ -4,7 +4,7 @@ import type { AccountId, ListId } from '../../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 
-/** What a file is imported into: a contact list, or the suppressions of the account. */
+/** The target of an import: a contact list or the account's suppressions. */
 export interface ImportTarget {
   readonly accountId: AccountId;
   /** Undefined: suppressions. */
@@ -15,7 +15,7 @@ export interface ImportKey extends ImportTarget {
   readonly importId: string;
 }
 
-/** How far an import is. */
+/** Progress of an import. */
 export interface ImportProgress {
   readonly state: 'running' | 'done' | 'failed';
   readonly bytesTotal: number;
@@ -28,7 +28,7 @@ export interface ImportProgress {
   readonly changedAt: Date;
 }
 
-/** Begins an import. @returns false where there is one of this id */
+/** @returns false if an import with this id exists */
 export async function createImport(
   kysely: Kysely,
   { accountId, listId, importId }: ImportKey,
@@ -59,7 +59,7 @@ export async function saveProgress(
   );
 }
 
-/** An import; one whose node was not heard of for a minute has failed with it. */
+/** An import. One without progress for a minute counts as failed, since its node is gone. */
 export async function readImport(
   kysely: Kysely,
   { importId, ...target }: ImportKey,
@@ -68,7 +68,7 @@ export async function readImport(
   return found;
 }
 
-/** The last hundred imports into a target, newest first. */
+/** The last 100 imports into a target, newest first. */
 export async function readImports(
   kysely: Kysely,
   { accountId, listId }: ImportTarget,

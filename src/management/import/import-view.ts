@@ -14,17 +14,17 @@ import {
 const progress = {
   state: Type.Enum(['running', 'done', 'failed']),
   bytesTotal: Type.Integer(),
-  bytesRead: Type.Integer({ description: 'How far the file was read.' }),
+  bytesRead: Type.Integer({ description: 'Bytes of the file processed.' }),
   rowsRead: Type.Integer(),
   rowsWritten: Type.Integer({
-    description: 'Things that were added or changed, or were so already.',
+    description: 'Rows added, updated or already up to date.',
   }),
-  rowsWrong: Type.Integer({ description: 'Rows that could not be used and were left out.' }),
+  rowsWrong: Type.Integer({ description: 'Invalid rows, which were skipped.' }),
   problems: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }, strict), {
-    description: 'Of the first wrong rows.',
+    description: 'Problems of the first invalid rows.',
   }),
-  createdAt: Time('When it began.'),
-  changedAt: Time('When it came further last.'),
+  createdAt: Time('When it started.'),
+  changedAt: Time('When it last made progress.'),
 };
 
 export const ImportView = Type.Object(progress, { ...strict, title: 'FileImport' });
@@ -49,13 +49,13 @@ export function viewProgress(found: ImportProgress): Wire<Static<typeof ImportVi
   };
 }
 
-/** The last imports into a target, newest first. */
+/** The most recent imports into a target, newest first. */
 export async function viewImports(call: Pick<OperationCall, 'dependencies'>, target: ImportTarget) {
   const items = await readImports(call.dependencies.database.kysely, target);
   return { items: items.map((item) => ({ id: item.id, ...viewProgress(item) })), nextCursor: null };
 }
 
-/** @throws Problem where there is no such import */
+/** @throws Problem if the import doesn't exist */
 export async function requireImport(
   call: Pick<OperationCall, 'dependencies'>,
   name: ImportKey,

@@ -15,22 +15,22 @@ import { type ImportCounts, InvalidImportFile, importCsv, type RowReader } from 
 import { createImport, type ImportKey, readImport, saveProgress } from './import-progress-store.ts';
 import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 
-/** Bytes of a file. */
+/** Max size of a file. */
 const maxFileBytes = 1024 ** 3;
 
 /** How a file is imported. */
 interface ImportJob<Item extends object> {
   readonly name: ImportKey;
-  /** The kind of the audit event and what it is about. */
+  /** Kind and subject of the audit event. */
   readonly event: { readonly kind: string; readonly id: string };
   open(columns: readonly string[]): RowReader<Item>;
   write(kysely: DatabaseTransaction, items: readonly Item[]): Promise<void>;
 }
 
 /**
- * Takes a CSV file in and answers once it is here; then its rows are imported while the import's own address tells how far
- * it is. The same id again imports nothing, and is refused where the request's preconditions say so.
- * @throws Problem where too many are under way, or the file is too large or no CSV by its type
+ * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an id imports
+ * nothing and still honors the request's preconditions.
+ * @throws Problem if too many imports are running, or the file is too large or not text/csv
  */
 export async function receiveImport<Item extends object>(
   call: OperationCall,
@@ -48,7 +48,7 @@ export async function receiveImport<Item extends object>(
   if (!imports.acquireSlot(accountId))
     throw new Problem(
       'too-many-requests',
-      'Your account is importing as many files as it may; try again when one is done',
+      'Your account has too many imports running. Retry when one completes',
       { retryAfter: 10 },
     );
   let running = false;
@@ -66,7 +66,7 @@ export async function receiveImport<Item extends object>(
   return requireImport(call, job.name);
 }
 
-/** @throws Problem where it is not as the preconditions of the request want it */
+/** @throws Problem if a precondition of the request fails */
 async function importExists(
   call: OperationCall,
   { name }: Pick<ImportJob<object>, 'name'>,
@@ -83,8 +83,8 @@ interface TemporaryFile {
 }
 
 /**
- * The network's pace is not that of the database: the file waits on disk, not in memory. Its name is taken away at once, so
- * that nothing of it is left however this process ends.
+ * Buffers the upload on disk, because the network can be faster than the database. The file is unlinked at once, so nothing
+ * is left behind if the process dies.
  */
 async function storeTemporaryFile(body: Readable): Promise<TemporaryFile> {
   const folder = await mkdtemp(join(tmpdir(), 'signalpost-import-'));
@@ -98,7 +98,7 @@ async function storeTemporaryFile(body: Readable): Promise<TemporaryFile> {
     await remove();
   };
   try {
-    // Where an open file cannot be removed, it is when it was read.
+    // If the platform can't unlink an open file, discard() does it later.
     await remove().catch(() => undefined);
     await pipeline(body, limitBytes(maxFileBytes), async (chunks: AsyncIterable<Buffer>) => {
       for await (const chunk of chunks) await handle.appendFile(chunk);
@@ -110,7 +110,7 @@ async function storeTemporaryFile(body: Readable): Promise<TemporaryFile> {
   }
 }
 
-/** @returns false where another request with this id was faster */
+/** @returns false if a concurrent request registered this id first */
 async function registerImport<Item extends object>(
   call: OperationCall,
   job: ImportJob<Item>,
@@ -127,9 +127,9 @@ async function registerImport<Item extends object>(
 }
 
 const interruptedReason =
-  'The service was stopped before the end of the file; send it again with another id';
+  'The service stopped before the import finished. Upload the file again with a new id';
 
-/** Never rejects: what became of it is in the database, or is seen there for want of news. */
+/** Never rejects: the outcome is in the database, or a stale import there counts as failed. */
 async function runImport<Item extends object>(
   call: OperationCall,
   job: ImportJob<Item>,
@@ -157,7 +157,7 @@ async function runImport<Item extends object>(
     if (error instanceof InvalidImportFile)
       counts.problems.unshift({ line: 0, reason: error.message });
     else if (stopping.aborted) counts.problems.unshift({ line: 0, reason: interruptedReason });
-    else call.request.log.error({ err: error }, 'the import of a file failed');
+    else call.request.log.error({ err: error }, 'file import failed');
     await save('failed').catch(() => undefined);
   } finally {
     rows.destroy();

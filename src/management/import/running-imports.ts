@@ -1,21 +1,21 @@
 import { FairCapacity } from '../../foundation/fair-capacity.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
-/** Files that a process imports at once, those of all accounts; each needs a few megabytes of memory, and its size on disk. */
+/** Max concurrent imports per process; each needs a few megabytes of memory and its file size on disk. */
 const maxImports = 8;
 
-/** The imports of this process: how many there may be, and their end when the service stops. */
+/** Limits the imports of this process and stops them at shutdown. */
 export class RunningImports {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new FairCapacity(maxImports);
 
-  /** Aborts when the service stops: an import ends then with the rows that it has, and says so. */
+  /** Aborts at shutdown; an import then keeps the rows written so far and reports that it was interrupted. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Takes a place for a file that is coming in. @returns false where the account has its share, or none is free */
+  /** Reserves a slot for an incoming file. @returns false if the account has used its share or none is free */
   acquireSlot(accountId: AccountId): boolean {
     if (!this.#slots.canAcquire(accountId)) return false;
     this.#slots.acquire(accountId);
@@ -26,7 +26,7 @@ export class RunningImports {
     this.#slots.release(accountId);
   }
 
-  /** Holds a place until an import has ended. @param running never rejects */
+  /** Holds the slot until the import ends. @param running never rejects */
   track(accountId: AccountId, running: Promise<void>): void {
     const tracked = running.finally(() => {
       this.#running.delete(tracked);
@@ -35,7 +35,7 @@ export class RunningImports {
     this.#running.add(tracked);
   }
 
-  /** Ends the imports under way, whose state is in the database then; none may begin any more. */
+  /** Stops running imports and waits until their state is saved. No imports may start afterwards. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running);

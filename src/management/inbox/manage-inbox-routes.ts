@@ -16,18 +16,22 @@ const InboxSummaryView = Type.Object(
     envelopeTo: Type.Array(Type.String()),
     from: Nullable(Type.String({ description: 'The From header, decoded.' })),
     subject: Type.String(),
-    beginning: Type.String({ description: 'How the text begins.' }),
+    beginning: Type.String({ description: 'The beginning of the text.' }),
   },
   { ...strict, title: 'InboxSummary' },
 );
 
 /**
- * The messages that the caller may see.
- * @throws Problem where mail is not captured, and for callers who have no part in an account whose mail is there too
+ * The captured messages the caller may see.
+ * @throws Problem if mail isn't captured, or the caller can't read the mail of every account
  */
 async function inboxOf(call: OperationCall): Promise<InboxStore> {
   const { inbox, database } = call.dependencies;
-  if (inbox === undefined) throw notFound('inbox: mail is not captured here');
+  if (inbox === undefined)
+    throw new Problem(
+      'not-found',
+      'There is no inbox, because mail isn’t captured on this installation',
+    );
   const { actor } = call;
   const reader =
     actor?.kind === 'person'
@@ -37,7 +41,7 @@ async function inboxOf(call: OperationCall): Promise<InboxStore> {
   if (readable !== undefined) return readable === 'all' ? inbox : inbox.ofAccounts();
   throw new Problem(
     'forbidden',
-    'The inbox holds the mail of all accounts: it is for operators, and for who owns or develops in every account',
+    'The inbox contains mail of all accounts. Only operators, and people who are owner or developer of every account, can open it',
   );
 }
 
@@ -50,10 +54,13 @@ export const listInboxMessages = defineOperation({
   id: 'listInboxMessages',
   summary: 'List captured messages, newest first',
   description:
-    'The inbox is one for the installation, so it is for operators, and for who owns or develops in every account. Only operators see mail of the service itself, such as password links, here. It exists where mail is captured.',
+    'Available with DELIVERY=inbox. The inbox is shared by the whole installation, so only operators, and people who are owner or developer of every account, can open it. Only operators see system mail, such as password links.',
   query: pageQuery({
     search: Type.Optional(
-      Type.String({ description: 'In subject, addresses or text, in any case.', maxLength: 200 }),
+      Type.String({
+        description: 'Text to find in subject, addresses or body, case-insensitive.',
+        maxLength: 200,
+      }),
     ),
   }),
   answer: pageOf(InboxSummaryView),
@@ -68,7 +75,7 @@ export const listInboxMessages = defineOperation({
 
 export const getInboxMessage = defineOperation({
   id: 'getInboxMessage',
-  summary: 'Read a captured message',
+  summary: 'Get a captured message',
   answer: Type.Object(
     {
       id: Uuid,
@@ -79,7 +86,7 @@ export const getInboxMessage = defineOperation({
       headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }, strict)),
       html: Nullable(Type.String()),
       text: Nullable(Type.String()),
-      source: Type.String({ description: 'As it was received.' }),
+      source: Type.String({ description: 'The raw message as received.' }),
     },
     { ...strict, title: 'InboxMessage' },
   ),

@@ -10,22 +10,22 @@ import { resourceRoutes } from '../resource-routes.ts';
 
 export const getSettings = defineOperation({
   id: 'getSettings',
-  summary: 'Read the settings of the installation',
-  description: 'They come from the environment of the service; secrets are not among them.',
+  summary: 'Get the settings of the installation',
+  description: 'Set through environment variables. Secrets aren’t included.',
   answer: Type.Object(
     {
       version: Type.String(),
       publicUrl: Type.String(),
       delivery: Type.String({ description: '`inbox`, `relay` or `direct`.' }),
       deliveryRedirect: Nullable(
-        Type.String({ description: 'Every message goes to this address instead.' }),
+        Type.String({ description: 'If set, every message is sent to this address instead.' }),
       ),
       deliveryAllow: Type.Array(Type.String(), {
-        description: 'Only these domains are delivered to; empty: all.',
+        description: 'If not empty, only these domains are delivered to.',
       }),
-      hostname: Nullable(Type.String({ description: 'Name given in EHLO.' })),
+      hostname: Nullable(Type.String({ description: 'Host name sent in EHLO.' })),
       sourcePools: Type.Array(Type.String(), {
-        description: 'Pools of source addresses that sending domains may use.',
+        description: 'Source address pools available to sending domains.',
       }),
     },
     { ...strict, title: 'Settings' },
@@ -82,16 +82,16 @@ export const operatorRoutes = resourceRoutes({
   resource: operatorOf,
   get: {
     id: 'getOperator',
-    summary: 'Read whether a person was named operator of the installation',
+    summary: 'Get an operator',
   },
   put: {
     id: 'putOperator',
-    summary: 'Name a person operator of the installation',
+    summary: 'Make a person an operator',
     write: (call) => writeOperator(call, true),
   },
   remove: {
     id: 'deleteOperator',
-    summary: 'Take the rank of operator from a person',
+    summary: 'Remove an operator',
     write: (call) => writeOperator(call, false),
   },
 });

@@ -21,8 +21,7 @@ const MailTemplateView = Type.Object(
   {
     kind: Type.Enum([...systemMailKinds]),
     replaced: Type.Boolean({
-      description:
-        'Whether an operator wrote this text; it stands in place of the built-in ones in every language.',
+      description: 'Whether an operator has replaced the built-in text.',
     }),
     ...content,
     fields: Type.Array(
@@ -30,11 +29,11 @@ const MailTemplateView = Type.Object(
         {
           name: Type.String(),
           description: Type.Optional(Type.String()),
-          secret: Type.Boolean({ description: 'Shown nowhere but in the mail.' }),
+          secret: Type.Boolean({ description: 'Shown only in the mail itself.' }),
         },
         strict,
       ),
-      { description: 'What the text can use.' },
+      { description: 'Fields the text can use.' },
     ),
   },
   { ...strict, title: 'MailTemplate' },
@@ -70,8 +69,8 @@ function replacementOf(call: OperationCall) {
 
 export const listMailTemplates = defineOperation({
   id: 'listMailTemplates',
-  summary: 'List the texts of mail of the service itself',
-  description: 'The ones in use; a built-in one is shown in English.',
+  summary: 'List system mail templates',
+  description: 'The templates in use. Built-in ones are shown in English.',
   answer: pageOf(MailTemplateView),
   async handle({ dependencies }) {
     const items = await Promise.all(
@@ -88,14 +87,14 @@ export const mailTemplateRoutes = resourceRoutes({
   resource: replacementOf,
   get: {
     id: 'getMailTemplate',
-    summary: 'Read the text that replaces a kind of mail of the service itself',
-    description: '404 while the built-in text is in use; the list shows that one.',
+    summary: 'Get a replaced system mail template',
+    description: '404 while the built-in text is in use; the list includes it.',
   },
   put: {
     id: 'putMailTemplate',
-    summary: 'Replace the text of mail of the service itself',
+    summary: 'Replace a system mail template',
     description:
-      'It stands in place of the built-in text in every language. A mail with a link must use the field `Link` in its HTML and in its text; the link stays secret and is never tracked. A preview text that is left out is empty, a text part is made from the HTML.',
+      'Replaces the built-in text in every language. Mail with a link must use the field `Link` in both HTML and text; the link stays secret and is never tracked. If omitted, the preview text is empty and the text part is generated from the HTML.',
     body: Type.Object(content, strict),
     async write(call) {
       const { mailKind } = call.params;
@@ -110,7 +109,7 @@ export const mailTemplateRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteMailTemplate',
-    summary: 'Go back to the built-in text of mail of the service itself',
+    summary: 'Restore a built-in system mail template',
     write: (call) => (transaction) =>
       removeTemplate(transaction, systemAccountId, replacementId(call.params.mailKind)),
   },

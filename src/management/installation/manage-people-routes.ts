@@ -19,8 +19,8 @@ const PersonView = Type.Object(
     id: Type.String(),
     email: Type.String(),
     name: Type.String(),
-    operator: Type.Boolean({ description: 'Was named operator of the installation.' }),
-    disabled: Type.Boolean({ description: 'Can neither sign in nor use a token.' }),
+    operator: Type.Boolean({ description: 'Whether the person is an operator.' }),
+    disabled: Type.Boolean({ description: 'Disabled people can’t sign in or use tokens.' }),
     accounts: Type.Array(
       Type.Object({ accountId: Type.String(), role: UserSchema.properties.role }, strict),
     ),
@@ -51,12 +51,17 @@ export const peopleRoutes = resourceRoutes({
   resource: personResource,
   list: {
     id: 'listPeople',
-    summary: 'List the people of the installation',
+    summary: 'List people',
     filters: {
       contains: Type.Optional(
-        Type.String({ description: 'Part of the address or name, in any case.', maxLength: 320 }),
+        Type.String({
+          description: 'Part of the address or name, case-insensitive.',
+          maxLength: 320,
+        }),
       ),
-      operator: Type.Optional(Type.Boolean({ description: 'Only operators, or only others.' })),
+      operator: Type.Optional(
+        Type.Boolean({ description: 'True: only operators. False: only others.' }),
+      ),
     },
     key: 'email',
     async read({ dependencies, query: { contains, operator } }, page) {
@@ -64,18 +69,18 @@ export const peopleRoutes = resourceRoutes({
       return (await readPeople(dependencies.database.kysely, filter)).map(viewPerson);
     },
   },
-  get: { id: 'getPerson', summary: 'Read a person' },
+  get: { id: 'getPerson', summary: 'Get a person' },
   put: {
     id: 'putPerson',
-    summary: 'Disable a person, or let one in again',
+    summary: 'Disable or enable a person',
     description:
-      'Ends the tokens, sessions and API keys of a disabled person on every node within a second. Roles stay.',
+      'Disabling revokes the person’s tokens, sessions and API keys on every node within a second. Roles stay.',
     query: Type.Object(
       {
         keysTo: Type.Optional(
           Type.String({
             description:
-              'Address of somebody else who takes over the API keys that a disabled person made, in every account that they own. The rest end.',
+              'Email of a person who takes over the API keys the disabled person created, in every account this person owns. The other keys are revoked.',
             maxLength: 320,
           }),
         ),
@@ -88,7 +93,7 @@ export const peopleRoutes = resourceRoutes({
       if (person === undefined) throw notFound('person');
       const { disabled } = call.body;
       if (disabled && person.id === personOf(actorOf(call)))
-        throw new Problem('conflict', 'Nobody can disable themselves');
+        throw new Problem('conflict', 'You can’t disable yourself');
       if (!disabled) return enablePerson(transaction, person.id);
       await transferPersonKeys(transaction, call, person.id);
       await disablePerson(transaction, person.id);
@@ -96,7 +101,7 @@ export const peopleRoutes = resourceRoutes({
   },
 });
 
-/** @throws Problem where `keysTo` names nobody who can take any of the keys over */
+/** @throws Problem if the person in `keysTo` can't take over any of the keys */
 async function transferPersonKeys(
   transaction: DatabaseTransaction,
   call: OperationCall & { readonly query: { readonly keysTo?: string } },
@@ -107,9 +112,9 @@ async function transferPersonKeys(
   if (transferred === undefined)
     throw invalidField(
       'keysTo',
-      'must be the address of an owner of an account with keys of the person',
+      'must be the email of an owner of an account in which the person created keys',
     );
-  // The account's own audit log has it.
+  // Recorded in the account's own audit log.
   for (const [accountId, count] of transferred.transferred)
     await recordChange(
       transaction,

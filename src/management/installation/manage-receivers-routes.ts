@@ -10,29 +10,29 @@ const ReceiverView = Type.Object(
   {
     name: Type.String(),
     label: Type.String(),
-    rate: Type.Number({ description: 'Messages per second of all nodes together.' }),
+    rate: Type.Number({ description: 'Messages per second, across all nodes.' }),
     connections: Type.Integer(),
-    sending: Type.Number({ description: 'Messages per second at this moment.' }),
-    fixedRate: Nullable(Type.Number({ description: 'Set by a person; null: learnt.' })),
+    sending: Type.Number({ description: 'Current messages per second.' }),
+    fixedRate: Nullable(Type.Number({ description: 'Set by an operator; null: learned.' })),
     fixedConnections: Nullable(Type.Integer()),
-    messagesPerConnection: Type.Integer({ description: 'Messages that a connection carries.' }),
+    messagesPerConnection: Type.Integer({ description: 'Max messages per connection.' }),
     fixedMessagesPerConnection: Nullable(Type.Integer()),
     session: Nullable(
       Type.Object(
         {
           messagesPerConnection: Type.Integer(),
-          learntAt: Time('Since when.'),
-          reason: Type.String({ description: 'What the receiver said when it took no more.' }),
+          learntAt: Time('When it was learned.'),
+          reason: Type.String({ description: 'The receiver’s reply when it accepted no more.' }),
         },
         {
           ...strict,
           title: 'LearntSession',
-          description: 'What was learnt about connections; null: they carry as many as is usual.',
+          description: 'Learned limit per connection; null: the default applies.',
         },
       ),
     ),
-    slowedAt: Nullable(Time('When the receiver asked for less last.')),
-    slowedReason: Nullable(Type.String({ description: 'What it said.' })),
+    slowedAt: Nullable(Time('When the receiver last throttled mail.')),
+    slowedReason: Nullable(Type.String({ description: 'The receiver’s reply.' })),
   },
   { ...strict, title: 'Receiver' },
 );
@@ -71,7 +71,7 @@ function viewReceiver(destination: DestinationState) {
 
 export const listReceivers = defineOperation({
   id: 'listReceivers',
-  summary: 'List the receivers that are delivered to, with their learnt pace',
+  summary: 'List receivers with their rate limits',
   answer: pageOf(ReceiverView),
   async handle(call) {
     const all = await shapingStoreOf(call).list();

@@ -6,20 +6,20 @@ import type { OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { shapingStoreOf } from './manage-receivers-routes.ts';
 
-/** What people decide about the pace of a receiver; null: it is learnt. */
+/** Manual rate limits of a receiver; null: learned. */
 const settings = {
   rate: Nullable(
     Type.Number({
-      description: 'Messages per second of all nodes together; null: learnt.',
+      description: 'Messages per second, across all nodes; null: learned.',
       exclusiveMinimum: 0,
       maximum: 100_000,
     }),
   ),
   connections: Nullable(
-    Type.Integer({ description: 'null: learnt.', minimum: 1, maximum: 10_000 }),
+    Type.Integer({ description: 'null: learned.', minimum: 1, maximum: 10_000 }),
   ),
   messagesPerConnection: Nullable(
-    Type.Integer({ description: 'null: learnt.', minimum: 1, maximum: 100_000 }),
+    Type.Integer({ description: 'null: learned.', minimum: 1, maximum: 100_000 }),
   ),
 };
 
@@ -52,12 +52,12 @@ export const receiverSettingsRoutes = resourceRoutes({
   resource: settingsOf,
   get: {
     id: 'getReceiverSettings',
-    summary: 'Read what people decided about the pace of a receiver',
+    summary: 'Get the manual rate limits of a receiver',
   },
   put: {
     id: 'putReceiverSettings',
-    summary: 'Fix the pace of a receiver, or let it be learnt again',
-    description: 'What is left out stays; null is learnt.',
+    summary: 'Set the rate limits of a receiver',
+    description: 'Omitted members stay unchanged; null returns to the learned value.',
     body: SettingsBody,
     write: (call) => (transaction, before) => {
       const { rate, connections, messagesPerConnection } = { ...before, ...call.body };

@@ -18,15 +18,15 @@ const TlsDayView = Type.Object(
     day: Day('In UTC.'),
     domain: Type.String({ description: 'The recipients’ domain.' }),
     policyType: Type.Enum(['sts', 'no-policy-found'], {
-      description: 'What sessions were held against: an MTA-STS policy, or nothing.',
+      description: 'The policy applied: MTA-STS (`sts`) or none.',
     }),
-    success: Type.Number({ description: 'Sessions.' }),
-    failed: Type.Number({ description: 'Sessions.' }),
+    success: Type.Number({ description: 'Successful sessions.' }),
+    failed: Type.Number({ description: 'Failed sessions.' }),
     failures: Type.Array(
       Type.Object(
         {
           type: Type.String({ description: 'A result type of RFC 8460 section 4.3.' }),
-          host: Type.String({ description: 'The MX host; empty where it never came to one.' }),
+          host: Type.String({ description: 'The MX host; empty if none was reached.' }),
           sessions: Type.Number(),
         },
         { ...strict, title: 'TlsFailure' },
@@ -87,18 +87,18 @@ function tlsResultStoreOf({ dependencies }: Pick<OperationCall, 'dependencies'>)
   return new TlsResultStore(dependencies.database, newId());
 }
 
-/** @throws Problem for what looks like a day and is none, such as `2026-02-30` */
+/** @throws Problem for an invalid calendar date such as `2026-02-30` */
 function readDay(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (parseTimestamp(`${text}T00:00:00Z`) === undefined)
-    throw invalidField(name, 'is no day such as 2026-01-31');
+    throw invalidField(name, 'must be a date such as 2026-01-31');
   return text;
 }
 
 function readDomain(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const domain = parseDomainName(text);
-  if (domain === undefined) throw invalidField('domain', 'is no domain');
+  if (domain === undefined) throw invalidField('domain', 'must be a domain');
   return domain;
 }
 
@@ -111,13 +111,13 @@ function readPosition(call: OperationCall<{ readonly cursor?: string }>): TlsDay
 
 export const listTlsResults = defineOperation({
   id: 'listTlsResults',
-  summary: 'List how TLS went with the servers of recipients’ domains, by day, newest first',
+  summary: 'List TLS results by day and recipient domain, newest first',
   description:
-    'Counted as RFC 8460 counts, where the service delivers by itself; each session once, within half a minute. Kept for 60 days.',
+    'Counted as in RFC 8460, with DELIVERY=direct. Sessions appear within 30 seconds. Kept for 60 days.',
   query: pageQuery({
     domain: Type.Optional(Type.String({ description: 'Only this domain.', maxLength: 253 })),
-    from: Type.Optional(Day('This day in UTC or later.')),
-    until: Type.Optional(Day('This day in UTC or earlier.')),
+    from: Type.Optional(Day('On or after this UTC day.')),
+    until: Type.Optional(Day('On or before this UTC day.')),
   }),
   answer: pageOf(TlsDayView),
   async handle(call) {
@@ -139,7 +139,7 @@ export const listTlsResults = defineOperation({
 
 export const getTlsReport = defineOperation({
   id: 'getTlsReport',
-  summary: 'Read the TLS report of a day for a domain, as RFC 8460 section 4 writes it',
+  summary: 'Get the TLS report for a domain and day (RFC 8460 section 4)',
   query: Type.Object({ day: Day('In UTC.') }, strict),
   answer: TlsReportView,
   async handle(call) {

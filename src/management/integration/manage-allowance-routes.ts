@@ -14,15 +14,16 @@ import { requireIntegration } from './manage-integrations-routes.ts';
 
 export const listAllowanceUses = defineOperation({
   id: 'listAllowanceUses',
-  summary: 'Read what people have used of an integration’s initial token requests in the last hour',
-  description: 'Whoever used nothing is not listed. Refresh requests do not count.',
+  summary: 'List token request usage of an integration',
+  description:
+    'Initial token requests per person in the last hour. People without requests aren’t listed. Refresh requests don’t count.',
   answer: pageOf(
     Type.Object(
       {
         email: Type.String(),
         used: Type.Integer(),
         left: Type.Integer(),
-        freeAt: Nullable(Time('When the next one is allowed, where none is left.')),
+        freeAt: Nullable(Time('When the next request is allowed; null if some are left.')),
       },
       { ...strict, title: 'AllowanceUse' },
     ),
@@ -40,7 +41,7 @@ const AllowanceView = Type.Object(
     clientId: Type.String(),
     accountId: Type.String(),
     perHour: Type.Integer({
-      description: 'Initial token requests of each person in a sliding hour.',
+      description: 'Max initial token requests per person in a sliding hour.',
     }),
   },
   { ...strict, title: 'Allowance' },
@@ -60,21 +61,22 @@ function allowanceChange(call: OperationCall) {
 
 export const getAllowance = defineOperation({
   id: 'getAllowance',
-  summary: 'Read how many initial token requests an integration is allowed',
+  summary: 'Get the token request limit of an integration',
   answer: AllowanceView,
   handle: (call) => requireResource(call, allowanceChange(call)),
 });
 
 export const putAllowance = defineOperation({
   id: 'putAllowance',
-  summary: 'Lift, or lower, how many initial token requests an integration is allowed',
-  description: 'It holds at once and on every node, also for people whose requests are used up.',
+  summary: 'Set the token request limit of an integration',
+  description:
+    'Takes effect immediately on every node, also for people who have reached the limit.',
   body: Type.Object({ perHour: Type.Integer({ minimum: 1, maximum: maxAllowance }) }, strict),
   answer: AllowanceView,
   conditional: true,
   async handle(call) {
     const { accountId } = await requireResource(call, allowanceChange(call));
-    // The account that the integration is of sees it in its audit log.
+    // Recorded in the audit log of the integration's account.
     const actor = { ...callerOf(call), accountId };
     const { perHour: allowance } = call.body;
     const write = (transaction: DatabaseTransaction) =>

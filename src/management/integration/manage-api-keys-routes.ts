@@ -55,7 +55,7 @@ export const createApiKey = defineOperation({
   id: 'createApiKey',
   summary: 'Create an API key',
   description:
-    'The key is shown once. Its scopes can’t go beyond your own permissions, and it ends when you leave the account or lose your role, unless another owner takes it over. With `messages:send` it works on the send operation in place of an access token.',
+    'The key is shown once. Its scopes can’t go beyond your own permissions, and it’s revoked when you leave the account or lose your role, unless another owner takes it over. With `messages:send` it works on the send operation in place of an access token.',
   body: Type.Object(
     {
       name: Name('What the key is for.'),
@@ -124,7 +124,7 @@ export const rotateApiKey = defineOperation({
         Type.Integer({
           minimum: 0,
           maximum: maxOverlapHours,
-          description: 'Hours that both work. Default: 24.',
+          description: 'Hours during which both keys work. Default: 24.',
         }),
       ),
     },
@@ -167,7 +167,7 @@ export const deleteApiKey = defineOperation({
     }),
 });
 
-/** Nobody gives a key more than they have themselves. */
+/** A key can't have more permissions than its creator. */
 async function requireOwnScopes(
   call: OperationCall,
   scopes: ApiKeyLimits['scopes'],
@@ -175,10 +175,10 @@ async function requireOwnScopes(
   const own = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
   const beyond = scopes.filter((scope) => own?.has(scope) !== true);
   if (beyond.length > 0)
-    throw invalidField('scopes', `goes beyond your own permissions: ${beyond.join(', ')}`);
+    throw invalidField('scopes', `exceeds your own permissions: ${beyond.join(', ')}`);
 }
 
-/** Records that a key was created. @throws Problem where none was */
+/** Records the creation of a key. @throws Problem if it failed */
 async function recordCreation(
   call: OperationCall,
   transaction: DatabaseTransaction,

@@ -31,17 +31,18 @@ const IntegrationView = Type.Object(
     requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
     disabled: Type.Boolean(),
     previousSecretUntil: Nullable(
-      Time('Until when the secret before the last rotation works too.'),
+      Time('When the secret from before the last rotation stops working.'),
     ),
     allowance: Type.Integer({
-      description: 'Initial token requests of each person in a sliding hour; operators lift it.',
+      description:
+        'Max initial token requests per person in a sliding hour. Only operators can change it.',
     }),
   },
   { ...strict, title: 'Integration' },
 );
 
 const SecretView = Type.Object(
-  { clientId: Type.String(), clientSecret: Type.String({ description: 'Shown this once.' }) },
+  { clientId: Type.String(), clientSecret: Type.String({ description: 'Shown only once.' }) },
   { ...strict, title: 'ClientSecret' },
 );
 
@@ -59,7 +60,7 @@ function viewIntegration(integration: StoredIntegration): Wire<Static<typeof Int
   };
 }
 
-/** An integration of another account is as unknown as one that does not exist. */
+/** Treats an integration of another account as missing. */
 async function readOwn(transaction: DatabaseTransaction, call: OperationCall) {
   const integration = await readIntegration(transaction, call.params.clientId);
   return integration?.accountId === accountOf(call).id ? integration : undefined;
@@ -85,7 +86,7 @@ function generateSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** @throws Problem where the account has no such integration */
+/** @throws Problem if the integration doesn't exist */
 export async function requireIntegration(call: OperationCall): Promise<StoredIntegration> {
   const found = await readOwn(call.dependencies.database.kysely, call);
   if (found === undefined) throw notFound('integration');
@@ -99,19 +100,19 @@ export const integrationRoutes = resourceRoutes({
   resource: integrationOf,
   list: {
     id: 'listIntegrations',
-    summary: 'List the integrations of an account',
+    summary: 'List integrations',
     key: 'clientId',
     async read(call, { after }) {
       const all = await readIntegrations(call.dependencies.database.kysely, accountOf(call).id);
       return all.filter(({ clientId }) => clientId > after).map(viewIntegration);
     },
   },
-  get: { id: 'getIntegration', summary: 'Read an integration' },
+  get: { id: 'getIntegration', summary: 'Get an integration' },
   put: {
     id: 'putIntegration',
-    summary: 'Register an integration, or change it',
+    summary: 'Register or update an integration',
     description:
-      'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second. What is left out of one that exists stays as it is; a default is what a new one gets.',
+      'The secret of a new integration isn’t shown; get one with `POST …/secret`. Disabling an integration revokes its tokens on every node within a second. When updating, omitted members stay unchanged; defaults apply to new integrations only.',
     body: Type.Object(
       {
         name: IntegrationSchema.properties.name,
@@ -119,10 +120,10 @@ export const integrationRoutes = resourceRoutes({
         grants: IntegrationSchema.properties.grants,
         requirePkce: Type.Optional(
           Type.Boolean({
-            description: 'Whether the code grant must use PKCE. Default of a new one: false.',
+            description: 'Whether the code grant must use PKCE. Default: false.',
           }),
         ),
-        disabled: Type.Optional(Type.Boolean({ description: 'Default of a new one: false.' })),
+        disabled: Type.Optional(Type.Boolean({ description: 'Default: false.' })),
       },
       strict,
     ),
@@ -138,7 +139,7 @@ export const integrationRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteIntegration',
-    summary: 'Remove an integration with its tokens',
+    summary: 'Delete an integration and its tokens',
     write: (call) => async (transaction) => {
       await revokeClientTokens(transaction, call.params.clientId);
       await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
@@ -177,7 +178,7 @@ export const rotateIntegrationSecret = defineOperation({
 
 export const listConsents = defineOperation({
   id: 'listConsents',
-  summary: 'List the people who let an integration act for them',
+  summary: 'List consents to an integration',
   answer: pageOf(
     Type.Object(
       { email: Type.String(), accountId: Type.String(), grantedAt: Time('When.') },
@@ -193,7 +194,7 @@ export const listConsents = defineOperation({
 
 export const deleteConsent = defineOperation({
   id: 'deleteConsent',
-  summary: 'Withdraw a person’s consent and end the tokens that came of it',
+  summary: 'Revoke a person’s consent and the tokens it granted',
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { email, clientId } = call.params;

@@ -16,8 +16,8 @@ export const putImport = defineOperation({
   id: 'putImport',
   summary: 'Import contacts from a CSV file',
   description:
-    'The first row names the columns, one of them `email`. Answers when the file is here; then its import goes on, and this address tells how far it is. Contacts that the file does not name stay. The same id again imports nothing.',
-  body: Type.String({ description: 'The file, up to 1 GiB.' }),
+    'The first row names the columns; one must be `email`. Returns once the file is uploaded and imports it in the background; poll this URL for progress. Contacts not in the file stay. Repeating the same id imports nothing.',
+  body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
   accepts: 'text/csv',
   answer: ImportView,
   status: 202,
@@ -30,7 +30,7 @@ export const putImport = defineOperation({
       name,
       event: { kind: 'contacts_imported', id: name.listId },
       open: contactRowReader,
-      // However the import ends, what it has written is counted.
+      // One transaction per batch, so the list size stays right even if the import fails midway.
       write: (kysely, contacts) =>
         kysely.transaction().execute((transaction) => writeContacts(transaction, name, contacts)),
     });
@@ -39,14 +39,14 @@ export const putImport = defineOperation({
 
 export const getImport = defineOperation({
   id: 'getImport',
-  summary: 'Ask how far an import is',
+  summary: 'Get a contact import',
   answer: ImportView,
   handle: (call) => requireImport(call, importKeyOf(call)),
 });
 
 export const listImports = defineOperation({
   id: 'listImports',
-  summary: 'List the last imports into a list, newest first',
+  summary: 'List recent imports into a list, newest first',
   answer: pageOf(ListedImportView),
   async handle(call) {
     await requireList(call);

@@ -24,8 +24,8 @@ import { requireList } from './manage-lists-routes.ts';
 const ContactView = Type.Object(
   {
     email: Type.String(),
-    fields: StringMap('The other columns by their names.'),
-    createdAt: Time('When it came into the list.'),
+    fields: StringMap('The contact’s fields by column name.'),
+    createdAt: Time('When it was added.'),
   },
   { ...strict, title: 'Contact' },
 );
@@ -50,10 +50,10 @@ export const contactRoutes = resourceRoutes({
   resource: contactOf,
   list: {
     id: 'listContacts',
-    summary: 'List the contacts of a list by address',
+    summary: 'List contacts, ordered by address',
     filters: {
       startsWith: Type.Optional(
-        Type.String({ description: 'How the address begins, in any case.', maxLength: 320 }),
+        Type.String({ description: 'Prefix of the address, case-insensitive.', maxLength: 320 }),
       ),
     },
     key: 'email',
@@ -64,13 +64,13 @@ export const contactRoutes = resourceRoutes({
       return readContactPage(kysely, listKeyOf(call), { ...page, prefix });
     },
   },
-  get: { id: 'getContact', summary: 'Read a contact' },
+  get: { id: 'getContact', summary: 'Get a contact' },
   put: {
     id: 'putContact',
-    summary: 'Add a contact to a list, or change its fields',
+    summary: 'Create or update a contact',
     body: Type.Object(
       {
-        fields: StringMap('The other columns by their names.', {
+        fields: StringMap('The contact’s fields by column name.', {
           members: maxContactFields,
           nameLength: maxContactFieldNameLength,
           length: maxContactFieldLength,
@@ -83,7 +83,7 @@ export const contactRoutes = resourceRoutes({
       const { fields } = call.body;
       for (const [name, value] of Object.entries(fields)) {
         if (`${name}${value}`.includes('\0'))
-          throw invalidField(`fields.${name}`, 'has a NUL character');
+          throw invalidField(`fields.${name}`, 'contains a NUL character');
       }
       await requireList(call);
       const contact = { email: call.params.email, fields };
@@ -96,7 +96,7 @@ export const contactRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteContact',
-    summary: 'Take a contact out of a list',
+    summary: 'Remove a contact from a list',
     write: (call) => (transaction) =>
       removeContact(transaction, listKeyOf(call), call.params.email),
   },
@@ -106,8 +106,9 @@ const contactsPerPage = 2_000;
 
 export const exportContacts = defineOperation({
   id: 'exportContacts',
-  summary: 'Read all contacts of a list as CSV, which the import reads back',
-  description: 'A column for every field that any of them has, by name.',
+  summary: 'Export the contacts of a list as CSV',
+  description:
+    'The file can be imported again. It has a column for every field that any contact has.',
   produces: 'text/csv',
   async handle(call) {
     await requireList(call);
@@ -119,7 +120,7 @@ export const exportContacts = defineOperation({
   },
 });
 
-/** Page by page, so that a long list is never in memory as a whole. */
+/** Streams page by page to bound memory. */
 async function* writeCsv(call: OperationCall): AsyncGenerator<string> {
   const { kysely } = call.dependencies.database;
   const { accountId, listId } = listKeyOf(call);

@@ -16,8 +16,8 @@ const ListView = Type.Object(
     folderName: Type.String(),
     description: Type.String(),
     size: Type.Integer({ description: 'Number of contacts.' }),
-    createdAt: Time('When it was made.'),
-    modifiedAt: Time('When it, or its contacts, were changed last.'),
+    createdAt: Time('When it was created.'),
+    modifiedAt: Time('When the list or its contacts last changed.'),
   },
   { ...strict, title: 'ContactList' },
 );
@@ -40,7 +40,7 @@ function listOf(call: OperationCall) {
   };
 }
 
-/** @throws Problem where the account has no such list */
+/** @throws Problem if the list doesn't exist */
 export async function requireList(
   call: OperationCall,
   transaction?: DatabaseTransaction,
@@ -55,26 +55,25 @@ export const listRoutes = resourceRoutes({
   resource: listOf,
   list: {
     id: 'listLists',
-    summary: 'List the contact lists of an account',
+    summary: 'List contact lists',
     key: 'id',
     async read(call, { after }) {
       const all = await readLists(call.dependencies.database.kysely, accountOf(call).id);
       return all.filter(({ id }) => id > after).map(viewList);
     },
   },
-  get: { id: 'getList', summary: 'Read a contact list' },
+  get: { id: 'getList', summary: 'Get a contact list' },
   put: {
     id: 'putList',
-    summary: 'Make a contact list, or change its settings',
-    description:
-      'What is left out of one that exists stays as it is; a default is what a new one gets.',
+    summary: 'Create or update a contact list',
+    description: 'When updating, omitted members stay unchanged; defaults apply to new lists only.',
     body: Type.Omit(ListSchema, ['id', 'csv'], strict),
     write: (call) => (transaction) =>
       applyManifestPart(call, transaction, { lists: [{ ...call.body, id: call.params.listId }] }),
   },
   remove: {
     id: 'deleteList',
-    summary: 'Remove a contact list with its contacts',
+    summary: 'Delete a contact list and its contacts',
     write: (call) => (transaction) =>
       removeList(transaction, accountOf(call).id, call.params.listId),
   },

@@ -4,9 +4,9 @@ import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
 /**
- * Stores a message that a person sends by the API. Messages are committed in groups of their own, so that it was asked
- * for stands in the audit log before it can be sent; where it is not stored after all, that stands there too.
- * @throws Problem or Fault where it is not stored
+ * Stores a message sent through the management API. It can't share the audit event's transaction, because messages are
+ * committed in groups; so the event is recorded first, and a second one if storing fails.
+ * @throws Problem or Fault if the message isn't stored
  */
 export async function acceptManually(
   call: OperationCall,
@@ -22,7 +22,8 @@ export async function acceptManually(
     const outcome = await call.dependencies.accept(row);
     if (outcome.kind === 'suppressed')
       throw new Problem('conflict', `A recipient is suppressed: ${outcome.addresses.join(', ')}`);
-    if (outcome.kind !== 'accepted') throw new Problem('unavailable', 'It could not be stored');
+    if (outcome.kind !== 'accepted')
+      throw new Problem('unavailable', 'The message couldn’t be stored. Retry shortly');
   } catch (error) {
     await recordOutcome('refused');
     throw error;

@@ -14,9 +14,9 @@ import { requireMessage } from './manage-messages-routes.ts';
 
 const ControlView = Type.Object(
   {
-    changed: Type.Integer({ description: 'Messages that it was done to.' }),
+    changed: Type.Integer({ description: 'Number of messages changed.' }),
     busy: Type.Integer({
-      description: 'Messages that are being sent at this moment.',
+      description: 'Messages skipped because they are being sent right now.',
     }),
   },
   { ...strict, title: 'ControlResult' },
@@ -25,17 +25,17 @@ const ControlView = Type.Object(
 type Action = 'pause' | 'resume' | 'cancel' | 'retry';
 
 const summaries: Readonly<Record<Action, string>> = {
-  pause: 'Hold a waiting message back until it is resumed',
-  resume: 'Send a paused message on',
-  cancel: 'Cancel a message that is not delivered yet',
-  retry: 'Try a waiting message now',
+  pause: 'Pause a queued message',
+  resume: 'Resume a paused message',
+  cancel: 'Cancel an undelivered message',
+  retry: 'Retry a queued message now',
 };
 
 function controlMessage(action: Action) {
   return defineOperation({
     id: `${action}Message`,
     summary: summaries[action],
-    description: 'Asked again, it changes nothing. A message that is final is left as it is.',
+    description: 'Idempotent. Messages in a final state don’t change.',
     answer: ControlView,
     async handle(call) {
       const { messageId } = call.params;
@@ -53,7 +53,7 @@ export const resumeMessage = controlMessage('resume');
 export const cancelMessage = controlMessage('cancel');
 export const retryMessage = controlMessage('retry');
 
-/** True where nothing that the version needs was erased meanwhile. */
+/** True if no value that the template version needs was erased. */
 async function isResendable(
   call: OperationCall,
   message: StoredMessage,
@@ -75,12 +75,13 @@ async function isResendable(
   return missingFields(template.compiled, content.values, overrides).length === 0;
 }
 
-/** Seconds that a message which was sent again is tried for. */
+/** How long to retry a resent message, in seconds. */
 const lifetimeSeconds = 48 * 60 * 60;
 
 export const resendMessage = defineOperation({
   id: 'resendMessage',
-  summary: 'Send a message again, as a new one with the same content and version',
+  summary: 'Resend a message',
+  description: 'Sends a new message with the same content and template version.',
   answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
   status: 201,
   limited: true,
@@ -92,7 +93,7 @@ export const resendMessage = defineOperation({
     if (content === null || !(await isResendable(call, message, content))) {
       throw new Problem(
         'conflict',
-        'Values of this message were erased, so it cannot be sent again',
+        'This message can’t be resent, because some of its values were erased',
       );
     }
     const actor = actorOf(call);

@@ -32,21 +32,21 @@ const MessageLineView = Type.Object(
     id: Uuid,
     acceptedAt: Time('When it was accepted.'),
     state: Type.String(),
-    stateAt: Time('Since when it is in this state.'),
+    stateAt: Time('When the state last changed.'),
     templateId: Type.String(),
     templateVersion: Type.Integer(),
-    to: Nullable(Type.String({ description: 'Null once the personal data is erased.' })),
+    to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
     from: Nullable(Type.String()),
     tag: Nullable(Type.String()),
     externalId: Nullable(Type.String()),
     transactional: Type.Boolean(),
-    nextAttemptAt: Nullable(Time('When it is tried next.')),
-    reason: Nullable(Type.String({ description: 'Why it waits.' })),
+    nextAttemptAt: Nullable(Time('When the next attempt is due.')),
+    reason: Nullable(Type.String({ description: 'Why it is waiting.' })),
   },
   { ...strict, title: 'MessageLine' },
 );
 
-/** As the contract's message operation answers it, and the content. */
+/** The response of the contract's message operation, plus the content. */
 const MessageView = Type.Object(
   {
     ...messageStatus,
@@ -55,8 +55,10 @@ const MessageView = Type.Object(
         ...statusRecipient,
         explanation: Type.Object(
           {
-            sentence: Type.String({ description: 'Why it has not arrived, or that it has.' }),
-            nextStep: Type.String({ description: 'What can be done.' }),
+            sentence: Type.String({
+              description: 'What happened to the message, in one sentence.',
+            }),
+            nextStep: Type.String({ description: 'What you can do next.' }),
           },
           { ...strict, title: 'Explanation' },
         ),
@@ -65,7 +67,8 @@ const MessageView = Type.Object(
     content: Nullable(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
-        description: 'Addresses, overrides and values; secret values are masked. Null once erased.',
+        description:
+          'Addresses, overrides and values, with secret values masked. Null once erased.',
       }),
     ),
   },
@@ -74,9 +77,9 @@ const MessageView = Type.Object(
 
 export const listMessages = defineOperation({
   id: 'listMessages',
-  summary: 'List the messages of an account, newest first',
+  summary: 'List messages, newest first',
   description:
-    'One page looks for some milliseconds only, so it can be short, or empty, and still have a next one.',
+    'Each page has a time budget of a few milliseconds, so it can be short or empty although more pages follow. Go on until `nextCursor` is null.',
   query: pageQuery({
     state: Type.Optional(Type.Enum([...states])),
     templateId: Type.Optional(Type.String({ maxLength: 64 })),
@@ -84,14 +87,14 @@ export const listMessages = defineOperation({
     externalId: Type.Optional(Type.String({ maxLength: 128 })),
     recipient: Type.Optional(
       Type.String({
-        description: 'An address of To or Cc, or a part of To, in any case.',
+        description: 'A To or Cc address, or part of a To address, case-insensitive.',
         maxLength: 320,
       }),
     ),
     clientId: Type.Optional(Type.String({ maxLength: 64 })),
     transactional: Type.Optional(Type.Boolean()),
-    waiting: Type.Optional(Type.Boolean({ description: 'Only what is not final.' })),
-    from: Type.Optional(TimeOrDay('Accepted at this time or later.')),
+    waiting: Type.Optional(Type.Boolean({ description: 'Only messages that aren’t final.' })),
+    from: Type.Optional(TimeOrDay('Accepted at or after this time.')),
     until: Type.Optional(TimeOrDay('Accepted before this time.')),
   }),
   answer: pageOf(MessageLineView),
@@ -114,7 +117,7 @@ export const listMessages = defineOperation({
   },
 });
 
-/** @throws Problem where the account has no such message */
+/** @throws Problem if the message doesn't exist */
 export async function requireMessage(call: OperationCall) {
   const { database, clock } = call.dependencies;
   const { id } = accountOf(call);
@@ -134,7 +137,7 @@ function secretNamesOf(call: OperationCall, message: StoredMessage): Promise<Rea
 
 export const getMessage = defineOperation({
   id: 'getMessage',
-  summary: 'Read a message: recipients, events, what comes next and why, and its content',
+  summary: 'Get a message with recipients, events and content',
   answer: MessageView,
   async handle(call) {
     const status = await requireMessage(call);
@@ -155,7 +158,7 @@ export const getMessage = defineOperation({
 
 export const getRenderedMessage = defineOperation({
   id: 'getRenderedMessage',
-  summary: 'Read a message as it looks, its secret values masked',
+  summary: 'Render a message, with secret values masked',
   answer: Type.Object(
     {
       subject: Type.String(),
@@ -186,6 +189,6 @@ function renderOrExplain(...given: Parameters<typeof renderMessage>) {
     return renderMessage(...given);
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
-    throw new Problem('conflict', `It can't be shown: ${error.message}`);
+    throw new Problem('conflict', `This message can’t be rendered: ${error.message}`);
   }
 }

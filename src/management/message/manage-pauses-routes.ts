@@ -6,7 +6,7 @@ import { removeResource, requireResource, saveResource } from '../save-resource.
 import { readPausedAt } from './queue-page-store.ts';
 
 const PauseView = Type.Object(
-  { destination: Type.String(), pausedAt: Time('Since when.') },
+  { destination: Type.String(), pausedAt: Time('When it was paused.') },
   { ...strict, title: 'Pause' },
 );
 
@@ -28,14 +28,15 @@ function pauseChange(call: OperationCall, paused: boolean) {
 
 export const getPause = defineOperation({
   id: 'getPause',
-  summary: 'Read since when mail to a destination is held back',
+  summary: 'Get the pause of a destination',
   answer: PauseView,
   handle: (call) => requireResource(call, pauseChange(call, true)),
 });
 
 export const pauseDestination = defineOperation({
   id: 'pauseDestination',
-  summary: 'Hold mail to a destination back, also what comes later',
+  summary: 'Pause mail to a destination',
+  description: 'Applies to queued and future messages.',
   answer: PauseView,
   conditional: true,
   handle: (call) => saveResource(call, pauseChange(call, true)),
@@ -43,14 +44,14 @@ export const pauseDestination = defineOperation({
 
 export const resumeDestination = defineOperation({
   id: 'resumeDestination',
-  summary: 'Let mail to a destination go again',
+  summary: 'Resume mail to a destination',
   conditional: true,
   async handle(call) {
     await removeResource(call, pauseChange(call, false));
     const { controls, log } = call.dependencies;
-    // The pause is gone whatever happens here: what is not let go now comes up by itself.
+    // The pause is already removed; messages not released here become due on their own.
     await controls.release(accountOf(call).id, call.params.destination).catch((error: unknown) => {
-      log.warn({ err: error }, 'messages that waited for a pause are not all let go');
+      log.warn({ err: error }, 'could not release all messages of a removed pause');
     });
   },
 });

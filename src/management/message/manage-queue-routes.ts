@@ -9,13 +9,13 @@ const QueueView = Type.Object(
     destinations: Type.Array(
       Type.Object(
         {
-          destination: Type.String({ description: 'Domain of the To addresses.' }),
+          destination: Type.String({ description: 'Domain of the To address.' }),
           waiting: Type.Integer(),
-          held: Type.Integer({ description: 'Of these, those that wait for a person.' }),
-          nextAttemptAt: Nullable(Time('When the first of them is tried next.')),
+          held: Type.Integer({ description: 'How many of these are held for review.' }),
+          nextAttemptAt: Nullable(Time('When the next attempt is due.')),
           reason: Nullable(
             Type.String({
-              description: 'Why most of them wait; null where most wait for their turn alone.',
+              description: 'Most common reason for waiting; null if most are simply queued.',
             }),
           ),
         },
@@ -24,10 +24,10 @@ const QueueView = Type.Object(
     ),
     partial: Type.Boolean({
       description:
-        'True where 10,000 messages or more wait: the numbers are those of the oldest 10,000.',
+        'True if 10,000 or more messages are waiting; the counts then cover the oldest 10,000.',
     }),
     paused: Type.Array(Type.String(), {
-      description: 'Domains that the account’s mail does not go to now; `*` is all.',
+      description: 'Paused destination domains; `*` means all.',
     }),
   },
   { ...strict, title: 'Queue' },
@@ -35,7 +35,7 @@ const QueueView = Type.Object(
 
 export const getQueue = defineOperation({
   id: 'getQueue',
-  summary: 'Read what waits, by destination, and what is paused',
+  summary: 'Get the queue by destination',
   answer: QueueView,
   async handle(call) {
     const { id } = accountOf(call);
@@ -50,7 +50,7 @@ export const getQueue = defineOperation({
 function controlQueue(action: 'retry' | 'cancel') {
   return defineOperation({
     id: `${action}Queue`,
-    summary: action === 'retry' ? 'Try everything that waits now' : 'Cancel everything that waits',
+    summary: action === 'retry' ? 'Retry all queued messages now' : 'Cancel all queued messages',
     body: Type.Object(
       {
         destination: Type.Optional(

@@ -1,9 +1,9 @@
 import type { MessageContent } from '../../submission/message-content.ts';
 
-/** What stands in place of a secret value, for every role. */
+/** Shown instead of a secret value, to every role. */
 export const mask = '••••••';
 
-/** The content of a message without its secret values; null where the person was erased. Erased values are null. */
+/** Masks secret values. Null if the content was erased; erased values are null. */
 export function maskContent(
   content: MessageContent | null,
   secret: ReadonlySet<string>,
@@ -16,7 +16,7 @@ export function maskContent(
   return { ...content, values: Object.fromEntries(values) };
 }
 
-/** Values to render with, nothing secret among them. */
+/** Values for rendering, with secret and erased ones masked. */
 export function maskedValues(
   content: MessageContent,
   secret: ReadonlySet<string>,

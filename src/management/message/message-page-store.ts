@@ -30,22 +30,22 @@ export interface MessageListFilter {
   readonly templateId?: string | undefined;
   readonly tag?: string | undefined;
   readonly externalId?: string | undefined;
-  /** Part of the To address, in lower case. */
+  /** Address, or part of the To address, in lower case. */
   readonly recipient?: string | undefined;
   readonly clientId?: string | undefined;
   readonly transactional?: boolean | undefined;
   /** Only messages that are not final. */
   readonly waiting?: boolean | undefined;
-  /** Accepted at this time or later, and before. */
+  /** Accepted: from inclusive, until exclusive. */
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
-/** Messages that one statement looks at. */
+/** Max messages scanned per statement. */
 const maxScanned = 700;
 /**
- * No further statement begins that would end after more milliseconds than these, if it takes as long as the one before, so
- * that a filter that hardly anything passes costs no more.
+ * Time budget of a page. No statement starts that would exceed it if it took as long as the previous one, which bounds the
+ * cost of filters that match little.
  */
 const pageBudgetMs = 25;
 
@@ -56,8 +56,8 @@ const waitingStates: ReadonlySet<string> = new Set(['queued', 'sending', 'deferr
 
 /**
  * Messages of an account, newest first.
- * @param before the id that the page before ended with
- * @returns lines, and where to go on: undefined where nothing is left. A page can end early and still go on.
+ * @param before last id of the previous page
+ * @returns lines and where the next page starts, undefined at the end. A page can be short although more follow.
  */
 export async function readMessagePage(
   kysely: Kysely,
@@ -92,11 +92,11 @@ export async function readMessagePage(
 
 interface ScanResult {
   readonly lines: readonly MessageListItem[];
-  /** The last message that was looked at; undefined where there are no more, and where all that count were named. */
+  /** The last message scanned; undefined if there are no more or the scan was limited to given ids. */
   readonly end: string | undefined;
 }
 
-/** Looks at a range of messages, the newest first, as far as one statement goes. */
+/** Scans a range of messages with a single statement, newest first. */
 async function scanRange(
   kysely: Kysely,
   filter: MessageListFilter,
@@ -124,8 +124,8 @@ async function scanRange(
 }
 
 /**
- * Ids of messages by what has an index, newest first, and where to look on; undefined where the filter names nothing of it,
- * or only what waits.
+ * Finds message ids through an index, newest first, with the position to continue from; undefined if the filter has no
+ * indexed member or only selects waiting messages.
  */
 async function findIndexed(
   kysely: Kysely,
@@ -161,7 +161,7 @@ interface ScanRange {
   readonly before: string;
   readonly minId: string;
   readonly waiting: boolean;
-  /** Only these. */
+  /** Restricts the scan to these ids. */
   readonly ids: readonly string[] | undefined;
 }
 
@@ -169,7 +169,7 @@ function fromWaiting({ state, waiting }: MessageListFilter): { waiting: boolean 
   return { waiting: waiting === true || (state !== undefined && waitingStates.has(state)) };
 }
 
-/** The messages that a page looks at; the few that wait are found from the queue. */
+/** The messages to scan; waiting ones are few and found through the queue. */
 function scanned(
   { accountId, before, minId, waiting, ids }: ScanRange,
   scanLimit: number,
@@ -206,7 +206,7 @@ function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   return all;
 }
 
-/** Names of the fields that a version declares secret. */
+/** Names of the secret fields of a version. */
 export async function readSecretNames(
   kysely: Kysely,
   accountId: AccountId,

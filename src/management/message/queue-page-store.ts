@@ -2,18 +2,18 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
-/** Where mail of an account waits to go. */
+/** Queued mail of an account to one domain. */
 interface WaitingDestination {
   readonly destination: string;
   readonly waiting: number;
-  /** Of these, those that wait for a person. */
+  /** How many of these are held for review. */
   readonly held: number;
   readonly nextAttemptAt: Date | null;
-  /** Why most of them wait; null where most wait for their turn alone. */
+  /** Most common reason for waiting; null if most are simply queued. */
   readonly reason: string | null;
 }
 
-/** Since when an account's mail to a destination, or all with `*`, is held back; undefined where it is not. */
+/** When an account's mail to a destination (`*` for all) was paused; undefined if it isn't. */
 export async function readPausedAt(
   kysely: Database['kysely'],
   accountId: AccountId,
@@ -28,23 +28,23 @@ export async function readPausedAt(
   return row?.paused_at;
 }
 
-/** What waits, as far as it is looked at. */
+/** The queue by destination. */
 interface QueueSummary {
-  /** The fullest first. */
+  /** Largest first. */
   readonly destinations: readonly WaitingDestination[];
-  /** True where so much waits that the numbers are those of the oldest `mostEntries` messages. */
+  /** True if the counts only cover the oldest `maxQueueEntries` messages. */
   readonly partial: boolean;
 }
 
-/** Entries looked at, oldest first. */
+/** Max queue entries to count, oldest first. */
 const maxQueueEntries = 10_000;
 
-/** What waits, by the domain of To. A message whose content was erased goes nowhere any more. */
+/** Waiting messages by To domain, without those whose content was erased. */
 export async function readWaitingDestinations(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<QueueSummary> {
-  // A message that waits for nothing but its turn has no reason; the mode of its own would leave those out.
+  // Messages that are simply queued have no reason; without coalesce, mode() would ignore them.
   const { rows } = await sql<WaitingDestination & { counted: number }>`
     select split_part(lower(m.content ->> 'to'), '@', -1) as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,

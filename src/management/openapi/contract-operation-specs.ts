@@ -14,7 +14,7 @@ interface Parameter {
   readonly schema: TSchema;
 }
 
-/** An operation of the contract, for the document; its behaviour stands in its own room. */
+/** Documents an operation of the contract; it's implemented in its own module. */
 export interface ContractOperationSpec {
   readonly id: string;
   readonly method: 'get' | 'post';
@@ -22,11 +22,11 @@ export interface ContractOperationSpec {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** False: none, or the credentials stand in the form. */
+  /** False: no authentication, or credentials in the form. */
   readonly bearer: boolean;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly type: string; readonly schema: TSchema };
-  /** Schema of the body by status; undefined: none that matters. */
+  /** Description and body schema by status. */
   readonly answers: Readonly<Record<number, readonly [description: string, TSchema | undefined]>>;
 }
 
@@ -40,16 +40,16 @@ function queryParameter(name: string, required: boolean, description: string): P
 
 const sendFaults: ContractOperationSpec['answers'] = {
   400: [
-    'Invalid ID, Validation Failed, Sender Not Allowed, Personalization Failure or suppressed.',
+    'Invalid ID, Validation Failed, Sender Not Allowed, Personalization Failure, or the recipient is suppressed.',
     FaultSchema,
   ],
   401: ['Unauthorized Request, or Account Temporarily Suspended.', FaultSchema],
-  409: ['A request with this Idempotency-Key is still under way.', FaultSchema],
-  422: ['This Idempotency-Key was used with another request.', FaultSchema],
+  409: ['A request with this Idempotency-Key is still in progress.', FaultSchema],
+  422: ['This Idempotency-Key was used with a different request.', FaultSchema],
   429: ['Quota Exceeded.', FaultSchema],
   500: ['Internal Server Error.', FaultSchema],
   503: [
-    'IO Exception was encountered: the service is over its capacity or without its database. Where the database fell silent in the middle of a commit, the message may have been accepted; a repetition with the same Idempotency-Key sends it once in any case.',
+    'IO Exception was encountered: the service is over capacity or can’t reach its database. If the database stopped responding during a commit, the message may have been accepted; retry with the same Idempotency-Key and it is sent only once.',
     FaultSchema,
   ],
 };
@@ -67,10 +67,10 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     bearer: false,
     body: { type: 'application/x-www-form-urlencoded', schema: TokenFormSchema },
     answers: {
-      200: ['A new pair of tokens.', TokenSchema],
-      400: ['The request, grant or scope cannot be used.', OAuthErrorSchema],
-      401: ['The client is unknown or its secret is wrong.', OAuthErrorSchema],
-      429: ['The allowance of initial requests is used up; see Retry-After.', OAuthErrorSchema],
+      200: ['A new token pair.', TokenSchema],
+      400: ['Invalid request, grant or scope.', OAuthErrorSchema],
+      401: ['Unknown client or wrong secret.', OAuthErrorSchema],
+      429: ['Too many initial token requests; see Retry-After.', OAuthErrorSchema],
     },
   },
   {
@@ -78,23 +78,23 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     method: 'get',
     path: '/authorize',
     tag: 'Session authentication',
-    summary: 'Ask a person to authorize an integration',
+    summary: 'Authorize an integration',
     description:
-      'For browsers. Leads to the registered redirect URL with `code`, and `state` if it was sent.',
+      'For browsers: shows a consent page, then redirects to the registered redirect URL with `code`, and `state` if it was sent.',
     bearer: false,
     parameters: [
       queryParameter('scope', true, '`PRODUCTION`.'),
       queryParameter('response_type', true, '`code`.'),
       queryParameter('client_id', true, 'The client id of the registered integration.'),
       queryParameter('state', false, 'Returned unchanged to the redirect URL.'),
-      queryParameter('redirect_uri', false, 'The registered one.'),
+      queryParameter('redirect_uri', false, 'The registered redirect URI.'),
       queryParameter('code_challenge', false, 'PKCE (RFC 7636).'),
       queryParameter('code_challenge_method', false, '`S256`.'),
     ],
     answers: {
-      200: ['The page that asks.', undefined],
+      200: ['The consent page.', undefined],
       303: ['To the sign-in page, or to the registered redirect URL.', undefined],
-      400: ['An error page: the client or redirect URL is unknown.', undefined],
+      400: ['An error page: unknown client or redirect URL.', undefined],
     },
   },
   {
@@ -104,7 +104,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     tag: 'Event-triggered email',
     summary: 'Send one email from a stored template',
     description:
-      'Answers 200 once the message is committed and flushed. The first check that applies decides the answer; `details` lists every problem of that kind.',
+      'Returns 200 once the message is durably stored. The first check that fails determines the error; `details` lists every problem of that kind.',
     bearer: true,
     parameters: [
       pathParameter('account_id', 'The account.'),
@@ -113,7 +113,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
         name: 'Idempotency-Key',
         in: 'header',
         required: false,
-        description: 'The same key and body within 24 hours is sent once.',
+        description: 'Requests with the same key and body within 24 hours are sent once.',
         schema: Type.String({ minLength: 1, maxLength: 255 }),
       },
     ],
@@ -131,8 +131,8 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     method: 'get',
     path: '/ete/v1/message/{account_id}/{message_id}',
     tag: 'Event-triggered email',
-    summary: 'Ask how far a message is',
-    description: 'State, recipients, events, next attempt and why.',
+    summary: 'Get the status of a message',
+    description: 'State, recipients, events, and the next attempt with its reason.',
     bearer: true,
     parameters: [
       pathParameter('account_id', 'The account.'),
@@ -152,7 +152,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     tag: 'Lists',
     summary: 'List the contact lists of the token’s account',
     description:
-      'For a password token that of the first membership, or the one named in X-Account-Id.',
+      'With a password grant token: the account of the first membership, or the one in X-Account-Id.',
     bearer: true,
     parameters: [
       ...Object.entries(listNumbers).map(([name, { minimum, maximum, usual, what }]) => ({
@@ -162,18 +162,22 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
         description: `${what} Default ${usual}.`,
         schema: Type.Integer({ minimum, maximum }),
       })),
-      queryParameter('listingtype', false, 'Default `CONTACT_LIST`, the only kind stored.'),
+      queryParameter(
+        'listingtype',
+        false,
+        'Default `CONTACT_LIST`, the only kind this service stores.',
+      ),
       {
         name: 'X-Account-Id',
         in: 'header',
         required: false,
-        description: 'An account of the token.',
+        description: 'An account the token has access to.',
         schema: Type.String(),
       },
     ],
     answers: {
       200: ['The lists.', ListingSchema],
-      400: ['A parameter cannot be used.', ListingErrorSchema],
+      400: ['Invalid parameter.', ListingErrorSchema],
       401: ['Unauthorized Request, or Account Temporarily Suspended.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],
     },

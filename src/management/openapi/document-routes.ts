@@ -3,7 +3,7 @@ import { type ProblemCode, problemCatalogue } from '../answer/problem.ts';
 import { openapiDocument } from './openapi-document.ts';
 import { loadViewerScript } from './viewer-script.ts';
 
-/** Nothing from outside; the viewer writes its own style sheets. */
+/** Allows no external resources; the viewer injects its own style sheets. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,7 +33,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The viewer's maker is not linked to, and its light colours are dark enough to be read (WCAG 2.2, 1.4.3). */
+/** Hides the vendor link and darkens the light theme's colors for contrast (WCAG 2.2, 1.4.3). */
 const styles = `
 a[href*="//www.scalar.com"] { display: none }
 .light-mode {
@@ -45,7 +45,7 @@ a[href*="//www.scalar.com"] { display: none }
   --scalar-color-red: #b42318;
 }`;
 
-/** Without fonts, telemetry, proxies and the like of other hosts, and without what leads there. */
+/** Disables everything that loads from or links to other hosts. */
 const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   url: '/openapi.json',
   withDefaultFonts: false,
@@ -60,8 +60,8 @@ const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
 `;
 
 /**
- * `GET /openapi.json`: contract and management API as OpenAPI 3.1. `GET /docs`: the same to look at, without any other
- * host. `GET /problems/NAME`: what a `type` of problem details means.
+ * `GET /openapi.json`: contract and management API as OpenAPI 3.1. `GET /docs`: the same as a web page, self-hosted.
+ * `GET /problems/NAME`: describes a problem `type`.
  */
 export function registerDocumentRoutes(http: Http, version: string): void {
   let text: string | undefined;

@@ -1,16 +1,15 @@
-/** JSON of a schema; the libraries' types say no more about it. */
+/** A schema as JSON. */
 export type SchemaJson = Readonly<Record<string, unknown>>;
 
 /**
- * Schemas that have a title become components, and stand elsewhere as references to them, so that generated clients name
- * their types as people do.
+ * Turns titled schemas into components and references, so generated clients get readable type names.
  */
 export class NamedSchemas {
   readonly #components = new Map<string, { readonly json: SchemaJson; readonly text: string }>();
 
   /**
    * The schema, or a reference to it.
-   * @throws Error where two different schemas have one title, which is a fault of this program
+   * @throws Error if two different schemas share a title, which is a bug
    */
   reference(schema: unknown): SchemaJson {
     const plain = JSON.parse(JSON.stringify(schema)) as SchemaJson;
@@ -37,7 +36,7 @@ export class NamedSchemas {
     const text = JSON.stringify(json);
     const existing = this.#components.get(name);
     if (existing !== undefined && existing.text !== text)
-      throw new Error(`two schemas are called ${name}`);
+      throw new Error(`two different schemas are titled ${name}`);
     this.#components.set(name, { json, text });
     return { $ref: `#/components/schemas/${name}` };
   }

@@ -12,21 +12,21 @@ type Paths = Record<string, Readonly<Record<string, unknown>>>;
 
 const tags: readonly (readonly [string, string])[] = [
   ['Session authentication', 'Access tokens and refresh tokens.'],
-  ['Event-triggered email', 'One email to one person because something happened.'],
-  ['Lists', 'The contact lists of an account, as the contract has them.'],
-  ['Set-up', 'The first owner, and who is calling.'],
-  ['Installation', 'What operators look after.'],
-  ['Account', 'An account, its users, its audit log.'],
-  ['Senders', 'Addresses and domains that an account sends from.'],
-  ['Integrations', 'Programs that call the service, and keys for machines.'],
+  ['Event-triggered email', 'Send one email to one recipient in response to an event.'],
+  ['Lists', 'Contact lists of an account, as the contract defines them.'],
+  ['Set-up', 'First owner and current caller.'],
+  ['Installation', 'Settings and data managed by operators.'],
+  ['Account', 'Accounts, users and audit log.'],
+  ['Senders', 'Sender addresses and sending domains.'],
+  ['Integrations', 'OAuth integrations and API keys.'],
   ['Templates', 'Templates, their drafts and versions.'],
-  ['Contacts', 'Contact lists and what is in them.'],
-  ['Messages', 'The message log, the queue, and what can be done to both.'],
-  ['Suppressions', 'Who must not be written to.'],
-  ['Privacy', 'How long personal data is kept, and what is kept about one person.'],
-  ['Reports', 'What became of messages.'],
-  ['Webhooks', 'Events as they happen, told to other programs.'],
-  ['Inbox', 'Captured mail, where that is the transport.'],
+  ['Contacts', 'Contact lists and contacts.'],
+  ['Messages', 'Message log and sending queue.'],
+  ['Suppressions', 'Addresses that must not be mailed.'],
+  ['Privacy', 'Retention, export and erasure of personal data.'],
+  ['Reports', 'Delivery statistics and what needs attention.'],
+  ['Webhooks', 'Event notifications over HTTP.'],
+  ['Inbox', 'Captured mail, with DELIVERY=inbox.'],
 ];
 
 const tagOfSegment: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ const tagOfSegment: Readonly<Record<string, string>> = {
   inbox: 'Inbox',
 };
 
-/** The contract and the management API as OpenAPI 3.1, made of the very schemas that requests are checked against. */
+/** The contract and the management API as OpenAPI 3.1, built from the schemas that validate requests. */
 export function openapiDocument(version: string): Record<string, unknown> {
   const schemas = new NamedSchemas();
   const paths: Paths = {};
@@ -91,15 +91,14 @@ export function openapiDocument(version: string): Record<string, unknown> {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description:
-            'An API key; or, for the operations of the contract, an access token of `/token`.',
+          description: 'An API key or, for the contract operations, an access token from `/token`.',
         },
         browserSession: {
           type: 'apiKey',
           in: 'cookie',
           name: 'signalpost',
           description:
-            'A signed-in browser. Changes need the header `X-Signalpost-Request` and the same origin. Behind TLS the cookie is called `__Host-signalpost`.',
+            'A signed-in browser. Changes require the `X-Signalpost-Request` header and the same origin. Over TLS, the cookie is named `__Host-signalpost`.',
         },
       },
     },
@@ -112,7 +111,7 @@ function isUsed(paths: Paths, tag: string): boolean {
 
 function problemAnswer(schema: SchemaJson): unknown {
   return {
-    description: 'A refusal, as problem details (RFC 9457).',
+    description: 'An error, as problem details (RFC 9457).',
     content: { 'application/problem+json': { schema } },
   };
 }
@@ -181,7 +180,7 @@ function describeRoute(route: ManagementRoute, schemas: NamedSchemas): unknown {
   };
 }
 
-/** The last segment of the path that has a tag of its own. */
+/** The tag of the last path segment that has one. */
 function tagOf(path: string): string {
   const tag = path
     .split('/')
@@ -199,12 +198,12 @@ function describeAccess({ access, operation }: ManagementRoute): {
 } {
   const who =
     access === 'public'
-      ? 'For everybody.'
+      ? 'No authentication required.'
       : access === 'signed-in'
-        ? 'For everybody who is signed in.'
+        ? 'Requires authentication.'
         : access === 'operate'
-          ? 'For operators of the installation.'
-          : `Needs the permission \`${access}\`.`;
+          ? 'Operators only.'
+          : `Requires the permission \`${access}\`.`;
   const { description } = operation;
   return {
     description: description === undefined ? who : `${description} ${who}`,
@@ -246,14 +245,14 @@ const preconditions = [
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of what you read; 412 where it was changed meanwhile.',
+    description: 'The ETag you read; 412 if the resource has changed since.',
     schema: { type: 'string' },
   },
   {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: '`*` makes, and never changes what is there.',
+    description: '`*`: only create; 412 if the resource exists.',
     schema: { type: 'string' },
   },
 ];
@@ -264,14 +263,14 @@ function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<
     const content = { [produces]: { schema: { type: 'string' } } };
     return { 200: { description: 'The file.', content } };
   }
-  if (answer === undefined) return { 204: { description: 'Done.' } };
+  if (answer === undefined) return { 204: { description: 'Success, no content.' } };
   const body = {
-    description: 'Done.',
+    description: 'Success.',
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
     ...json(schemas.reference(answer)),
   };
   if (conditional === true && status === undefined)
-    return { 200: body, 201: { ...body, description: 'Made.' } };
+    return { 200: body, 201: { ...body, description: 'Created.' } };
   return { [status ?? 200]: body };
 }
 

@@ -1,8 +1,8 @@
 import { fastify } from 'fastify';
 
 /**
- * The viewer's script, which its package hands out by way of a server. It is loaded when somebody looks at the
- * documentation for the first time, as it has several megabytes.
+ * The viewer's script, which its package only exposes through a server. Loaded on first use, because it is several
+ * megabytes.
  */
 export async function loadViewerScript(): Promise<Buffer> {
   const { default: viewer } = await import('@scalar/fastify-api-reference');

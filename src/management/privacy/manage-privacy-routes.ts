@@ -18,10 +18,10 @@ function days(description: string) {
 const RuleView = Type.Object(
   {
     contentDays: days(
-      'Values, subject and preview text of messages; one that still waits by then is canceled.',
+      'Days to keep values, subject and preview text. Messages still waiting by then are canceled.',
     ),
-    addressDays: days('Addresses, and all else that is personal in a message.'),
-    engagementDays: days('Opens and clicks.'),
+    addressDays: days('Days to keep addresses and all other personal data of a message.'),
+    engagementDays: days('Days to keep opens and clicks.'),
   },
   { ...strict, title: 'RetentionRule' },
 );
@@ -37,15 +37,15 @@ function ruleChange(call: OperationCall) {
 
 export const getRetentionRule = defineOperation({
   id: 'getRetentionRule',
-  summary: 'Read how long personal data is kept where that is shorter than messages are',
+  summary: 'Get the retention rule for personal data',
   answer: RuleView,
   handle: (call) => ruleChange(call).read(call.dependencies.database.kysely),
 });
 
 export const putRetentionRule = defineOperation({
   id: 'putRetentionRule',
-  summary: 'Say after how many days personal data goes; null: with the message',
-  description: 'It holds for what is kept already, too.',
+  summary: 'Set the retention rule for personal data',
+  description: 'Null keeps data as long as the message. Applies to existing data too.',
   body: RuleView,
   answer: RuleView,
   conditional: true,
@@ -71,7 +71,7 @@ function requesterOf(actor: Principal): string {
 
 export const exportPersonData = defineOperation({
   id: 'exportPersonData',
-  summary: 'Read all that is kept about an address, as lines of JSON',
+  summary: 'Export all data about an address as NDJSON',
   produces: 'application/x-ndjson',
   async handle(call) {
     await inTransaction(call, (transaction) =>
@@ -99,7 +99,7 @@ const finalStates: ReadonlySet<unknown> = new Set([
   'canceled',
 ]);
 
-/** As long as a message may still be sent, secret values are among its values; nobody is shown those. */
+/** Masks the secret values that a message still holds until it is final. */
 function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
   const message = part.message as Readonly<Record<string, unknown>> | undefined;
   const content = message?.content as { readonly values?: object } | null | undefined;
@@ -110,14 +110,14 @@ function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
 
 export const erasePersonData = defineOperation({
   id: 'erasePersonData',
-  summary: 'Erase all that is kept about an address',
+  summary: 'Erase all data about an address',
   description:
-    'A message to it that waits is canceled by that, and mail to it that the local inbox captured goes. It cannot be undone.',
+    'Cancels messages waiting to be sent to it and deletes captured mail to it. You can’t undo this.',
   query: Type.Object(
     {
       keepSuppressions: Type.Optional(
         Type.Boolean({
-          description: 'Keeps that the address must not be written to. Default true.',
+          description: 'Keep suppressions of the address. Default: true.',
         }),
       ),
     },
@@ -138,12 +138,12 @@ export const erasePersonData = defineOperation({
     const { accountId, address } = request;
     const erase = () =>
       erasePerson(database.kysely, request, async (transaction, erased) => {
-        // Also where mail is captured no more: what was, is still there.
+        // Even if mail is no longer captured: earlier mail may still be stored.
         await new InboxStore(database).eraseRecipient(accountId, address, transaction);
-        // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
+        // The audit log doesn't name the address; the erasure record has its keyed hash.
         await recordAudit(call, transaction, 'person_erased', 'address', { ...erased });
       });
-    // One at a time of an account: its connection is one of those that sends and tokens use.
+    // One at a time per account, because it uses a connection of the pool for sends and tokens.
     return changeSlots.run(accountId, erase);
   },
 });

@@ -10,15 +10,15 @@ const dayMs = 86_400_000;
 
 export const getAttention = defineOperation({
   id: 'getAttention',
-  summary: 'Read what needs attention in an account, each with its next step',
+  summary: 'List what needs attention',
   answer: Type.Object(
     {
       items: Type.Array(
         Type.Object(
           {
-            kind: Type.String({ description: 'Stable name, for programs.' }),
+            kind: Type.String({ description: 'Stable identifier.' }),
             severity: Type.Enum(['error', 'warning', 'info']),
-            subject: Nullable(Type.String({ description: 'What it is about.' })),
+            subject: Nullable(Type.String({ description: 'The affected domain, address or URL.' })),
             sentence: Type.String(),
             nextStep: Type.String(),
           },

@@ -3,15 +3,15 @@ import { throttledPhrase } from '../../delivery/shaping/explain-throttle.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
-/** A receiver that asked for less, and what waits for it. */
+/** A throttled receiver and its backlog. */
 export interface ThrottledReceiver {
   readonly label: string;
   readonly waiting: number;
-  /** Messages per second that go to it now. */
+  /** Current messages per second. */
   readonly rate: number;
 }
 
-/** What stands out about an account. */
+/** The state of an account that attention items are derived from. */
 export interface AttentionFacts {
   readonly brokenDomains: readonly string[];
   readonly pendingDomains: readonly string[];
@@ -25,7 +25,7 @@ export interface AttentionFacts {
   readonly pauses: readonly string[];
 }
 
-/** One statement over small tables of an account; of the queue, its entries that wait for a person. */
+/** One statement over the small tables of an account, plus its held queue entries. */
 export async function readAttentionFacts(
   kysely: Database['kysely'],
   accountId: AccountId,
@@ -52,10 +52,10 @@ export async function readAttentionFacts(
   return facts;
 }
 
-/** Entries looked at; beyond it the numbers are a beginning. */
+/** Beyond this many queue entries, the counts are partial. */
 const maxScannedEntries = 10_000;
 
-/** The receivers whose pace was learnt down and that mail of an account waits for, the fullest first. */
+/** Throttled receivers that the account has mail queued for, largest backlog first. */
 export async function readThrottledReceivers(
   kysely: Database['kysely'],
   accountId: AccountId,

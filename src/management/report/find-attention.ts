@@ -4,34 +4,34 @@ import { formatRate } from '../../delivery/shaping/explain-throttle.ts';
 import type { ReportColumnCounts } from '../../report/report-columns.ts';
 import type { AttentionFacts, ThrottledReceiver } from './attention-store.ts';
 
-/** Something that a person should look at, and what to do about it. */
+/** Something that needs a person's attention, and what to do about it. */
 interface AttentionItem {
-  /** Stable name, for programs. */
+  /** Stable identifier. */
   readonly kind: string;
   readonly severity: 'error' | 'warning' | 'info';
   readonly sentence: string;
   readonly nextStep: string;
-  /** The domain, address or the like that it is about. */
+  /** The affected domain, address or URL. */
   readonly subject: string | null;
 }
 
-/** Shares of delivered messages above which receivers begin to distrust a sender. */
+/** Above these shares, receivers start to distrust a sender. */
 const maxBounceShare = 0.05;
 const maxComplaintShare = 0.001;
 const minDelivered = 50;
 
-/** What is known about an account. */
+/** What attention items are derived from. */
 interface AttentionSources {
   readonly account: Account;
   readonly facts: AttentionFacts;
   readonly throttled: readonly ThrottledReceiver[];
-  /** Of the last 30 days; undefined where nothing was sent. */
+  /** The last 30 days; undefined if nothing was sent. */
   readonly month: ReportColumnCounts | undefined;
-  /** Undefined where the account has no quota. */
+  /** Undefined if the account has no quota. */
   readonly use: QuotaUsage | undefined;
 }
 
-/** What needs attention in an account, the worst first. */
+/** What needs attention in an account, most severe first. */
 export function findAttention(sources: AttentionSources): AttentionItem[] {
   const { account, facts, throttled, month, use } = sources;
   return [
@@ -43,21 +43,20 @@ export function findAttention(sources: AttentionSources): AttentionItem[] {
   ];
 }
 
-/** What the receiver said is not told: it may have been about somebody else's message. */
+/** Omits the receiver's reply, which may have been about another account's message. */
 function describeThrottled({ label, waiting, rate }: ThrottledReceiver): AttentionItem {
-  const wait =
-    waiting === 1 ? '1 message waits for it and goes' : `${waiting} messages wait for it and go`;
+  const wait = waiting === 1 ? '1 queued message is' : `${waiting} queued messages are`;
   return {
     kind: 'destination-throttled',
     severity: 'warning',
     subject: label,
-    sentence: `${label} asked to slow down; ${wait} at ${formatRate(rate)} now.`,
+    sentence: `${label} is throttling your mail. ${wait} being sent at ${formatRate(rate)}.`,
     nextStep:
-      'They go by themselves, faster as it allows. If it stays slow, warm the domain up and send only what people expect.',
+      'Sending speeds up automatically as the receiver allows. If it stays slow, warm up the domain and send only mail people expect.',
   };
 }
 
-/** Share of a quota from which on it is told that it nears its end. */
+/** Share of a quota above which to warn. */
 const quotaWarningShare = 0.8;
 
 function quotas({ quota }: Account, use: QuotaUsage | undefined): AttentionItem[] {
@@ -73,8 +72,8 @@ function quotas({ quota }: Account, use: QuotaUsage | undefined): AttentionItem[
       kind: usedUp ? 'quota-used-up' : 'quota-nearly-used',
       severity: usedUp ? 'error' : 'warning',
       subject: name,
-      sentence: `${Math.min(used, limit)} of the ${limit} messages of this ${name} are used${usedUp ? '; more are refused' : ''}.`,
-      nextStep: 'Wait until it is over, or ask an operator for a higher quota.',
+      sentence: `${Math.min(used, limit)} of ${limit} messages used this ${name}.${usedUp ? ' Further messages are rejected.' : ''}`,
+      nextStep: `Wait for the next ${name}, or ask an operator to raise the quota.`,
     };
   });
 }
@@ -87,22 +86,22 @@ function errors(account: Account, facts: AttentionFacts): AttentionItem[] {
     addItem(
       'suspended',
       null,
-      'The account is suspended; it can send nothing.',
-      'Ask an operator of the installation.',
+      'The account is suspended and can’t send.',
+      'Ask an operator to lift the suspension.',
     );
   for (const domain of facts.brokenDomains)
     addItem(
       'domain-broken',
       domain,
-      `The DNS records of ${domain} are no longer right.`,
-      'Compare them with what is expected.',
+      `The DNS records of ${domain} are no longer correct.`,
+      'Compare them with the expected values and fix them.',
     );
   for (const url of facts.failingWebhooks)
     addItem(
       'webhook-failing',
       url,
-      `The webhook ${url} does not answer.`,
-      'Look at its log, mend the receiver, and replay.',
+      `Requests to the webhook ${url} are failing.`,
+      'Check its log, fix the endpoint and replay the events.',
     );
   return found;
 }
@@ -116,8 +115,9 @@ function rates(month: ReportColumnCounts | undefined): AttentionItem[] {
       kind: 'bounces-rising',
       severity: 'warning',
       subject: null,
-      sentence: `${(bounced * 100).toFixed(1)} % of the last 30 days bounced for good.`,
-      nextStep: 'Look where the addresses come from, and confirm them before they are written to.',
+      sentence: `${(bounced * 100).toFixed(1)} % of messages hard-bounced in the last 30 days.`,
+      nextStep:
+        'Check where the addresses come from, and confirm new ones before you send to them.',
     });
   }
   if (month.complained / month.delivered > maxComplaintShare) {
@@ -125,8 +125,8 @@ function rates(month: ReportColumnCounts | undefined): AttentionItem[] {
       kind: 'complaints-rising',
       severity: 'warning',
       subject: null,
-      sentence: 'More than one in a thousand recipients complained in the last 30 days.',
-      nextStep: 'Look at which template they complained about.',
+      sentence: 'More than 1 in 1,000 recipients complained in the last 30 days.',
+      nextStep: 'Check which templates they complained about.',
     });
   }
   return found;
@@ -140,52 +140,54 @@ function notices(account: Account, facts: AttentionFacts): AttentionItem[] {
     addItem(
       'messages-held',
       null,
-      `${facts.held} messages wait for a person.`,
-      'Retry or cancel them.',
+      facts.held === 1
+        ? '1 message is held for review.'
+        : `${facts.held} messages are held for review.`,
+      'Retry or cancel.',
     );
   for (const destination of facts.pauses)
     addItem(
       'paused',
       destination,
       destination === '*' ? 'All mail is paused.' : `Mail to ${destination} is paused.`,
-      'Resume it when you are ready.',
+      'Resume it when you’re ready.',
     );
   for (const url of facts.pausedWebhooks)
     addItem(
       'webhook-paused',
       url,
-      `The webhook ${url} is paused; its events wait.`,
-      'Resume it when the receiver works.',
+      `The webhook ${url} is paused. Its events are kept.`,
+      'Resume it when the endpoint works.',
     );
   for (const domain of facts.pendingDomains)
     addItem(
       'domain-pending',
       domain,
-      `${domain} is not verified yet.`,
-      'Publish its DNS records, then check again.',
+      `${domain} isn’t verified yet.`,
+      'Publish its DNS records and check again.',
     );
   if (facts.verifiedSenders === 0)
     addItem(
       'no-sender',
       null,
-      'No sender is verified, so nothing can be sent.',
+      'No sender is verified, so you can’t send yet.',
       'Add a sender and verify it.',
     );
   if (facts.publishedTemplates === 0)
-    addItem('no-template', null, 'No template is published.', 'Write a template and publish it.');
+    addItem('no-template', null, 'No template is published.', 'Create a template and publish it.');
   if (facts.integrations === 0)
     addItem(
       'no-integration',
       null,
-      'No program may call the service yet.',
+      'No integration is registered, so your code can’t get a token yet.',
       'Register an integration.',
     );
   if (!account.addOns.has('transactional'))
     addItem(
       'no-transactional',
       null,
-      'The account lacks the transactional add-on; transactional messages are refused.',
-      'Ask an operator for it.',
+      'The account doesn’t have the transactional add-on, so transactional messages are rejected.',
+      'Ask an operator to enable it.',
     );
   return found;
 }

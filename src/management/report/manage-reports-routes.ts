@@ -10,14 +10,16 @@ import { accountOf, defineOperation, type OperationCall } from '../operation.ts'
 
 const query = Type.Object(
   {
-    from: TimeOrDay('Accepted at this time or later.'),
+    from: TimeOrDay('Accepted at or after this time.'),
     until: TimeOrDay('Accepted before this time.'),
     group: Type.Optional(
-      Type.Enum([...reportGroups], { description: 'What the rows are. Default `none`: one row.' }),
+      Type.Enum([...reportGroups], {
+        description: 'What to group rows by. Default `none`: a single row.',
+      }),
     ),
     timeZone: Type.Optional(
       Type.String({
-        description: 'Of days and hours, such as Europe/Berlin. Default UTC.',
+        description: 'Time zone of days and hours, such as Europe/Berlin. Default UTC.',
         maxLength: 64,
       }),
     ),
@@ -25,7 +27,7 @@ const query = Type.Object(
     tag: Type.Optional(Type.String({ maxLength: 48 })),
     senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
     destinationDomain: Type.Optional(
-      Type.String({ description: 'Not together with the other filters.', maxLength: 253 }),
+      Type.String({ description: 'Cannot be combined with the other filters.', maxLength: 253 }),
     ),
   },
   strict,
@@ -35,13 +37,13 @@ function toReportQuery(given: Static<typeof query>): ReportQuery {
   const { group = 'none', from, until, ...filters } = given;
   const timeZone = parseTimeZone(given.timeZone ?? 'UTC');
   if (timeZone === undefined)
-    throw invalidField('timeZone', 'is no time zone such as Europe/Berlin');
+    throw invalidField('timeZone', 'must be a time zone such as Europe/Berlin');
   const others = [filters.templateId, filters.tag, filters.senderDomain];
   const byDestination = group === 'destination' || filters.destinationDomain !== undefined;
   if (byDestination && others.some((one) => one !== undefined))
     throw invalidField(
       filters.destinationDomain === undefined ? 'group' : 'destinationDomain',
-      'destinations are counted by themselves: they cannot be filtered by template, tag or sender',
+      'cannot be combined with template, tag or sender filters: destinations are counted separately',
     );
   return {
     ...filters,
@@ -63,7 +65,7 @@ const ReportView = Type.Object(
       Type.Object(
         {
           key: Type.String({
-            description: 'Template, tag or domain; of hours and days their begin as local time.',
+            description: 'Template, tag or domain; for hours and days, their start in local time.',
           }),
           counts: Counts,
           latency: Nullable(
@@ -72,7 +74,7 @@ const ReportView = Type.Object(
               {
                 ...strict,
                 title: 'Latency',
-                description: 'Milliseconds to delivery; null where nothing was delivered.',
+                description: 'Milliseconds to delivery; null if nothing was delivered.',
               },
             ),
           ),
@@ -91,8 +93,8 @@ function readRows(call: OperationCall<Static<typeof query>>): Promise<ReportResu
 
 export const getReport = defineOperation({
   id: 'getReport',
-  summary: 'Read what became of messages, counted',
-  description: 'The counts follow the events within a second or so.',
+  summary: 'Get a delivery report',
+  description: 'Counts lag events by about a second.',
   query,
   answer: ReportView,
   async handle(call) {
@@ -105,7 +107,7 @@ export const getReport = defineOperation({
 
 export const exportReport = defineOperation({
   id: 'exportReport',
-  summary: 'Read a report as CSV',
+  summary: 'Export a report as CSV',
   query,
   produces: 'text/csv',
   async handle(call) {

@@ -15,9 +15,9 @@ import { requireResource, saveResource } from '../save-resource.ts';
 
 const WarmUpSchema = Type.Object(
   {
-    from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    from: Type.String({ description: 'First day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     plan: Type.Array(Type.Integer({ minimum: 1 }), {
-      description: 'Most messages of each day.',
+      description: 'Max messages for each day.',
       minItems: 1,
       maxItems: 366,
     }),
@@ -25,12 +25,12 @@ const WarmUpSchema = Type.Object(
   { ...strict, title: 'WarmUp' },
 );
 
-/** What people decide about a domain; its records and their state are not among it. */
+/** The editable settings of a domain, as opposed to its DNS records and their state. */
 export const domainSettingMembers = {
   trackingHost: Nullable(
-    Type.String({ description: 'Host of tracked links; null: that of the service.' }),
+    Type.String({ description: 'Host of tracked links; null: the host of PUBLIC_URL.' }),
   ),
-  sourcePool: Type.String({ description: 'Pool of source addresses that its mail leaves from.' }),
+  sourcePool: Type.String({ description: 'Source address pool that its mail is sent from.' }),
   warmUp: Nullable(WarmUpSchema),
 };
 
@@ -42,15 +42,14 @@ const SettingsBody = Type.Object(
       Nullable(
         Type.String({
           description:
-            'A host under the domain that tracked links carry once its record is found; null: that of the service.',
+            'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
           maxLength: 253,
         }),
       ),
     ),
     sourcePool: Type.Optional(
       Type.String({
-        description:
-          '`default`, or a pool that DIRECT_SOURCES names. Only operators of the installation may change it.',
+        description: '`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.',
         maxLength: 40,
       }),
     ),
@@ -58,7 +57,7 @@ const SettingsBody = Type.Object(
     warmUpGoal: Type.Optional(
       Type.Integer({
         description:
-          'In place of a plan of your own: messages a day up to which a usual plan grows, from 50 today, doubling every second day.',
+          'Instead of your own plan: the daily volume to reach with the default plan, which starts at 50 messages today and doubles every second day.',
         minimum: 51,
         maximum: 100_000_000,
       }),
@@ -80,8 +79,9 @@ export const getDomainSettings = defineOperation({
 
 export const putDomainSettings = defineOperation({
   id: 'putDomainSettings',
-  summary: 'Change the tracking host, the pool of source addresses and the warm-up of a domain',
-  description: 'What is left out stays.',
+  summary: 'Update domain settings',
+  description:
+    'Changes the tracking host, source pool and warm-up. Omitted members stay unchanged.',
   body: SettingsBody,
   answer: SettingsView,
   conditional: true,
@@ -95,7 +95,7 @@ export const putDomainSettings = defineOperation({
       ...settingsOf(call),
       async write(transaction, before) {
         if (sourcePool !== undefined && sourcePool !== before?.sourcePool && !operates)
-          throw new Problem('forbidden', 'sourcePool is for operators of the installation');
+          throw new Problem('forbidden', 'Only operators can change sourcePool');
         await saveDomainSettings(transaction, accountOf(call).id, call.params.domain, before, {
           trackingHost: host,
           sourcePool,
@@ -109,8 +109,7 @@ export const putDomainSettings = defineOperation({
 function readWarmUp(call: OperationCall<unknown, Static<typeof SettingsBody>>) {
   const { warmUp, warmUpGoal } = call.body;
   if (warmUpGoal === undefined) return warmUp;
-  if (warmUp !== undefined)
-    throw invalidField('warmUpGoal', 'cannot be given together with warmUp');
+  if (warmUp !== undefined) throw invalidField('warmUpGoal', 'cannot be combined with warmUp');
   return { from: dayOf(call.dependencies.clock.now()), plan: defaultWarmUpPlan(warmUpGoal) };
 }
 
@@ -119,12 +118,15 @@ function readHost({ params: { domain }, dependencies }: OperationCall, text: str
   const refusal = refuseTrackingHost(host, domain, dependencies.facts.publicUrl);
   if (refusal === 'not-below') throw invalidField('trackingHost', `is no host under ${domain}`);
   if (refusal === 'no-public-url')
-    throw invalidField('trackingHost', 'needs PUBLIC_URL to be set: the host leads to it');
+    throw invalidField(
+      'trackingHost',
+      'requires PUBLIC_URL to be set, because the tracking host points to it',
+    );
   return host;
 }
 
 function requirePool({ dependencies }: OperationCall, pool: string): void {
   const pools = poolsOf(dependencies.facts.direct.sources);
   if (!pools.includes(pool))
-    throw invalidField('sourcePool', `is no pool of DIRECT_SOURCES; there is ${pools.join(', ')}`);
+    throw invalidField('sourcePool', `must be a pool of DIRECT_SOURCES: ${pools.join(', ')}`);
 }

@@ -20,10 +20,10 @@ import { domainSettingMembers } from './domain-settings-routes.ts';
 const domainFacts = {
   domain: Type.String(),
   state: Type.Enum(['pending', 'verified', 'broken']),
-  stateAt: Time('Since when.'),
-  returnPath: Type.String({ description: 'Host that bounces come back to.' }),
+  stateAt: Time('When it was suppressed.'),
+  returnPath: Type.String({ description: 'Host that receives bounces.' }),
   ...domainSettingMembers,
-  checkedAt: Nullable(Time('When its records were looked up last.')),
+  checkedAt: Nullable(Time('When its DNS records were last checked.')),
 };
 
 const DomainView = Type.Object(domainFacts, { ...strict, title: 'Domain' });
@@ -38,9 +38,9 @@ const DomainDetailView = Type.Object(
           algorithm: Type.String({ description: '`rsa-sha256` or `ed25519-sha256`.' }),
           state: Type.Enum(['pending', 'active', 'retired'], {
             description:
-              '`pending` waits for its record, `active` signs, `retired` signs no more while its mail may still be on its way.',
+              '`pending`: waiting for its DNS record. `active`: signs mail. `retired`: no longer signs, but kept for mail in transit.',
           }),
-          stateAt: Time('Since when.'),
+          stateAt: Time('When it was suppressed.'),
         },
         { ...strict, title: 'DomainKey' },
       ),
@@ -54,15 +54,15 @@ const DomainDetailView = Type.Object(
           }),
           name: Type.String(),
           type: Type.String({ description: '`TXT`, `MX` or `CNAME`.' }),
-          expected: Type.String({ description: 'Exactly as it is to be published.' }),
+          expected: Type.String({ description: 'The exact value to publish.' }),
           required: Type.Boolean(),
           why: Type.String(),
           state: Type.String({
-            description: '`ok`, `missing`, `wrong`, or `unknown` as long as nobody looked.',
+            description: '`ok`, `missing`, `wrong`, or `unknown` if not checked yet.',
           }),
           found: Type.Array(Type.String()),
           explanation: Nullable(Type.String()),
-          resolver: Nullable(Type.String({ description: 'Who was asked.' })),
+          resolver: Nullable(Type.String({ description: 'The DNS server queried.' })),
           checkedAt: Nullable(Time('When.')),
         },
         { ...strict, title: 'DomainRecord' },
@@ -136,7 +136,7 @@ async function viewDetail(
 
 export const listDomains = defineOperation({
   id: 'listDomains',
-  summary: 'List the sending domains of an account',
+  summary: 'List sending domains',
   query: pageQuery({}),
   answer: pageOf(DomainView),
   async handle(call) {
@@ -149,7 +149,7 @@ export const listDomains = defineOperation({
 
 export const getDomain = defineOperation({
   id: 'getDomain',
-  summary: 'Read a sending domain with its DNS records: expected, found, asked whom, when',
+  summary: 'Get a sending domain with its DNS records',
   answer: DomainDetailView,
   handle: async (call) => viewDetail(call, await requireDomain(call)),
 });
@@ -158,13 +158,13 @@ export const putDomain = defineOperation({
   id: 'putDomain',
   summary: 'Add a sending domain',
   description:
-    'It gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified. One that is there already stays as it is, with what is left out and with what is not.',
+    'Creates DKIM keys for the domain. They sign mail, and the senders of the domain become verified, once their DNS records are found. If the domain already exists, nothing changes, whether members are given or omitted.',
   body: Type.Object(
     {
-      ed25519: Type.Optional(Type.Boolean({ description: 'An Ed25519 key beside the RSA one.' })),
+      ed25519: Type.Optional(Type.Boolean({ description: 'Also create an Ed25519 key.' })),
       returnPathLabel: Type.Optional(
         Type.String({
-          description: 'Label of the return path. Default `bounces`.',
+          description: 'First label of the return path host. Default `bounces`.',
           pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
         }),
       ),
@@ -185,7 +185,7 @@ export const putDomain = defineOperation({
       ...(ed25519 === undefined ? {} : { ed25519 }),
       ...(returnPathLabel === undefined ? {} : { returnPathLabel }),
     };
-    // The keys take a moment to make; two requests at once make one domain.
+    // Generating keys takes a moment; concurrent requests still create a single domain.
     const created = await call.dependencies.domains.add(id, domain, options, (transaction) =>
       recordAudit(call, transaction, 'domain_created', domain),
     );
@@ -196,9 +196,9 @@ export const putDomain = defineOperation({
 
 export const deleteDomain = defineOperation({
   id: 'deleteDomain',
-  summary: 'Remove a sending domain with its keys',
+  summary: 'Delete a sending domain and its keys',
   description:
-    'Senders that the domain verified are verified no more, so nothing can be sent from them; those that a link or an operator verified stay so.',
+    'Senders verified through the domain become unverified and can’t send. Senders verified by a link or an operator stay verified.',
   conditional: true,
   handle: (call) =>
     removeResource(call, {
@@ -211,7 +211,7 @@ export const deleteDomain = defineOperation({
 
 export const checkDomain = defineOperation({
   id: 'checkDomain',
-  summary: 'Look the records of a domain up now',
+  summary: 'Check the DNS records of a domain now',
   answer: DomainDetailView,
   async handle(call) {
     const after = await call.dependencies.domains.check(await requireDomain(call));
@@ -222,8 +222,8 @@ export const checkDomain = defineOperation({
 
 export const rotateDomainKeys = defineOperation({
   id: 'rotateDomainKeys',
-  summary: 'Make new DKIM keys beside the old ones',
-  description: 'They take over once their records are found.',
+  summary: 'Rotate the DKIM keys of a domain',
+  description: 'The new keys replace the old ones once their DNS records are found.',
   answer: DomainDetailView,
   async handle(call) {
     const domain = await requireDomain(call);

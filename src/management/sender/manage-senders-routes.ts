@@ -15,10 +15,9 @@ const SenderView = Type.Object(
   {
     address: Type.String(),
     displayNames: Type.Array(Type.String(), {
-      description:
-        'Names that may stand beside the address; the first is the default, `*` allows any.',
+      description: 'Allowed display names. The first is the default; `*` allows any.',
     }),
-    verified: Type.Boolean({ description: 'Nothing can be sent from an address that is not.' }),
+    verified: Type.Boolean({ description: 'Only verified senders can send.' }),
   },
   { ...strict, title: 'Sender' },
 );
@@ -46,19 +45,19 @@ export const senderRoutes = resourceRoutes({
   resource: senderOf,
   list: {
     id: 'listSenders',
-    summary: 'List the senders of an account',
+    summary: 'List senders',
     key: 'address',
     async read(call, { after }) {
       const all = await readSenders(call.dependencies.database.kysely, accountOf(call).id);
       return all.filter(({ address }) => address > after).map(viewSender);
     },
   },
-  get: { id: 'getSender', summary: 'Read a sender' },
+  get: { id: 'getSender', summary: 'Get a sender' },
   put: {
     id: 'putSender',
-    summary: 'Add a sender, or change its display names',
+    summary: 'Create or update a sender',
     description:
-      'Only an operator of the installation can say that an address is verified. What is left out of one that exists stays as it is; a default is what a new one gets.',
+      'Only operators can set `verified` to true. When updating, omitted members stay unchanged; defaults apply to new senders only.',
     body: Type.Omit(SenderSchema, ['address'], strict),
     size: 'values',
     write: (call) => async (transaction, before) => {
@@ -70,7 +69,7 @@ export const senderRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteSender',
-    summary: 'Remove a sender',
+    summary: 'Delete a sender',
     write: (call) => (transaction) =>
       removeSender(transaction, accountOf(call).id, call.params.address),
   },
@@ -78,9 +77,9 @@ export const senderRoutes = resourceRoutes({
 
 export const mailSenderLink = defineOperation({
   id: 'mailSenderLink',
-  summary: 'Mail a link to a sender that verifies it',
+  summary: 'Email a verification link to a sender',
   description:
-    'Needs `SYSTEM_MAIL_FROM`, except where mail stays in the local inbox. The link works once and for a day; an earlier one ends.',
+    'Requires `SYSTEM_MAIL_FROM`, unless mail is captured in the local inbox. The link works once, expires after 24 hours and replaces any earlier link.',
   answer: SenderView,
   async handle(call) {
     const { address } = call.params;
@@ -92,9 +91,12 @@ export const mailSenderLink = defineOperation({
       (transaction) => recordAudit(call, transaction, 'sender_link_sent', address),
     );
     if (outcome === 'unknown') throw notFound('sender');
-    if (outcome === 'verified') throw new Problem('conflict', 'The sender is verified already');
+    if (outcome === 'verified') throw new Problem('conflict', 'The sender is already verified');
     if (outcome === 'too-soon')
-      throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
+      throw new Problem(
+        'conflict',
+        'A link was sent less than a minute ago. Wait a minute and retry',
+      );
     if (outcome === 'not-offered') throw new Problem('conflict', noSystemMail);
     return requireResource(call, senderOf(call));
   },
@@ -102,5 +104,5 @@ export const mailSenderLink = defineOperation({
 
 async function requireOperator(call: OperationCall): Promise<void> {
   if (await canOperate(call.dependencies, actorOf(call))) return;
-  throw new Problem('forbidden', 'Only an operator can say that an address is verified');
+  throw new Problem('forbidden', 'Only operators can mark a sender as verified');
 }

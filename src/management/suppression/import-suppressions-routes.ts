@@ -16,10 +16,10 @@ function importKeyOf(call: OperationCall) {
 
 export const importSuppressions = defineOperation({
   id: 'importSuppressions',
-  summary: 'Suppress the addresses of a CSV file, as the export writes it',
+  summary: 'Import suppressions from a CSV file',
   description:
-    'Only the column `address` must be there; a missing reason means `manual`. Answers when the file is here; then its import goes on, and this address tells how far it is. Lines with problems are left out. The same id again imports nothing.',
-  body: Type.String({ description: 'The file, up to 1 GiB.' }),
+    'Takes the format of the export. Only the `address` column is required; a missing reason defaults to `manual`. Returns once the file is uploaded and imports it in the background; poll this URL for progress. Invalid rows are skipped. Repeating the same id imports nothing.',
+  body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
   accepts: 'text/csv',
   answer: ImportView,
   status: 202,
@@ -40,14 +40,14 @@ export const importSuppressions = defineOperation({
 
 export const getSuppressionImport = defineOperation({
   id: 'getSuppressionImport',
-  summary: 'Ask how far an import of suppressions is',
+  summary: 'Get a suppression import',
   answer: ImportView,
   handle: (call) => requireImport(call, importKeyOf(call)),
 });
 
 export const listSuppressionImports = defineOperation({
   id: 'listSuppressionImports',
-  summary: 'List the last imports of suppressions, newest first',
+  summary: 'List recent suppression imports, newest first',
   answer: pageOf(ListedImportView),
   handle: (call) => viewImports(call, targetOf(call)),
 });

@@ -17,16 +17,17 @@ import { accountOf, defineOperation, type OperationCall } from '../operation.ts'
 import { resourceRoutes } from '../resource-routes.ts';
 
 const Reason = Type.Enum([...suppressionReasons], {
-  description: 'Why; `unsubscribe` holds for non-transactional mail only.',
+  description:
+    'Why the address is suppressed. `unsubscribe` applies to non-transactional mail only.',
 });
 
 const SuppressionView = Type.Object(
   {
     address: Type.String(),
     reason: Reason,
-    messageId: Nullable(Type.String({ description: 'The message that led to it.' })),
-    createdAt: Time('Since when.'),
-    expiresAt: Nullable(Time('When it ends by itself.')),
+    messageId: Nullable(Type.String({ description: 'The message that caused it.' })),
+    createdAt: Time('When it was suppressed.'),
+    expiresAt: Nullable(Time('When it expires; null: never.')),
   },
   { ...strict, title: 'Suppression' },
 );
@@ -45,7 +46,7 @@ export const listSuppressions = defineOperation({
   summary: 'List suppressed addresses',
   query: pageQuery({
     contains: Type.Optional(
-      Type.String({ description: 'Part of the address, in any case.', maxLength: 320 }),
+      Type.String({ description: 'Part of the address, case-insensitive.', maxLength: 320 }),
     ),
     reason: Type.Optional(Reason),
   }),
@@ -84,11 +85,11 @@ export const suppressionRoutes = resourceRoutes({
   access: { read: 'suppressions:read', write: 'suppressions:write' },
   view: AddressView,
   resource: suppressionsOf,
-  get: { id: 'getSuppression', summary: 'Read why an address is suppressed' },
+  get: { id: 'getSuppression', summary: 'Get the suppressions of an address' },
   put: {
     id: 'putSuppression',
     summary: 'Suppress an address',
-    description: 'Reasons that it has already stay; one that is left out is `manual`.',
+    description: 'Existing reasons are kept. If omitted, the reason is `manual`.',
     body: Type.Object({ reason: Type.Optional(Reason) }, strict),
     write: (call) => (transaction) => {
       const { reason = 'manual' } = call.body;
@@ -98,10 +99,10 @@ export const suppressionRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteSuppression',
-    summary: 'Let an address be written to again',
+    summary: 'Remove the suppression of an address',
     query: Type.Object(
       { reason: Type.Optional(Reason) },
-      { ...strict, description: 'Default: whatever the reason.' },
+      { ...strict, description: 'Default: all reasons.' },
     ),
     write: (call) => async (transaction) => {
       const { reason } = call.query;
@@ -114,7 +115,7 @@ export const suppressionRoutes = resourceRoutes({
 
 export const exportSuppressionList = defineOperation({
   id: 'exportSuppressions',
-  summary: 'Read all suppressed addresses as CSV',
+  summary: 'Export suppressions as CSV',
   produces: 'text/csv',
   async handle(call) {
     call.reply

@@ -8,13 +8,13 @@ import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
 import { InvalidImportFile, type RowReader, stripFormulaGuard } from '../import/import-csv.ts';
 
 /**
- * Reads suppressions from rows as the export writes them. Only the column `address` must be there; a missing reason means
+ * Reads suppressions from rows in the export format. Only the `address` column is required; a missing reason defaults to
  * `manual`.
- * @throws UnusableFile
+ * @throws InvalidImportFile
  */
 export function suppressionRowReader(columns: readonly string[]): RowReader<NewSuppression> {
   const columnIndexes = new Map(columns.map((name, index) => [name.toLowerCase(), index]));
-  if (!columnIndexes.has('address')) throw new InvalidImportFile('No column is called address');
+  if (!columnIndexes.has('address')) throw new InvalidImportFile('The address column is missing');
   return {
     read(record) {
       const cell = (name: string) => (record[columnIndexes.get(name) ?? -1] ?? '').trim();
@@ -22,10 +22,10 @@ export function suppressionRowReader(columns: readonly string[]): RowReader<NewS
       if (!parsed.ok) return `the address ${parsed.reason}`;
       const reason = parseSuppressionReason(cell('reason') || 'manual');
       if (reason === undefined)
-        return 'the reason is none of hard_bounce, complaint, unsubscribe, manual';
+        return 'the reason must be hard_bounce, complaint, unsubscribe or manual';
       const expires = cell('expires_at');
       const expiresAt = parseTimestamp(expires);
-      if (expires !== '' && expiresAt === undefined) return 'expires_at is no time';
+      if (expires !== '' && expiresAt === undefined) return 'expires_at must be a time';
       return {
         address: normalizeAddress(parsed.address),
         reason,

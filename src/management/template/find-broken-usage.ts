@@ -1,17 +1,17 @@
 import type { TemplateUsage } from '../../feedback/template-usage/template-usage-store.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
 
-/** A way of calling that a version would refuse. */
+/** Recent usage that a version would reject. */
 interface BrokenUsage {
-  /** Fields that the version needs and the caller does not give. */
+  /** Required fields the caller doesn't supply. */
   readonly missing: readonly string[];
   readonly lastAt: Date;
   readonly lastMessageId: string;
 }
 
 /**
- * The calls that a version would answer with a Personalization Failure (section 4.3 rule 3). A request with a subject
- * line or preview text of its own does not need the fields of the template's.
+ * Recent usage that a version would answer with a Personalization Failure (section 4.3 rule 3). Requests that override the
+ * subject or preview text don't need the fields of the template's own.
  */
 export function findBrokenUsage(
   required: RequiredNames,

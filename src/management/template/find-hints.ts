@@ -3,10 +3,10 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** Advice about a finished message: nothing stops it from being sent. */
+/** Advice about a rendered message; it never blocks sending. */
 export interface Hint {
   readonly kind: 'size' | 'spam' | 'accessibility' | 'content';
-  /** Stable name, for programs. */
+  /** Stable identifier. */
   readonly rule: string;
   readonly message: string;
 }
@@ -18,13 +18,13 @@ export interface RenderedContent {
   readonly text: string | null;
 }
 
-/** Gmail shows no more of a message's HTML than this without a click. */
+/** Gmail clips the HTML of a message beyond this size. */
 const gmailClipBytes = 102 * 1024;
 const maxSubjectLength = 70;
 const shorteners = /^https?:\/\/(?:bit\.ly|tinyurl\.com|goo\.gl|t\.co|ow\.ly|is\.gd)\//i;
 const vagueLinkTexts = /^(?:click here|here|link|more|read more|this)[.!]?$/i;
 
-/** What filters, readers and assistive technology may stumble over. */
+/** Likely problems with spam filters, mail clients and assistive technology. */
 export function findHints(content: RenderedContent): Hint[] {
   return [...subjectHints(content), ...htmlHints(content)];
 }
@@ -37,20 +37,20 @@ function subjectHints({ subject, previewText }: RenderedContent): Hint[] {
   if (Array.from(subject).length > maxSubjectLength)
     addHint(
       'long-subject',
-      `The subject is longer than ${maxSubjectLength} characters; phones cut it.`,
+      `The subject is longer than ${maxSubjectLength} characters; phones truncate it.`,
     );
   if (/\p{Lu}{4}/u.test(subject) && subject === subject.toUpperCase())
-    addHint('shouting-subject', 'The subject is all capitals, as spam often is.', 'spam');
+    addHint('shouting-subject', 'The subject is in all caps, which looks like spam.', 'spam');
   if (/[!?]{2}|\${2}|€{2}/.test(subject))
     addHint(
       'loud-subject',
-      'The subject repeats !, ? or a currency sign, as spam often does.',
+      'The subject repeats !, ? or a currency sign, which looks like spam.',
       'spam',
     );
   if (previewText.trim() === '')
     addHint(
       'no-preview',
-      'There is no preview text; inboxes show the first words of the body instead.',
+      'There is no preview text. Inboxes show the first words of the body instead.',
     );
   return hints;
 }
@@ -61,7 +61,7 @@ function htmlHints({ html, text }: RenderedContent): Hint[] {
     hints.push({ kind, rule, message });
   if (html === null) return hints;
   if (Buffer.byteLength(html) > gmailClipBytes)
-    addHint('size', 'clipped', 'The HTML is larger than 102 kB; Gmail cuts it.');
+    addHint('size', 'clipped', 'The HTML is larger than 102 KiB; Gmail clips it.');
   if (text === null || text.trim() === '') addHint('spam', 'no-text', 'There is no text part.');
   const elements = elementsOf(parse(html));
   const named = (name: string) => elements.filter(({ tagName }) => tagName === name);
@@ -73,25 +73,25 @@ function htmlHints({ html, text }: RenderedContent): Hint[] {
   if (
     named('table').some((table) => !/^(?:presentation|none)$/.test(attribute(table, 'role') ?? ''))
   )
-    addHint('accessibility', 'layout-table', 'A table for layout should have role="presentation".');
+    addHint('accessibility', 'layout-table', 'A layout table should have role="presentation".');
   const words = textOf(parse(html)).trim().length;
   if (images.length > 0 && words < 100)
-    addHint('spam', 'mostly-images', 'There is hardly any text beside the images.');
+    addHint('spam', 'mostly-images', 'The message is mostly images, with hardly any text.');
   for (const link of named('a')) {
     const href = attribute(link, 'href') ?? '';
     const label = textOf(link).trim();
     if (shorteners.test(href))
-      addHint('spam', 'short-link', `A link goes through a shortener: ${href}`);
-    if (/^http:/i.test(href)) addHint('spam', 'insecure-link', `A link is not encrypted: ${href}`);
+      addHint('spam', 'short-link', `A link uses a URL shortener: ${href}`);
+    if (/^http:/i.test(href)) addHint('spam', 'insecure-link', `A link doesn’t use HTTPS: ${href}`);
     if (vagueLinkTexts.test(label))
       addHint(
         'accessibility',
         'vague-link',
-        `A link is called “${label}”, which says nothing by itself.`,
+        `The link text “${label}” doesn’t say where it leads.`,
       );
     const inner = elementsOf(link).some((one) => one.tagName === 'img' && attribute(one, 'alt'));
     if (label === '' && !inner && href !== '')
-      addHint('accessibility', 'empty-link', `A link has no words: ${href}`);
+      addHint('accessibility', 'empty-link', `A link has no text: ${href}`);
   }
   return unique(hints);
 }
@@ -110,7 +110,7 @@ function attribute(element: Element, name: string): string | undefined {
   return element.attrs.find((attr) => attr.name === name)?.value;
 }
 
-/** Words that people see. */
+/** The visible text. */
 function textOf(node: Node): string {
   if (node.nodeName === '#text' && 'value' in node) return node.value;
   if ('tagName' in node && /^(?:style|script|title)$/.test(node.tagName)) return '';

@@ -11,11 +11,11 @@ import { findHints, type Hint, type RenderedContent } from './find-hints.ts';
 import { sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
-/** What a preview is made of; plain data, as it goes to a thread. */
+/** The input of a preview; plain data, so it can be sent to a thread. */
 export interface PreviewJob {
   readonly content: VersionContent;
   readonly values: Readonly<Record<string, string>> | undefined;
-  /** Their markup was checked. */
+  /** Overrides, already validated. */
   readonly subjectLine: string | undefined;
   readonly previewText: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface Preview {
   readonly hints: readonly Hint[];
 }
 
-/** Compiles a template, renders it and looks at the result, in this thread and for as long as it takes. */
+/** Compiles and renders a template and collects hints, synchronously and without a time limit. */
 export async function makePreview(job: PreviewJob): Promise<Preview> {
   const result = await compileSource({ ...job.content });
   const { compiled, fields, problems } = result;
@@ -70,7 +70,7 @@ function overrideNodes(text: string) {
   return parsed.ok ? parsed.override.nodes : [];
 }
 
-/** Values can nest elements more deeply than the advice looks. */
+/** Skips the hints if values nest elements too deeply to traverse. */
 function hintsOf(rendered: RenderedContent): Hint[] {
   try {
     return findHints(rendered);

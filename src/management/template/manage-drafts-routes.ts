@@ -9,7 +9,7 @@ import { requireTemplate } from './manage-templates-routes.ts';
 import { TemplateContentSchema, type VersionContent } from './template-views.ts';
 
 const DraftView = Type.Object(
-  { content: TemplateContentSchema, changedAt: Time('When it was changed last.') },
+  { content: TemplateContentSchema, changedAt: Time('When it last changed.') },
   { ...strict, title: 'TemplateDraft' },
 );
 
@@ -30,12 +30,12 @@ export const draftRoutes = resourceRoutes({
   access: { read: 'templates:read', write: 'templates:write' },
   view: DraftView,
   resource: draftOf,
-  get: { id: 'getDraft', summary: 'Read the draft of a template', first: requireTemplate },
+  get: { id: 'getDraft', summary: 'Get the draft of a template', first: requireTemplate },
   put: {
     id: 'putDraft',
-    summary: 'Write the draft of a template',
+    summary: 'Save the draft of a template',
     description:
-      'A draft may have problems; only publishing refuses them. It is written as a whole: what is left out it has no more.',
+      'Drafts may contain errors; they only block publishing. The whole draft is replaced: omitted members are removed.',
     body: TemplateContentSchema,
     size: 'sources',
     write: (call) => async (transaction) => {
@@ -50,7 +50,7 @@ export const draftRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteDraft',
-    summary: 'Throw the draft of a template away',
+    summary: 'Discard the draft of a template',
     write: (call) => (transaction) =>
       removeDraft(transaction, accountOf(call).id, call.params.templateId),
   },

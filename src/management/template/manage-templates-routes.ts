@@ -28,7 +28,7 @@ function templateOf(call: OperationCall) {
   };
 }
 
-/** @throws Problem where the account has no such template in use */
+/** @throws Problem if the template doesn't exist or was deleted */
 export function requireTemplate(
   call: OperationCall,
   transaction?: DatabaseTransaction,
@@ -43,10 +43,10 @@ export const templateRoutes = resourceRoutes({
   resource: templateOf,
   list: {
     id: 'listTemplates',
-    summary: 'List the templates of an account',
+    summary: 'List templates',
     filters: {
       contains: Type.Optional(
-        Type.String({ description: 'Part of the name or id, in any case.', maxLength: 200 }),
+        Type.String({ description: 'Part of the name or id, case-insensitive.', maxLength: 200 }),
       ),
     },
     key: 'id',
@@ -56,19 +56,19 @@ export const templateRoutes = resourceRoutes({
         ...page,
       }),
   },
-  get: { id: 'getTemplate', summary: 'Read a template' },
+  get: { id: 'getTemplate', summary: 'Get a template' },
   put: {
     id: 'putTemplate',
-    summary: 'Make a template, or change its settings',
+    summary: 'Create or update a template',
     description:
-      'Nothing is sent with it before a version is published. Its content is the draft. What is left out of one that exists stays as it is; a default is what a new one gets.',
+      'Manages the settings; the content is the draft. You can send with it once a version is published. When updating, omitted members stay unchanged; defaults apply to new templates only.',
     body: Type.Object(
       {
         name: TemplateSchema.properties.name,
         createdBy: Type.Optional(
           Type.String({
             description:
-              'Address of a user of the account; the sender where neither request nor template names one. Default: the caller.',
+              'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: the caller.',
             maxLength: 320,
           }),
         ),
@@ -80,16 +80,16 @@ export const templateRoutes = resourceRoutes({
       const { id: accountId } = accountOf(call);
       const { templateId: id } = call.params;
       const { name, whenUncertain } = call.body;
-      if (/\p{Cc}/u.test(name)) throw invalidField('name', 'has a control character');
+      if (/\p{Cc}/u.test(name)) throw invalidField('name', 'contains a control character');
       const createdBy = await readCreator(transaction, call, before?.createdBy);
       await saveTemplate(transaction, { accountId, id, name, createdBy, whenUncertain });
     },
   },
   remove: {
     id: 'deleteTemplate',
-    summary: 'Take a template out of use',
+    summary: 'Delete a template',
     description:
-      'Its versions stay for the messages that were accepted with them; putting it again brings it back.',
+      'Its versions are kept for messages already accepted. Creating it again restores them.',
     write: (call) => async (transaction) => {
       const { id: accountId } = accountOf(call);
       await removeDraft(transaction, accountId, call.params.templateId);
@@ -109,6 +109,6 @@ async function readCreator(
   const found = members.find((member) =>
     email === undefined ? member.personId === self : member.email === email,
   );
-  if (found === undefined) throw invalidField('createdBy', 'is no user of the account');
+  if (found === undefined) throw invalidField('createdBy', 'must be a user of the account');
   return found.personId;
 }

@@ -31,7 +31,7 @@ export const listVersions = defineOperation({
 
 export const getVersion = defineOperation({
   id: 'getVersion',
-  summary: 'Read a version of a template with its content and the fields that it needs',
+  summary: 'Get a template version with content and fields',
   answer: VersionDetailView,
   async handle(call) {
     const { templateId, version } = call.params;

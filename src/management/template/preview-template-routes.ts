@@ -18,9 +18,9 @@ import { viewFields } from './view-fields.ts';
 
 const ProblemView = Type.Object(
   {
-    severity: Type.Enum(['error', 'warning'], { description: 'An error stops the publication.' }),
+    severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
     part: Type.String(),
-    rule: Type.String({ description: 'Stable name, for programs.' }),
+    rule: Type.String({ description: 'Stable identifier.' }),
     message: Type.String(),
     line: Type.Optional(Type.Integer()),
     column: Type.Optional(Type.Integer()),
@@ -28,13 +28,13 @@ const ProblemView = Type.Object(
   { ...strict, title: 'TemplateProblem' },
 );
 
-/** Values of a message that is looked at or tried out. */
+/** Field values of a preview or test message. */
 export const Values = FieldValues(maxValueBytes);
 
 const PreviewView = Type.Object(
   {
     problems: Type.Array(ProblemView),
-    fields: Type.Array(FieldView, { description: 'The fields found.' }),
+    fields: Type.Array(FieldView, { description: 'Fields found in the template.' }),
     rendered: Nullable(
       Type.Object(
         {
@@ -57,7 +57,7 @@ const PreviewView = Type.Object(
         },
         { ...strict, title: 'TemplateHint' },
       ),
-      { description: 'Advice; nothing of it stops a publication.' },
+      { description: 'Advice that doesn’t block publishing.' },
     ),
   },
   { ...strict, title: 'TemplatePreview' },
@@ -65,9 +65,9 @@ const PreviewView = Type.Object(
 
 export const previewTemplate = defineOperation({
   id: 'previewTemplate',
-  summary: 'Look at a template with values: rendered, with fields, problems and hints',
+  summary: 'Preview a template with values',
   description:
-    'Of the content given, else of a version, else of the draft, else of what is published. Fields without a value take their sample, default or name.',
+    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name.',
   body: Type.Object(
     {
       content: Type.Optional(TemplateContentSchema),
@@ -111,7 +111,7 @@ function bytesOf(text: string | null): number {
   return text === null ? 0 : Buffer.byteLength(text);
 }
 
-/** What the caller wants to see, or send. */
+/** The content to preview or send. */
 export async function chosenContent(
   call: OperationCall,
   given: VersionContent | undefined,

@@ -2,7 +2,7 @@ import '../../foundation/lower-thread-priority.ts';
 import { serveThread } from '../../foundation/serve-thread.ts';
 import { makePreview } from './make-preview.ts';
 
-// Loads the libraries, whose time is not the preview's.
+// Warms up the libraries, so loading them doesn't count against a preview's time limit.
 await makePreview({
   content: { subject: '', mjml: '<mjml><mj-body></mj-body></mjml>' },
   values: undefined,

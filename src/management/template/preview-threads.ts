@@ -2,16 +2,16 @@ import { extname } from 'node:path';
 import { ThreadOverrun, ThreadPool } from '../../foundation/thread-pool.ts';
 import type { Preview, PreviewJob } from './make-preview.ts';
 
-/** The published package holds the same file without types. */
+/** In the published package the file is plain JavaScript, hence the variable extension. */
 const threadFile = new URL(`./preview-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Milliseconds that one preview may take. */
+/** Time limit of a preview, in milliseconds. */
 const maxPreviewMs = 5_000;
 
-/** Megabytes of a thread's heap. */
+/** Heap limit of a thread, in megabytes. */
 const maxHeapMb = 256;
 
-/** One for the process: its threads start with the first preview. */
+/** Shared by the process; threads start with the first preview. */
 const threads = new ThreadPool<PreviewJob, Preview>({
   file: threadFile,
   timeout: maxPreviewMs,
@@ -28,9 +28,9 @@ const threads = new ThreadPool<PreviewJob, Preview>({
 });
 
 /**
- * As `makePreview`, beside the event loop: whoever may read a template may have any source compiled with any values.
+ * Runs `makePreview` off the event loop, because anybody with read access can preview arbitrary content.
  * @param accountId accounts take turns
- * @throws Busy where the account has too many previews under way
+ * @throws Busy if the account has too many previews running
  */
 export async function previewInThread(job: PreviewJob, accountId: string): Promise<Preview> {
   try {

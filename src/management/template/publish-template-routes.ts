@@ -32,7 +32,7 @@ import { contentOf, TemplateView, type VersionContent } from './template-views.t
 
 const PublishedView = Type.Object(
   {
-    version: Type.Integer({ description: 'The version that is sent from now on.' }),
+    version: Type.Integer({ description: 'The published version.' }),
     notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
   },
   { ...strict, title: 'Published' },
@@ -40,13 +40,13 @@ const PublishedView = Type.Object(
 
 const Force = Type.Optional(
   Type.Boolean({
-    description: 'Publish also where recent callers would be refused. Default false.',
+    description: 'Publish even if recent callers would be rejected. Default: false.',
   }),
 );
 
 /**
- * The template contract: a version that callers of the last 30 days do not give enough for is not published by accident.
- * @throws Problem that names the fields and the last message of each way of calling
+ * Prevents accidentally publishing a version that needs fields which callers of the last 30 days don't supply.
+ * @throws Problem with the missing fields and the last message of each kind of call
  */
 async function requireNoBrokenCallers(
   call: OperationCall<unknown, { readonly force?: boolean }>,
@@ -61,7 +61,7 @@ async function requireNoBrokenCallers(
   const names = [...new Set(broken.flatMap(({ missing }) => missing))];
   throw new Problem(
     'breaks-callers',
-    `Callers of the last 30 days gave no value for ${names.join(', ')}; give a default, or publish with force`,
+    `Callers in the last 30 days supplied no value for ${names.join(', ')}. Add a default or publish with force`,
     { extra: { missing: names, calls: broken.slice(0, 20) } },
   );
 }
@@ -70,7 +70,7 @@ export const publishTemplate = defineOperation({
   id: 'publishTemplate',
   summary: 'Publish the draft as the next version',
   description:
-    'A version that would break calls seen in the last 30 days is refused with 409 unless `force` is set. Published content that is the same makes no new version. `If-Match` takes the ETag of the draft, so that nobody publishes what they have not seen.',
+    'Fails with 409 if the version would break calls seen in the last 30 days, unless `force` is set. Publishing unchanged content creates no new version. Send the ETag of the draft in `If-Match` to publish exactly what you have seen.',
   body: Type.Object({ force: Force }, strict),
   answer: PublishedView,
   status: 200,
@@ -80,7 +80,7 @@ export const publishTemplate = defineOperation({
       return await withCompiledContents(accountOf(call).id, (contents) => publish(call, contents));
     } catch (error) {
       if (!(error instanceof NotCompiled)) throw error;
-      throw new Problem('conflict', 'The draft keeps changing; read it again');
+      throw new Problem('conflict', 'The draft keeps changing. Read it again and retry');
     }
   },
 });
@@ -95,7 +95,7 @@ function publish(
     const template = await requireTemplate(call, transaction);
     const draft = await draftOf(call).read(transaction);
     requirePreconditions(call.request, draft);
-    if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
+    if (draft === undefined) throw new Problem('conflict', 'This template has no draft to publish');
     const { name, createdBy } = template;
     const changes = await applyManifestPart(
       call,
@@ -104,7 +104,7 @@ function publish(
       contents,
     );
     const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
-    if (published === undefined) throw new Error('a version is not there after its publication');
+    if (published === undefined) throw new Error('a version was not stored by its publication');
     await requireNoBrokenCallers(call, transaction, published.compiled.required);
     await removeDraft(transaction, accountId, templateId);
     const { version } = published;
@@ -116,9 +116,9 @@ function publish(
 
 export const rollBackTemplate = defineOperation({
   id: 'rollBackTemplate',
-  summary: 'Send an earlier version again from now on',
+  summary: 'Roll back to an earlier version',
   description:
-    'The draft stays as it is. Callers of the last 30 days are looked at as for publishing. `If-Match` takes the ETag of the template, so that nobody undoes a publication that they have not seen.',
+    'The draft doesn’t change. Recent callers are checked as when publishing. Send the ETag of the template in `If-Match` so you don’t undo a publication you haven’t seen.',
   body: Type.Object({ version: Type.Integer({ minimum: 1 }), force: Force }, strict),
   answer: PublishedView,
   status: 200,
@@ -130,7 +130,8 @@ export const rollBackTemplate = defineOperation({
       requirePreconditions(call.request, await requireTemplate(call, transaction));
       const { version } = call.body;
       const row = await readTemplateVersion(transaction, accountId, templateId, version);
-      if (row === undefined || row.trial) throw invalidField('version', 'is none of this template');
+      if (row === undefined || row.trial)
+        throw invalidField('version', 'must be a version of this template');
       await requireNoBrokenCallers(call, transaction, row.compiled.required);
       await setPublishedVersion(transaction, accountId, templateId, version);
       await recordAudit(call, transaction, 'template_rolled_back', templateId, { version });
@@ -140,7 +141,8 @@ export const rollBackTemplate = defineOperation({
 
 export const duplicateTemplate = defineOperation({
   id: 'duplicateTemplate',
-  summary: 'Make a new template whose draft is the content of this one',
+  summary: 'Duplicate a template',
+  description: 'Creates a new template with this content as its draft.',
   body: Type.Object(
     { id: TemplateSchema.properties.id, name: TemplateSchema.properties.name },
     strict,
@@ -151,14 +153,17 @@ export const duplicateTemplate = defineOperation({
     inTransaction(call, async (transaction) => {
       const { id: accountId } = accountOf(call);
       const id = parseTemplateId(call.body.id);
-      if (id === undefined) throw invalidField('id', 'can be no id');
+      if (id === undefined) throw invalidField('id', 'must be 1 to 64 letters, digits, - and _');
       await requireTemplate(call, transaction);
       const content = await currentContent(call, transaction);
       if ((await readTemplateFacts(transaction, accountId, { id })).length > 0)
-        throw new Problem('conflict', 'There is a template with this id already');
+        throw new Problem('conflict', 'A template with this id already exists');
       const personId = personOf(actorOf(call));
       if (personId === undefined)
-        throw new Problem('forbidden', 'A template needs a person who makes it');
+        throw new Problem(
+          'forbidden',
+          'Templates need a person as creator, so API keys can’t create them',
+        );
       await saveTemplate(transaction, { accountId, id, name: call.body.name, createdBy: personId });
       await saveDraft(transaction, { accountId, templateId: id, content, personId });
       await recordAudit(call, transaction, 'template_created', id, {
@@ -170,7 +175,7 @@ export const duplicateTemplate = defineOperation({
     }),
 });
 
-/** The draft, else what is published. */
+/** The draft, or else the published version. */
 export async function currentContent(
   call: OperationCall,
   transaction: DatabaseTransaction = call.dependencies.database.kysely,

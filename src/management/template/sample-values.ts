@@ -2,10 +2,10 @@ import type { CompileResult } from '../../template/compile-source.ts';
 import { invalidField } from '../answer/problem.ts';
 import type { VersionContent } from './template-views.ts';
 
-/** Bytes of UTF-8 of all values and their names together, as many as a body of the send operation has. */
+/** Max UTF-8 bytes of all names and values, the same as a send request body. */
 export const maxValueBytes = 256 * 1024;
 
-/** A value for every field, so that a preview never has holes. */
+/** Fills in a value for every field, so a preview has no gaps. */
 export function sampleValues(
   { fields }: Pick<CompileResult, 'fields'>,
   content: VersionContent,
@@ -20,7 +20,7 @@ export function sampleValues(
 }
 
 /**
- * Refuses values that no message could have.
+ * Rejects values too large for any message.
  * @throws Problem that names the largest one
  */
 export function requireSendableValues(values: Readonly<Record<string, string>> = {}): void {
@@ -34,6 +34,6 @@ export function requireSendableValues(values: Readonly<Record<string, string>> =
   if (total <= maxValueBytes) return;
   throw invalidField(
     `values.${largest.name.slice(0, 120).toWellFormed()}`,
-    `has ${largest.bytes} bytes; all values together may have ${maxValueBytes}`,
+    `has ${largest.bytes} bytes; the limit for all values together is ${maxValueBytes}`,
   );
 }

@@ -5,7 +5,7 @@ import type { TemplateSource } from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
 
-/** What a version is made of: an entry of the manifest whose parts stand in it. */
+/** The content of a version: a template entry of the manifest with its parts inline. */
 export const TemplateContentSchema = Type.Object(
   {
     subject: templateProperties.subject,
@@ -24,7 +24,7 @@ export const TemplateContentSchema = Type.Object(
     ),
     text: Type.Optional(
       Type.String({
-        description: 'The text part. Default: made from the HTML.',
+        description: 'The text part. Default: generated from the HTML.',
         maxLength: maxSourceText,
       }),
     ),
@@ -37,7 +37,7 @@ export const TemplateContentSchema = Type.Object(
 
 export type VersionContent = Static<typeof TemplateContentSchema>;
 
-/** A stored version in the form in which it was given. */
+/** Converts a stored version back to its input form. */
 export function contentOf(row: {
   readonly source: TemplateSource;
   readonly senderAddress: string | null;
@@ -60,18 +60,18 @@ export const TemplateView = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    createdBy: Type.String({ description: 'Address of the user who counts as its creator.' }),
-    publishedVersion: Nullable(Type.Integer({ description: 'The version that is sent now.' })),
+    createdBy: Type.String({ description: 'Email of the user who counts as its creator.' }),
+    publishedVersion: Nullable(Type.Integer({ description: 'The version currently sent.' })),
     latestVersion: Type.Integer({
       description:
-        'The highest version; 0 where there is none. Test messages of drafts take numbers too, so they can have gaps.',
+        'The highest version; 0 if there is none. Numbers can have gaps, because test messages of drafts use some.',
     }),
     hasDraft: Type.Boolean(),
     subject: Nullable(Type.String()),
     whenUncertain: Type.Enum(['resend', 'hold'], {
-      description: 'What becomes of a message whose attempt ended in the unknown.',
+      description: 'What to do with a message if it’s unknown whether an attempt succeeded.',
     }),
-    changedAt: Time('When something about it was changed last.'),
+    changedAt: Time('When it last changed.'),
   },
   { ...strict, title: 'Template' },
 );
@@ -81,7 +81,7 @@ export const FieldView = Type.Object(
     name: Type.String(),
     parts: Type.Array(Type.String(), { description: 'Where it is used.' }),
     required: Type.Boolean({
-      description: 'A request must give it a value, as it has no default.',
+      description: 'Requests must supply a value, because the field has no default.',
     }),
     secret: Type.Boolean(),
     default: Nullable(Type.String()),
@@ -94,8 +94,8 @@ export const FieldView = Type.Object(
 export const VersionView = Type.Object(
   {
     version: Type.Integer(),
-    published: Type.Boolean({ description: 'Whether it is the one that is sent now.' }),
-    createdAt: Time('When it was published first.'),
+    published: Type.Boolean({ description: 'Whether this version is currently sent.' }),
+    createdAt: Time('When it was first published.'),
     subject: Type.String(),
   },
   { ...strict, title: 'TemplateVersion' },

@@ -19,18 +19,18 @@ import { chosenContent, Values } from './preview-template-routes.ts';
 import { requireSendableValues, sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
-/** Groups the reports of test messages. */
+/** Tag of test messages in reports. */
 const testTag = 'test-send';
 const lifetimeSeconds = 3_600;
 
 export const testSendTemplate = defineOperation({
   id: 'testSendTemplate',
-  summary: 'Send a template to one address, to look at it there',
+  summary: 'Send a test message',
   description:
-    'Of a version, else of the draft, else of what is published. It goes the way of every message; fields without a value take their sample, default or name.',
+    'Sends the given `version`, or else the draft or the published version, like any other message. Fields without a value use their sample, default or name.',
   body: Type.Object(
     {
-      to: Type.String({ description: 'Who gets it.', maxLength: 320 }),
+      to: Type.String({ description: 'Recipient address.', maxLength: 320 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
     },
@@ -51,7 +51,7 @@ export const testSendTemplate = defineOperation({
     const content = await chosenContent(call, undefined, chosen);
     const result = await compileTemplate({ ...content }, account.id);
     if (result.compiled === null)
-      throw new Problem('conflict', 'The template has errors; look at its preview');
+      throw new Problem('conflict', 'The template has errors. Check its preview');
     const { compiled } = result;
     const values = sampleValues(result, content, call.body.values);
     requireSize(compiled, values);
@@ -87,7 +87,7 @@ export const testSendTemplate = defineOperation({
   },
 });
 
-/** As the send operation refuses it. */
+/** Enforces the same limit as the send operation. */
 function requireSize(compiled: CompiledTemplate, values: Readonly<Record<string, string>>): void {
   const found = findOversizedPart(
     compiled,
@@ -109,12 +109,15 @@ async function chooseSender(call: OperationCall, text: string) {
     text.toLowerCase(),
   );
   if (sender?.verified !== true)
-    throw new Problem('conflict', `${text} is not a verified sender of this account`);
+    throw new Problem(
+      'conflict',
+      `${text} isn’t a verified sender of this account. Verify it under Senders, or choose another sender`,
+    );
   const name = sender.displayNames.find((one) => one !== '*');
   return { address: sender.address, ...(name === undefined ? {} : { name }) };
 }
 
-/** Messages are rendered from versions: a draft that is tried out becomes one that nobody is shown. */
+/** Messages are rendered from versions, so a tested draft is stored as a hidden one. */
 async function storeTrialVersion(
   call: OperationCall,
   content: VersionContent,

@@ -3,7 +3,7 @@ import type { CompiledField } from '../../template/compiled-template.ts';
 import type { FieldSettings } from '../../template/template-source.ts';
 import type { FieldView } from './template-views.ts';
 
-/** The fields that a version uses, with what its writers said about them. */
+/** The fields a version uses, with their declared settings. */
 export function viewFields(
   fields: readonly Pick<CompiledField, 'name' | 'parts'>[],
   settings: Readonly<Record<string, FieldSettings>> | undefined,

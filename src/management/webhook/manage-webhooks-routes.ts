@@ -29,20 +29,20 @@ const WebhookView = Type.Object(
     id: Uuid,
     url: Type.String(),
     kinds: Type.Array(Type.Enum([...webhookKinds])),
-    failingSince: Nullable(Time('Since when no request succeeded.')),
-    pausedAt: Nullable(Time('Since when its events wait.')),
+    failingSince: Nullable(Time('When requests started failing.')),
+    pausedAt: Nullable(Time('When it was paused. Events are kept until it resumes.')),
     pausedReason: Nullable(Type.String()),
-    previousUntil: Nullable(Time('Until when the secret before the present one signs too.')),
-    createdAt: Time('When it was made.'),
+    previousUntil: Nullable(Time('When the previous secret stops signing.')),
+    createdAt: Time('When it was created.'),
   },
   { ...strict, title: 'Webhook' },
 );
 
 const WebhookSettings = Type.Object(
   {
-    url: Type.String({ description: 'Where events are posted: https.', maxLength: 2_000 }),
+    url: Type.String({ description: 'HTTPS URL that events are posted to.', maxLength: 2_000 }),
     kinds: Type.Array(Type.Enum([...webhookKinds]), {
-      description: 'What it is told of.',
+      description: 'Event kinds to deliver.',
       minItems: 1,
       maxItems: webhookKinds.length,
       uniqueItems: true,
@@ -52,7 +52,7 @@ const WebhookSettings = Type.Object(
 );
 
 const SecretView = Type.Object(
-  { id: Uuid, secret: Type.String({ description: 'Signs the requests. Shown this once.' }) },
+  { id: Uuid, secret: Type.String({ description: 'Signing secret. Shown only once.' }) },
   { ...strict, title: 'WebhookSecret' },
 );
 
@@ -73,29 +73,29 @@ function webhookChange(call: OperationCall) {
   };
 }
 
-/** @throws Problem where the account has no such webhook */
+/** @throws Problem if the webhook doesn't exist */
 export function requireWebhook(call: OperationCall): Promise<Wire<Static<typeof WebhookView>>> {
   return requireResource(call, webhookChange(call));
 }
 
-/** What a name leads to is looked at with each request; an address, and a name of this machine, can be judged now. */
+/** Host names are resolved and checked per request; IP addresses and local names can be rejected now. */
 function checkUrl(call: OperationCall, text: string): void {
   const { networks } = call.dependencies.webhooks;
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw invalidField('url', 'must be an https address');
+    throw invalidField('url', 'must be an https URL');
   if (url.username !== '' || url.password !== '' || url.hash !== '')
-    throw invalidField('url', 'must have neither credentials nor a fragment');
+    throw invalidField('url', 'must not contain credentials or a fragment');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const trusted = networks.isTrusted(host);
   if (isIP(host) === 0 ? !networks.allowsName(host) : !networks.allows(host))
-    throw invalidField('url', 'leads into a network that is not public');
+    throw invalidField('url', 'must not point to a private network');
   if (url.protocol === 'http:' && !trusted) throw invalidField('url', 'must be https');
 }
 
 export const listWebhooks = defineOperation({
   id: 'listWebhooks',
-  summary: 'List the webhooks of an account',
+  summary: 'List webhooks',
   answer: pageOf(WebhookView),
   async handle(call) {
     const all = await listEndpoints(call.dependencies.database.kysely, accountOf(call).id);
@@ -105,14 +105,14 @@ export const listWebhooks = defineOperation({
 
 export const getWebhook = defineOperation({
   id: 'getWebhook',
-  summary: 'Read a webhook',
+  summary: 'Get a webhook',
   answer: WebhookView,
   handle: requireWebhook,
 });
 
 export const createWebhook = defineOperation({
   id: 'createWebhook',
-  summary: 'Add a webhook; its secret is shown once',
+  summary: 'Create a webhook',
   body: WebhookSettings,
   answer: SecretView,
   status: 201,
@@ -129,7 +129,7 @@ export const createWebhook = defineOperation({
 
 export const putWebhook = defineOperation({
   id: 'putWebhook',
-  summary: 'Change where a webhook is and what it is told of',
+  summary: 'Update a webhook',
   body: WebhookSettings,
   answer: WebhookView,
   conditional: true,
@@ -146,7 +146,7 @@ export const putWebhook = defineOperation({
 
 export const deleteWebhook = defineOperation({
   id: 'deleteWebhook',
-  summary: 'Remove a webhook and its log',
+  summary: 'Delete a webhook and its delivery log',
   conditional: true,
   handle: (call) =>
     removeResource(call, {
@@ -159,7 +159,8 @@ export const deleteWebhook = defineOperation({
 
 export const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
-  summary: 'Make a new secret, which is shown once; for a day both sign',
+  summary: 'Rotate the signing secret',
+  description: 'The new secret is shown once. The old one keeps signing too for 24 hours.',
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
@@ -174,13 +175,14 @@ export const rotateWebhookSecret = defineOperation({
 
 export const pauseWebhook = defineOperation({
   id: 'pauseWebhook',
-  summary: 'Keep the events of a webhook until it is resumed',
+  summary: 'Pause a webhook',
+  description: 'Events are kept and delivered when you resume it.',
   answer: WebhookView,
   async handle(call) {
     await requireWebhook(call);
     await inTransaction(call, async (transaction) => {
       const { webhookId } = call.params;
-      if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused by hand'))
+      if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused manually'))
         await recordAudit(call, transaction, 'webhook_paused', webhookId);
     });
     return requireWebhook(call);
@@ -189,7 +191,8 @@ export const pauseWebhook = defineOperation({
 
 export const resumeWebhook = defineOperation({
   id: 'resumeWebhook',
-  summary: 'Deliver what a paused webhook kept, and go on',
+  summary: 'Resume a webhook',
+  description: 'Delivers the events kept while it was paused.',
   answer: WebhookView,
   async handle(call) {
     const { webhookId } = call.params;

@@ -15,11 +15,11 @@ const DeliveryView = Type.Object(
     eventId: Uuid,
     messageId: Uuid,
     kind: Type.String(),
-    at: Time('When it happened.'),
+    at: Time('When the event occurred.'),
     state: Type.Enum([...states]),
     attempts: Type.Integer(),
-    lastAt: Nullable(Time('When it was tried last.')),
-    lastStatus: Nullable(Type.Integer({ description: '0: no answer came.' })),
+    lastAt: Nullable(Time('When it was last attempted.')),
+    lastStatus: Nullable(Type.Integer({ description: 'HTTP status; 0 if there was no response.' })),
     lastRequest: Nullable(Type.String()),
     lastAnswer: Nullable(Type.String()),
   },
@@ -28,7 +28,7 @@ const DeliveryView = Type.Object(
 
 export const listWebhookDeliveries = defineOperation({
   id: 'listWebhookDeliveries',
-  summary: 'Read the log of a webhook, newest first',
+  summary: 'List webhook deliveries, newest first',
   query: pageQuery({ state: Type.Optional(Type.Enum([...states])) }),
   answer: pageOf(DeliveryView),
   async handle(call) {
@@ -52,17 +52,18 @@ export const listWebhookDeliveries = defineOperation({
 
 export const replayWebhook = defineOperation({
   id: 'replayWebhook',
-  summary: 'Deliver events again: one, or all of a time',
+  summary: 'Replay webhook events',
+  description: 'Redelivers one event, or all events of a time range.',
   body: Type.Object(
     {
       eventId: Type.Optional(Uuid),
-      from: Type.Optional(TimeOrDay('Events of this time or later.')),
+      from: Type.Optional(TimeOrDay('Events at or after this time.')),
       until: Type.Optional(TimeOrDay('Events before this time.')),
     },
     strict,
   ),
   answer: Type.Object(
-    { events: Type.Integer({ description: 'How many.' }) },
+    { events: Type.Integer({ description: 'Number of events to redeliver.' }) },
     { ...strict, title: 'WebhookReplay' },
   ),
   status: 202,
@@ -86,11 +87,11 @@ function readReplayRange(body: { eventId?: string; from?: string; until?: string
   const { eventId, from, until } = body;
   if (eventId !== undefined) {
     if (from !== undefined || until !== undefined)
-      throw invalidField('eventId', 'cannot be used together with a time');
-    if (!uuidPattern.test(eventId)) throw invalidField('eventId', 'is no UUID');
+      throw invalidField('eventId', 'cannot be combined with from or until');
+    if (!uuidPattern.test(eventId)) throw invalidField('eventId', 'must be a UUID');
     return { eventId };
   }
   if (from === undefined || until === undefined)
-    throw invalidField('eventId', 'is missing; or give from and until');
+    throw invalidField('eventId', 'is required, or both from and until');
   return { from: readTime('from', from), until: readTime('until', until) };
 }

@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 
-/** Somebody who let an integration act for them. */
+/** A person's consent to an integration. */
 interface GrantedConsent {
   readonly email: string;
   readonly accountId: string;
   readonly grantedAt: Date;
 }
 
-/** The people who let an integration of an account act for them, by address. */
+/** Consents given to an integration of an account, ordered by address. */
 export async function readConsents(
   kysely: Database['kysely'],
   accountId: AccountId,
@@ -24,7 +24,7 @@ export async function readConsents(
   return rows;
 }
 
-/** @returns false where the person let no integration of this id and account act for them */
+/** @returns false if there is no such consent */
 export async function removeConsent(
   transaction: Database['kysely'],
   accountId: AccountId,

@@ -3,9 +3,9 @@ import type { Role } from '../../account/account.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
-/** A member of an account as the other members see it, or somebody who is invited. */
+/** A member or an invited person, as the other members see them. */
 export interface MemberFacts {
-  /** Null for who is invited: whether the address has a sign-in elsewhere is nobody's business here. */
+  /** Null for an invited person, so members can't see whether the address already has a sign-in. */
   readonly personId: PersonId | null;
   readonly email: string;
   readonly name: string;
@@ -22,7 +22,7 @@ interface MemberRow extends Omit<MemberFacts, 'invitation'> {
   readonly expiresAt: Date | null;
 }
 
-/** The members and the invited of an account by address, or the one with an address. */
+/** Members and invitations of an account, ordered by address, or the one with the given address. */
 export async function readMemberFacts(
   kysely: Database['kysely'],
   accountId: AccountId,
@@ -50,7 +50,7 @@ export async function readMemberFacts(
   }));
 }
 
-/** How many owners an account has who can sign in. */
+/** The number of owners who can sign in. */
 export async function countOwners(
   kysely: Database['kysely'],
   accountId: AccountId,

@@ -5,7 +5,7 @@ import { postWebhook } from '../../../src/webhook/post-webhook.ts';
 
 const strict = new PublicNetworks([]);
 
-test('addresses inside private and special networks are told from public ones, however they are written', () => {
+test('private and special addresses are recognized in any notation', () => {
   for (const address of [
     '127.0.0.1',
     '10.1.2.3',
@@ -46,7 +46,7 @@ test('addresses inside private and special networks are told from public ones, h
   assert.equal(new PublicNetworks(['10.0.0.0/8']).allows('192.168.0.1'), false);
 });
 
-test('names of the machine itself are told from others, and allowed where the operator allows the loopback', () => {
+test('names of the local machine are recognized, and allowed if the operator allows loopback', () => {
   for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.']) {
     assert.equal(strict.allowsName(name), false, name);
     assert.equal(new PublicNetworks(['127.0.0.0/8']).allowsName(name), true, name);
@@ -56,7 +56,7 @@ test('names of the machine itself are told from others, and allowed where the op
     assert.equal(strict.allowsName(name), true, name);
 });
 
-test('no request goes into a private network, whatever its address looks like', async () => {
+test('no request reaches a private network, whatever its address looks like', async () => {
   for (const url of [
     'https://127.0.0.1/',
     'https://2130706433/',
@@ -75,7 +75,7 @@ test('no request goes into a private network, whatever its address looks like', 
   }
 });
 
-test('a name that leads into a private network is not asked', async () => {
+test('names that resolve to a private network are rejected', async () => {
   // Resolved by the system's hosts file, to the loopback.
   const { status, text } = await postWebhook('https://localhost/', {}, '{}', strict);
   assert.equal(status, 0);

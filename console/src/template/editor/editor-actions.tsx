@@ -11,7 +11,7 @@ import { PublishDialog } from './publish-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 import type { EditedDraft } from './use-save-draft.ts';
 
-/** Saving, trying out, publishing and throwing away what is being edited. */
+/** Save, test, publish and discard the draft. */
 export function EditorActions({ draft }: { draft: EditedDraft }) {
   const may = useMay();
   const path = useTemplatePath();
@@ -69,7 +69,7 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
         variant="default"
         loading={draft.saving}
         disabled={!draft.changed}
-        // What went wrong stands on the page.
+        // The page shows the error.
         onClick={() => draft.save().catch(() => undefined)}
       >
         {text('editor.save')}

@@ -5,7 +5,7 @@ import { useTemplatePath } from '../use-template.ts';
 import { Editor } from './editor.tsx';
 import { useInitialContent } from './use-draft.ts';
 
-/** The editor of a template, once it is known what it begins with. */
+/** The editor of a template, once its content is loaded. */
 export function EditorPage() {
   const { templateId } = useTemplatePath();
   const { initial, error } = useInitialContent();

@@ -4,7 +4,7 @@ import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { nonce } from '../../nonce.ts';
 
-/** The editor in the colours of the console; contrasts are at least 4.5 to 1. */
+/** The editor theme in the console's colors, with a contrast of at least 4.5:1. */
 export function editorTheme(dark: boolean): Extension {
   const colors = dark
     ? { tag: '#7cc7ff', name: '#9ee6a8', value: '#ffc58a', soft: '#a8b0b8', mark: '#3a3520' }

@@ -23,7 +23,7 @@ const noValues = {};
 
 const noProblems: readonly TemplateProblem[] = [];
 
-/** Edits the draft of a template beside its preview. */
+/** Edits the draft of a template next to its preview. */
 export function Editor({ initial }: { initial: InitialContent }) {
   const may = useMay();
   const [content, setContent] = useState(initial.content);
@@ -66,7 +66,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   );
 }
 
-/** A text goes in the direction of its script; set around its field, it would be that of the label. */
+/** Sets the text direction on the input itself, so it doesn't affect the label. */
 const ownDirection = { input: { dir: 'auto' } };
 
 interface PartProps {
@@ -126,7 +126,7 @@ function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
 
   function choose(value: string) {
     const chosen = value as Part;
-    // An empty template is written in what is chosen; what is written is never turned into the other.
+    // The format can only be chosen while the template is empty; content is never converted.
     if (chosen !== 'text' && chosen !== markup) {
       if ((content[markup] ?? '').trim() !== '') return;
       change(chosen === 'html' ? { html: '', mjml: undefined } : { mjml: '', html: undefined });

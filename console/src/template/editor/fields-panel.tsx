@@ -22,11 +22,11 @@ interface FieldsPanelProps {
   onChange: (settings: Settings) => void;
 }
 
-/** The fields that were found in the content, and what is to be known about each. */
+/** The fields found in the content and their settings. */
 export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
   function change(name: string, part: Settings[string]) {
     const field = { ...settings[name], ...part };
-    // Without a default every request must give a value, so an empty one is a decision of its own.
+    // An empty default differs from none, which makes the field required.
     const cleaned = Object.fromEntries(
       Object.entries(field).filter(([, value]) => value !== undefined && value !== false),
     );
@@ -53,14 +53,14 @@ export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
   );
 }
 
-/** A value may have line breaks, which a field of one line would take from it. */
+/** Multi-line, because a single-line field would remove line breaks from the value. */
 const lines = { autosize: true, minRows: 1, maxRows: 8 } as const;
 
 interface FieldRowProps extends FieldSettingsProps {
   field: TemplateField;
 }
 
-/** A field with its sample; the rest of what can be set is one step away. */
+/** A field with its sample; other settings are one click away. */
 function FieldRow({ field: { name, required, secret }, settings, change }: FieldRowProps) {
   const [opened, { toggle }] = useDisclosure();
   const sample = text('editor.sampleOf', { name });

@@ -5,7 +5,7 @@ const matcher = new MatchDecorator({
   decoration: Decoration.mark({ class: 'cm-field' }),
 });
 
-/** Marks fields and sections in the text. */
+/** Highlights fields and sections. */
 export const highlightFields = ViewPlugin.define(
   (view) => ({
     decorations: matcher.createDeco(view),

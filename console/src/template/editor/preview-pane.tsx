@@ -14,7 +14,7 @@ interface PreviewPaneProps {
   busy: boolean;
 }
 
-/** How the message will look, in several places. */
+/** Previews of the message in several formats. */
 export function PreviewPane({ preview, busy }: PreviewPaneProps) {
   const [mode, setMode] = useState<PreviewMode>('desktop');
   const rendered = preview?.rendered;

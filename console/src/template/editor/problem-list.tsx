@@ -3,7 +3,7 @@ import type { TemplatePreview } from '../../api/management.generated.ts';
 import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 
-/** What stops the publication, what does not but may be meant otherwise, and advice. */
+/** Errors, warnings and hints. */
 export function TemplateProblemList({ preview }: { preview: TemplatePreview | undefined }) {
   const problems = preview?.problems ?? [];
   const hints = preview?.hints ?? [];

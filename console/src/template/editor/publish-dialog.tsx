@@ -15,7 +15,7 @@ interface PublishDialogProps {
   draft: EditedDraft;
 }
 
-/** Publishes the draft; where programs that use the template would be refused, it says so and asks once more. */
+/** Publishes the draft; asks for confirmation if it would break recent callers. */
 export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
   const path = useTemplatePath();
   const client = useQueryClient();

@@ -6,7 +6,7 @@ import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
-/** Why the draft is not saved; where somebody else saved one meanwhile, the person says which of the two stays. */
+/** Why the draft couldn't be saved; after a conflict, the person chooses which version to keep. */
 export function SaveProblem({ draft }: { draft: EditedDraft }) {
   const { accountId, templateId } = useTemplatePath();
   const client = useQueryClient();
@@ -24,7 +24,7 @@ export function SaveProblem({ draft }: { draft: EditedDraft }) {
         <Button
           size="compact-sm"
           variant="default"
-          // What went wrong stands on the page.
+          // The page shows the error.
           onClick={() => draft.overwrite().catch(() => undefined)}
         >
           {text('editor.keepMine')}

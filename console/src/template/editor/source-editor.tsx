@@ -21,14 +21,13 @@ interface SourceEditorProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** What is wrong with this very text; marked where it stands. */
+  /** Problems in this text, marked at their position. */
   problems: readonly TemplateProblem[];
   readOnly?: boolean;
 }
 
 /**
- * Edits MJML, HTML or plain text. Tab leaves the editor, as everywhere on the page, so that nobody is caught in it
- * (WCAG 2.1.2).
+ * Edits MJML, HTML or plain text. Tab leaves the editor, so it isn't a keyboard trap (WCAG 2.1.2).
  */
 export function SourceEditor({ label, value, onChange, problems, readOnly }: SourceEditorProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -81,7 +80,7 @@ export function SourceEditor({ label, value, onChange, problems, readOnly }: Sou
   return <div ref={place} className="editor source" />;
 }
 
-/** The place of a problem, counted in lines and code points, as a range of the text. */
+/** Converts the line and column (in code points) of a problem to a text range. */
 function diagnosticOf({ severity, message, line, column }: TemplateProblem, doc: Text): Diagnostic {
   const number = Math.min(Math.max(line ?? 1, 1), doc.lines);
   const { from, to, text } = doc.line(number);

@@ -19,8 +19,8 @@ const mjml = `<mjml>
 `;
 
 /**
- * What a template begins with, so that there is something to see and to change.
- * @param sender an address that may send; undefined where there is none yet
+ * The initial content of a template.
+ * @param sender a verified sender; undefined if there is none yet
  */
 export function starterContent(name: string, sender: string | undefined): TemplateContent {
   return { sender, subject: name, mjml, fields: { 'First Name': { sample: 'Ada' } } };

@@ -15,7 +15,7 @@ interface TestDialogProps {
   draft: EditedDraft;
 }
 
-/** Sends the draft to one address, made with its samples, and leads to the message. */
+/** Sends the draft with its samples to an address and links to the message. */
 export function TestDialog({ opened, close, draft }: TestDialogProps) {
   const path = useTemplatePath();
   const navigate = useNavigate();

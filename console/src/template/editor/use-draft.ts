@@ -7,17 +7,17 @@ import { chooseSender } from '../unverified-sender.tsx';
 import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
 import { starterContent } from './starter.ts';
 
-/** What the editor begins with. */
+/** The initial state of the editor. */
 export interface InitialContent {
   readonly content: TemplateContent;
-  /** Of the draft, for changes that must not overwrite another's; undefined where there is no draft. */
+  /** ETag of the draft, to detect conflicts; undefined if there is no draft. */
   readonly tag: string | undefined;
   readonly isDraft: boolean;
-  /** Nothing of the template is stored yet. */
+  /** True if the template has no content yet. */
   readonly isNew: boolean;
 }
 
-/** The draft of the template, else its published version, else a beginning. */
+/** The draft, or else the published version or the starter content. */
 export function useInitialContent(): {
   readonly initial: InitialContent | undefined;
   readonly error: unknown;
@@ -28,7 +28,7 @@ export function useInitialContent(): {
   const draft = useQuery({
     queryKey: ['draft', path.accountId, path.templateId],
     queryFn: () => readDraft(path),
-    // What is being edited does not change under one's hands.
+    // The content must not change while it is being edited.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -40,7 +40,7 @@ export function useInitialContent(): {
   }
   if (draft.data === undefined || template.data === undefined) return { initial: undefined, error };
   if (template.data.publishedVersion === null) {
-    // Without the senders a template can be written too, and says later what its sender lacks.
+    // The editor also works without senders and warns about a missing one later.
     if (senders.isPending) return { initial: undefined, error };
     const sender = chooseSender(senders.data?.items ?? [], template.data.createdBy);
     const content = starterContent(template.data.name, sender);
@@ -53,7 +53,7 @@ export function useInitialContent(): {
   };
 }
 
-/** @returns null where there is no draft */
+/** @returns null if there is no draft */
 async function readDraft(path: { accountId: string; templateId: string }) {
   try {
     return await taggedAnswerOf(

@@ -4,10 +4,10 @@ import type { TemplateContent } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { useTemplatePath } from '../use-template.ts';
 
-/** Milliseconds after the last key until the preview is asked for. */
+/** Debounce of the preview, in milliseconds. */
 const debounceMs = 300;
 
-/** The content rendered with values, with its fields, problems and hints, shortly after it has changed. */
+/** The debounced preview of the content, with fields, problems and hints. */
 export function usePreview(content: TemplateContent, values: Readonly<Record<string, string>>) {
   const path = useTemplatePath();
   const [settled] = useDebouncedValue({ content, values }, debounceMs);

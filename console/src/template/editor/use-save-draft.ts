@@ -5,24 +5,24 @@ import { api, taggedAnswerOf } from '../../api/management.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { InitialContent } from './use-draft.ts';
 
-/** The draft that is being edited, as what can be done with it sees it. */
+/** The edited draft, as seen by its actions. */
 export interface EditedDraft {
   readonly content: TemplateContent;
-  /** Whether something was typed that is not saved. */
+  /** Whether there are unsaved changes. */
   readonly changed: boolean;
-  /** Whether there is a draft that could be published or thrown away. */
+  /** Whether there is a draft to publish or discard. */
   readonly stored: boolean;
   readonly saving: boolean;
   readonly error: unknown;
-  /** Saves what is not saved. @returns the tag of the draft as it is then */
+  /** Saves unsaved changes. @returns the ETag of the draft */
   save(): Promise<string | undefined>;
-  /** The tag of the draft as it was read or saved last. */
+  /** The ETag of the draft as last loaded or saved. */
   seen(): string | undefined;
-  /** Saves over what somebody else saved meanwhile. */
+  /** Overwrites a concurrent change. */
   overwrite(): Promise<unknown>;
 }
 
-/** Saves the draft, unless somebody else changed it since it was read; also by Ctrl+S. */
+/** Saves the draft, also on Ctrl+S, with conflict detection. */
 export function useSaveDraft(initial: InitialContent, content: TemplateContent): EditedDraft {
   const path = useTemplatePath();
   const client = useQueryClient();
@@ -52,7 +52,7 @@ export function useSaveDraft(initial: InitialContent, content: TemplateContent):
     function onKey(event: KeyboardEvent) {
       if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return;
       event.preventDefault();
-      // What went wrong stands on the page.
+      // The page shows the error.
       mutateAsync().catch(() => undefined);
     }
     addEventListener('keydown', onKey);
