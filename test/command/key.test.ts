@@ -191,12 +191,14 @@ test("a key that can't be recorded is not created, and a name can't write to the
   await database.pool.query(
     'alter table audit_event add constraint full_disk check (false) not valid',
   );
-  const before = await listed();
+  // When keys were used last is written behind, also meanwhile.
+  const ids = async () => (await listed()).map(({ id }) => id);
+  const before = await ids();
   const refused = await run('key', 'create', shop.id, '--name', 'N', '--scope', 'messages:send');
   await database.pool.query('alter table audit_event drop constraint full_disk');
   assert.notEqual(refused.code, 0);
   assert.equal(refused.out, '');
-  assert.deepEqual(await listed(), before);
+  assert.deepEqual(await ids(), before);
   const name = 'a\u001b[2Jb\nc';
   await run('key', 'create', shop.id, '--name', name, '--scope', 'messages:send');
   const { out } = await run('key', 'list', shop.id);
