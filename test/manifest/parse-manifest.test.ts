@@ -162,7 +162,7 @@ accounts:
       );
     assert.match(
       (await manifestProblemTexts(parse(lines.join('\n'))))[0] ?? '',
-      /uses its aliases/,
+      /uses too many aliases/,
     );
     assert.match((await manifestProblemTexts(parse('accounts: *nothing')))[0] ?? '', /alias/i);
   });
@@ -215,7 +215,7 @@ describe('references to the environment', () => {
     for (const name of ['${}', '${1A}', '${A B}', '${A'])
       assert.match(
         (await manifestProblemTexts(parse(named(name))))[0] ?? '',
-        /names no environment variable/,
+        /contains an invalid \$\{ reference/,
       );
   });
 
