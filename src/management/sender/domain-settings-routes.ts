@@ -116,7 +116,8 @@ function readWarmUp(call: OperationCall<unknown, Static<typeof SettingsBody>>) {
 function readHost({ params: { domain }, dependencies }: OperationCall, text: string) {
   const host = parseDomainName(text);
   const refusal = refuseTrackingHost(host, domain, dependencies.facts.publicUrl);
-  if (refusal === 'not-below') throw invalidField('trackingHost', `must be a subdomain of ${domain}`);
+  if (refusal === 'not-below')
+    throw invalidField('trackingHost', `must be a subdomain of ${domain}`);
   if (refusal === 'no-public-url')
     throw invalidField(
       'trackingHost',
