@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import { reportColumns } from '../../src/message/event-kinds.ts';
 import { packSteps } from '../../src/report/histogram-store.ts';
-import { reportColumns } from '../../src/report/report-columns.ts';
 import { latencySumRows, sumRows } from '../../src/report/report-sums-store.ts';
 import { totalsOf } from '../../src/report/roll-up-store.ts';
 import { clearTable, createIndexes, readIndexes } from './bulk-partitions.ts';

@@ -2,7 +2,7 @@ import { systemClock } from '../foundation/clock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
-import { readMessageStatus } from '../submission/message-status-store.ts';
+import { readMessageStatus } from '../message/message-status-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { requireAccount } from './require-account.ts';
 

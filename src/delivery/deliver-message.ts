@@ -2,6 +2,12 @@ import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
+import {
+  type MessageContent,
+  readContent,
+  recipientsOf,
+  secretFieldsOf,
+} from '../message/message-content.ts';
 import type {
   Attempt,
   AttemptNote,
@@ -13,7 +19,6 @@ import type {
 import { pausedReason } from '../queue/release-paused-store.ts';
 import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
-import { type DeliverableContent, readContent, secretFieldsOf } from './deliverable-content.ts';
 import {
   type DecorateMail,
   type FindVersion,
@@ -106,13 +111,13 @@ async function deliver(
   dependencies: DeliveryDependencies,
   message: ClaimedMessage,
   lease: Lease,
-  content: DeliverableContent,
+  content: MessageContent,
   prepare: () => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
   if (message.canceled) return resultForAll(message, 'canceled', 'canceled by hand');
   if (message.expired) return resultForAll(message, 'expired', whyExpired(message));
   if (lease.stopping.aborted) return { results: [], notes: [] };
-  const { recipients } = content;
+  const recipients = recipientsOf(content);
   const { staging } = dependencies;
   const heldForReview = message.whenUncertain === 'hold' ? message.doubtful : [];
   const pending = message.pending.filter((recipient) => !heldForReview.includes(recipient));

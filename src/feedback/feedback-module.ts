@@ -86,7 +86,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     kysely: Database['kysely'],
     events: readonly FeedbackEvent[],
   ): Promise<void> => {
-    const past = await writeFeedbackEvents(kysely, events, clock.offset);
+    const past = await writeFeedbackEvents(kysely, events);
     if (past > 0 && warnings.consume('reports', clock.now()))
       log.warn({ past, messageId: events[0]?.messageId }, 'messages have too many reports');
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
 import type { AttemptProgress } from './advance-attempt.ts';
-import { eventRow } from './event-detail.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /**
@@ -52,8 +52,16 @@ const advanceStatement = `
     where $8::text is not null
       and m.account_id = $2 and m.id = $3 and m.retention_days = kept.retention_days),
   recorded as (
-    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select $2, $3, kept.retention_days, event.id, moment.now, event.kind, event.recipient, event.detail
-    from json_to_recordset($9::json) as event (id uuid, kind text, recipient smallint, detail json)
+    ${insertEvents({
+      accountId: '$2',
+      messageId: '$3',
+      retentionDays: 'kept.retention_days',
+      id: 'event.id',
+      at: 'moment.now',
+      kind: { from: 'event.kind' },
+      recipient: 'event.recipient',
+      detail: 'event.detail',
+    })}
+    from ${eventRows('$9')}
     cross join kept cross join moment)
   select from kept`;

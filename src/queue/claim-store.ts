@@ -1,6 +1,7 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
+import { insertEvents } from '../message/write-events.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
 import { readQueueClock, rescheduleAfterClockStep } from './clock-store.ts';
@@ -147,10 +148,17 @@ function claimStatement(size: number): string {
     where l.uncertain and 0 = any (l.doubtful)
       and m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
-    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select $1, l.message_id, l.retention_days, gen_random_uuid(), moment.now, 'uncertain', recipient,
-      json_build_object('attempt', l.attempts - 1, 'reason',
-        'the worker was lost after the final dot may have left')
+    ${insertEvents({
+      accountId: '$1',
+      messageId: 'l.message_id',
+      retentionDays: 'l.retention_days',
+      id: 'gen_random_uuid()',
+      at: 'moment.now',
+      kind: 'uncertain',
+      recipient: 'recipient',
+      detail: `json_build_object('attempt', l.attempts - 1, 'reason',
+        'the worker was lost after the final dot may have left')`,
+    })}
     from leased l cross join unnest(l.doubtful) recipient cross join moment
     where l.uncertain)
   select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,

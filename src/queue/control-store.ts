@@ -3,6 +3,9 @@ import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { StoredEventKind } from '../message/event-kinds.ts';
+import { toDomain } from '../message/message-sql.ts';
+import { insertEvents } from '../message/write-events.ts';
 import { releasePaused } from './release-paused-store.ts';
 
 /** Which of an account's waiting messages: one, those to a domain, or all. */
@@ -174,7 +177,7 @@ export class QueueControlStore {
             and ($3::text is null or exists (
               select from message m
               where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
-                and split_part(lower(m.content ->> 'to'), '@', -1) = $3))
+                and ${toDomain('m')} = $3))
           order by q.message_id limit ${chunkSize} for update of q),
         changed as (
           update queue_entry q set ${set}
@@ -185,8 +188,16 @@ export class QueueControlStore {
           select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
           where q.account_id = $1 and ${leased}),
         recorded as (
-          insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
-          select $1, message_id, retention_days, gen_random_uuid(), moment.now, $6, '{"by": "hand"}'
+          ${insertEvents({
+            accountId: '$1',
+            messageId: 'message_id',
+            retentionDays: 'retention_days',
+            id: 'gen_random_uuid()',
+            at: 'moment.now',
+            kind: { from: '$6' },
+            recipient: 'null',
+            detail: `'{"by": "hand"}'`,
+          })}
           from changed, moment)
         select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
           (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
@@ -196,7 +207,7 @@ export class QueueControlStore {
         selection.destination ?? null,
         after,
         this.#clock.offset,
-        `${action}-asked`,
+        `${action}-asked` satisfies StoredEventKind,
       ],
     );
     const { rows } = await kysely.executeQuery<Chunk>(query);

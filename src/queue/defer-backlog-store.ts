@@ -1,7 +1,8 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { priorities } from './message-state.ts';
+import { hasNoCc, toDomain } from '../message/message-sql.ts';
+import { priorities } from './priorities.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Due messages of one kind that need not be looked at one by one, since they would all be put off. */
@@ -74,7 +75,7 @@ const deferStatement = `
     from due cross join lateral (
       select from message m
       where m.account_id = $1 and m.id = due.message_id and m.retention_days = due.retention_days
-        and split_part(lower(m.content ->> 'to'), '@', -1) = $4 and m.content -> 'cc' is null
+        and ${toDomain('m')} = $4 and ${hasNoCc('m')}
       limit 1) m),
   free as materialized (
     select q.message_id, alike.place from queue_entry q join alike using (message_id) cross join moment

@@ -1,4 +1,4 @@
-import type { StoredEvent, StoredMessageStatus } from '../submission/message-status-store.ts';
+import type { StoredEvent, StoredMessageStatus } from '../message/message-status-store.ts';
 
 /** Why a message has not arrived, for the person who asks, and what they can do. */
 export interface DeliveryExplanation {

@@ -1,3 +1,5 @@
+import { maxRecipients } from '../message/message-content.ts';
+
 /**
  * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries are one commit.
  * Its arrays are columns of the batch; row n of one is row n of the others. What comes back is only what was not
@@ -15,6 +17,8 @@ export const trackOpensBit = 2;
 export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
 export const newUsageBit = 16;
+
+const allRecipients = Array.from({ length: maxRecipients }, (_, recipient) => recipient).join(',');
 
 // A query of its own is answered once for the statement, not once for each row.
 const now = "(select now() + $17::float8 * interval '1 ms')";
@@ -80,7 +84,7 @@ function queueEntries(refused: string, repeated: boolean): string {
   return `queue_row as (
   insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
   select i.account_id, i.id, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
-    ${now} + i.lifetime * interval '1 second', ('{0,1,2,3,4,5}'::smallint[])[1:i.recipients]
+    ${now} + i.lifetime * interval '1 second', ('{${allRecipients}}'::smallint[])[1:i.recipients]
   from unnest($1::text[], $2::uuid[], $3::smallint[], $6::int4[], $10::int4[], $11::int4[])
     with ordinality as i (account_id, id, retention_days, flags, lifetime, recipients, n)
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;

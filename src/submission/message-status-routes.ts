@@ -6,9 +6,9 @@ import { parseMessageId } from '../foundation/ids.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
+import { describeMessage } from '../message/describe-message.ts';
+import { readMessageStatus } from '../message/message-status-store.ts';
 import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
-import { describeMessage } from './describe-message.ts';
-import { readMessageStatus } from './message-status-store.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface MessageStatusDependencies extends AdmissionDependencies {

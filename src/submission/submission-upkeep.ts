@@ -2,8 +2,8 @@ import type { Clock } from '../foundation/clock.ts';
 import { syncIdClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
+import { ensureMessagePartitions } from '../message/message-partitions-store.ts';
 import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
-import { ensureMessagePartitions } from './message-partitions-store.ts';
 
 const hourMs = 60 * 60 * 1000;
 const minuteMs = 60 * 1000;

@@ -174,7 +174,7 @@ async function makeByProduct(): Promise<Database> {
     { source: arf, digest: 'arf' },
   );
   assert.ok(report !== undefined);
-  await writeFeedbackEvents(kysely, [report], 0);
+  await writeFeedbackEvents(kysely, [report]);
   await unsubscribe(
     kysely,
     {

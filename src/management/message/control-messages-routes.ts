@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { ClientId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
-import type { MessageContent } from '../../submission/message-content.ts';
-import type { StoredMessage } from '../../submission/message-status-store.ts';
+import type { MessageContent } from '../../message/message-content.ts';
+import { maxDeliverySeconds } from '../../message/message-state.ts';
+import type { StoredMessage } from '../../message/message-status-store.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
 import { strict, Uuid } from '../answer/common-schemas.ts';
@@ -75,9 +76,6 @@ async function isResendable(
   return missingFields(template.compiled, content.values, overrides).length === 0;
 }
 
-/** Seconds that a message which was sent again is tried for. */
-const lifetimeSeconds = 48 * 60 * 60;
-
 export const resendMessage = defineOperation({
   id: 'resendMessage',
   summary: 'Send a message again, as a new one with the same content and version',
@@ -112,7 +110,7 @@ export const resendMessage = defineOperation({
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
       clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
-      lifetimeSeconds,
+      lifetimeSeconds: maxDeliverySeconds,
       recipients: [content.to, ...(content.cc ?? [])],
       suppressed: [],
       content: JSON.stringify(content),

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { TemplateId } from '../../foundation/ids.ts';
+import { describeMessage } from '../../message/describe-message.ts';
+import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
-import { describeMessage } from '../../submission/describe-message.ts';
-import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';

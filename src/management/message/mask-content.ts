@@ -1,4 +1,4 @@
-import type { MessageContent } from '../../submission/message-content.ts';
+import type { MessageContent } from '../../message/message-content.ts';
 
 /** What stands in place of a secret value, for every role. */
 export const mask = '••••••';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { toDomain } from '../../message/message-sql.ts';
 
 /** Where mail of an account waits to go. */
 export interface WaitingDestination {
@@ -46,7 +47,7 @@ export async function readWaitingDestinations(
 ): Promise<QueueSummary> {
   // A message that waits for nothing but its turn has no reason; the mode of its own would leave those out.
   const { rows } = await sql<WaitingDestination & { counted: number }>`
-    select split_part(lower(m.content ->> 'to'), '@', -1) as destination, count(*)::int as waiting,
+    select ${sql.raw(toDomain('m'))} as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,
       min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
       nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,

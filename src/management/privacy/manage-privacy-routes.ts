@@ -6,6 +6,7 @@ import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/ret
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
+import { isFinalState, type MessageState } from '../../message/message-state.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
 import { inTransaction, recordAudit, saveResource } from '../change-resource.ts';
 import { mask } from '../message/mask-content.ts';
@@ -90,20 +91,12 @@ async function* writeLines(call: OperationCall): AsyncGenerator<string> {
     yield `${JSON.stringify(withoutSecrets(part))}\n`;
 }
 
-/** States at which secret values are erased. */
-const finalStates: ReadonlySet<unknown> = new Set([
-  'delivered',
-  'bounced',
-  'expired',
-  'suppressed',
-  'canceled',
-]);
-
 /** As long as a message may still be sent, secret values are among its values; nobody is shown those. */
 function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
   const message = part.message as Readonly<Record<string, unknown>> | undefined;
   const content = message?.content as { readonly values?: object } | null | undefined;
-  if (message === undefined || finalStates.has(message.state) || !content?.values) return part;
+  if (message === undefined || isFinalState(message.state as MessageState) || !content?.values)
+    return part;
   const values = Object.fromEntries(Object.keys(content.values).map((name) => [name, mask]));
   return { message: { ...message, content: { ...content, values } } };
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { reportColumns } from '../../message/event-kinds.ts';
 import { type ReportResultRow, readReport } from '../../report/read-report-store.ts';
-import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
 import { parseTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
 import { Nullable, strict, TimeOrDay } from '../answer/common-schemas.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { webhookKinds } from '../../message/event-kinds.ts';
 import {
   addEndpoint,
   changeEndpoint,
@@ -10,7 +11,6 @@ import {
   rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../webhook/endpoint-store.ts';
-import { webhookKinds } from '../../webhook/webhook-kinds.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
+import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { removeOldIdempotencyKeys } from '../../src/submission/idempotency-key-store.ts';
-import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database, url } = await createTestDatabase();
