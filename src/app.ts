@@ -119,7 +119,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const inbox =
     config.delivery === 'inbox'
-      ? createInbox({ database, clock, log, token: config.inboxToken, browser: session.browser })
+      ? createInbox({ database, log, token: config.inboxToken, browser: session.browser })
       : undefined;
   const findVersion: FindVersion = (accountId, templateId, version) =>
     templates.version(accountId, templateId, version);

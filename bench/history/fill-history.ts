@@ -43,7 +43,7 @@ export async function fillHistory(database: Database, plan: HistoryPlan, log: Lo
   const weeks = weeksOf(plan);
   // A run makes the partitions of three weeks.
   for (const { from } of weeks.filter((_, index) => index % 3 === 0))
-    await ensureMessagePartitions({ database, clock: { offset: from - Date.now() }, log });
+    await ensureMessagePartitions({ database, log }, new Date(from));
   const waiting: {
     readonly week: HistoryWeek;
     readonly partitions: readonly DetachedPartition[];

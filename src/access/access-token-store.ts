@@ -22,17 +22,16 @@ export class AccessTokenStore {
   /**
    * The token with this hash, where it has not expired, its person and integration are not disabled and, for a token
    * bound to an account, the person still belongs to that account.
-   * @param offset milliseconds added to the database's clock
    */
-  async find(hash: Buffer, offset: number): Promise<StoredCredential<TokenPrincipal> | undefined> {
+  async find(hash: Buffer): Promise<StoredCredential<TokenPrincipal> | undefined> {
     const { rows } = await sql<Row>`
       select t.person_id, t.client_id, t.account_id,
-        extract(epoch from t.expires_at - now())::float8 * 1000 - ${offset}::float8 as milliseconds_left
+        extract(epoch from t.expires_at - now())::float8 * 1000 as milliseconds_left
       from access_token t
       join person p on p.id = t.person_id and p.disabled_at is null
       join integration i on i.client_id = t.client_id and i.disabled_at is null
       where t.hash = ${hash}
-        and t.expires_at > now() + ${offset}::float8 * interval '1 ms'
+        and t.expires_at > now()
         and (t.account_id is null or exists (
           select from membership m where m.account_id = t.account_id and m.person_id = t.person_id))`.execute(
       this.#database.kysely,

@@ -40,16 +40,16 @@ export class ApiKeyChecker {
     const find = batchReads((lookups: readonly ApiKeyLookup[]) =>
       findApiKeys(database.kysely, lookups),
     );
-    const read = async (text: string, offset: number) => {
+    const read = async (text: string) => {
       const parsed = keys.parse(text);
       if (parsed === undefined) return undefined;
       const { accountId, hash, olderHashes } = parsed;
-      const found = await find({ accountId, hash, offset });
+      const found = await find({ accountId, hash });
       if (found !== undefined) return found;
       // While the master key is being rotated, hashes are made anew as keys are used.
       for (const olderHash of olderHashes)
         if (await rehashApiKey(database.kysely, accountId, olderHash, hash))
-          return find({ accountId, hash, offset });
+          return find({ accountId, hash });
       return undefined;
     };
     this.#cache = new CredentialCache({ changes, clock, read, max });

@@ -185,20 +185,15 @@ export async function findApiKeys(
   lookups: readonly {
     readonly accountId: AccountId;
     readonly hash: Buffer;
-    /** Milliseconds added to the database's clock. */
-    readonly offset: number;
   }[],
 ): Promise<(StoredCredential<KeyPrincipal> | undefined)[]> {
   const { rows } = await sql<KeyRow>`
     select asked.place::integer, k.id, k.scopes, k.networks::text[] as networks, k.templates,
-      extract(epoch from k.expires_at - now())::float8 * 1000 - asked.clock_offset as milliseconds_left
-    from unnest(${lookups.map(({ accountId }) => accountId)}::text[], ${lookups.map(({ hash }) => hash)}::bytea[],
-      ${lookups.map(({ offset }) => offset)}::float8[])
-      with ordinality as asked (account_id, hash, clock_offset, place)
+      extract(epoch from k.expires_at - now())::float8 * 1000 as milliseconds_left
+    from unnest(${lookups.map(({ accountId }) => accountId)}::text[], ${lookups.map(({ hash }) => hash)}::bytea[])
+      with ordinality as asked (account_id, hash, place)
     join api_key k on k.account_id = asked.account_id and k.hash = asked.hash
-    where k.expires_at is null or k.expires_at > now() + asked.clock_offset * interval '1 ms'`.execute(
-    kysely,
-  );
+    where k.expires_at is null or k.expires_at > now()`.execute(kysely);
   const found: (StoredCredential<KeyPrincipal> | undefined)[] = lookups.map(() => undefined);
   for (const row of rows) {
     const accountId = lookups[row.place - 1]?.accountId;

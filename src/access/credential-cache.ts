@@ -26,7 +26,7 @@ export interface CredentialCacheDependencies<Holder> {
   readonly changes: ChangeListener;
   readonly clock: Clock;
   /** Reads a credential that was recognized from the database. */
-  readonly read: (text: string, offset: number) => Promise<StoredCredential<Holder> | undefined>;
+  readonly read: (text: string) => Promise<StoredCredential<Holder> | undefined>;
   readonly max?: number | undefined;
 }
 
@@ -93,12 +93,12 @@ export class CredentialCache<Holder> {
   }
 
   #now(): number {
-    return performance.now() + this.#dependencies.clock.offset;
+    return this.#dependencies.clock.monotonic();
   }
 
   async #read(text: string): Promise<CachedCredential<Holder> | undefined> {
     const before = this.#now();
-    const stored = await this.#dependencies.read(text, this.#dependencies.clock.offset);
+    const stored = await this.#dependencies.read(text);
     return (
       stored && {
         holder: stored.holder,

@@ -27,7 +27,7 @@ export class TokenChecker {
   /** @param max tokens kept in memory */
   constructor({ mint, store, changes, clock }: TokenCheckerDependencies, max?: number) {
     this.#mint = mint;
-    const read = (token: string, offset: number) => store.find(hashToken(token), offset);
+    const read = (token: string) => store.find(hashToken(token));
     this.#cache = new CredentialCache({ changes, clock, read, max });
     changes.subscribe(tokenTopic, (key) => this.#invalidate(key));
     changes.subscribe('person', (key) => this.#invalidate(`person:${key}`));

@@ -29,14 +29,12 @@ const shareDivisor = 32;
  * Takes a share of an account's quota, in one statement, so that all processes together never take more than there is.
  * @param needed messages that wait for it now; they get what is left
  * @param wanted what would be taken beyond them, as far as there is plenty
- * @param offset milliseconds added to the database's clock
  */
 export async function claimQuotaShare(
   kysely: Kysely,
   accountId: AccountId,
   quota: Quota,
   { needed, wanted }: { readonly needed: number; readonly wanted: number },
-  offset: number,
 ): Promise<QuotaShare> {
   // What was used of the hour and of the day that are now; who waited for the row may have begun in the hour before.
   const hourUsed = sql`case when u.hour_at >= excluded.hour_at then u.hour_used else 0 end`;
@@ -57,7 +55,7 @@ export async function claimQuotaShare(
     granted: number;
     now: Date;
   }>`
-    with moment as materialized (select now() + ${offset}::float8 * interval '1 ms' as now),
+    with moment as materialized (select now() as now),
     first as materialized (select ${share(sql`least(${perHour}, ${perDay})`)} as granted)
     insert into account_quota_use as u (account_id, hour_at, hour_used, day_at, day_used, granted)
     select ${accountId}, date_trunc('hour', now, 'UTC'), granted, date_trunc('day', now, 'UTC'), granted, granted
@@ -66,9 +64,7 @@ export async function claimQuotaShare(
       hour_at = greatest(u.hour_at, excluded.hour_at), hour_used = (${hourUsed}) + ${shareAfterConflict},
       day_at = greatest(u.day_at, excluded.day_at), day_used = (${dayUsed}) + ${shareAfterConflict},
       granted = ${shareAfterConflict}
-    returning hour_at, hour_used, day_at, day_used, granted, now() + ${offset}::float8 * interval '1 ms' as now`.execute(
-    kysely,
-  );
+    returning hour_at, hour_used, day_at, day_used, granted, now() as now`.execute(kysely);
   const [row] = rows;
   if (row === undefined) throw new Error('a share of a quota came back without a row');
   const now = row.now.getTime();
@@ -103,18 +99,13 @@ export interface QuotaUsage extends QuotaWindow {
   readonly dayUsed: number;
 }
 
-/** @param offset milliseconds added to the database's clock */
-export async function readQuotaUsage(
-  kysely: Kysely,
-  accountId: AccountId,
-  offset: number,
-): Promise<QuotaUsage> {
+export async function readQuotaUsage(kysely: Kysely, accountId: AccountId): Promise<QuotaUsage> {
   const { rows } = await sql<QuotaUsage>`
     select t.hour as "hourAt", t.day as "dayAt",
       coalesce(case when u.hour_at = t.hour then u.hour_used end, 0) as "hourUsed",
       coalesce(case when u.day_at = t.day then u.day_used end, 0) as "dayUsed"
     from (select date_trunc('hour', now, 'UTC') as hour, date_trunc('day', now, 'UTC') as day
-      from (select now() + ${offset}::float8 * interval '1 ms' as now) m) t
+      from (select now() as now) m) t
     left join account_quota_use u on u.account_id = ${accountId}`.execute(kysely);
   const [usage] = rows;
   if (usage === undefined) throw new Error('a select without a row');

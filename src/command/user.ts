@@ -59,7 +59,7 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
       if (disabled) throw new OperatorError(`${email} is disabled; enable the user first.`);
       const token = new TokenMint(await key()).mint('link');
       const store = new PasswordLinkStore({ kysely: transaction });
-      if (!(await store.create(transaction, id, token.hash, 0)))
+      if (!(await store.create(transaction, id, token.hash)))
         throw new OperatorError(`${email} got a link less than two minutes ago; wait a moment.`);
       const base = config.publicUrl ?? `http://${config.host}:${config.port}`;
       return `${base}/set-password/${token.text}`;

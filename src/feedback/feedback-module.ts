@@ -105,7 +105,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     return host === undefined ? await domains.baseOf(accountId) : `https://${host}`;
   };
   let server: BounceServer | undefined;
-  const upkeep = new PrivacyUpkeep({ database, clock, log });
+  const upkeep = new PrivacyUpkeep({ database, log });
   return {
     async start() {
       upkeep.start();

@@ -5,11 +5,13 @@
 export interface Clock {
   /** Milliseconds since the epoch by the process clock, offset included. */
   now(): number;
+  /** Milliseconds of a clock that nobody sets. */
+  monotonic(): number;
   /** Milliseconds that statements add to the database's `now()`. */
   readonly offset: number;
 }
 
-export const systemClock: Clock = { now: Date.now, offset: 0 };
+export const systemClock: Clock = { now: Date.now, monotonic: () => performance.now(), offset: 0 };
 
 /** A clock that a test moves forward; `offset` is shared by the process and the statements. */
 export class OffsetClock implements Clock {
@@ -17,6 +19,10 @@ export class OffsetClock implements Clock {
 
   now(): number {
     return Date.now() + this.offset;
+  }
+
+  monotonic(): number {
+    return performance.now() + this.offset;
   }
 
   /** Moves the time by `milliseconds`. */

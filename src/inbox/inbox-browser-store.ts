@@ -6,25 +6,18 @@ export async function saveInboxBrowser(
   kysely: Database['kysely'],
   hash: Buffer,
   seconds: number,
-  offset: number,
 ): Promise<void> {
   await sql`
-    with moment as (select now() + ${offset}::float8 * interval '1 ms' as at),
+    with moment as (select now() as at),
       expired as (delete from inbox_browser where expires_at <= (select at from moment))
     insert into inbox_browser (hash, expires_at)
     select ${hash}, at + ${seconds} * interval '1 s' from moment`.execute(kysely);
 }
 
 /** Whether a browser with this cookie opened the inbox by a link, not too long ago. */
-export async function isInboxBrowser(
-  kysely: Database['kysely'],
-  hash: Buffer,
-  offset: number,
-): Promise<boolean> {
+export async function isInboxBrowser(kysely: Database['kysely'], hash: Buffer): Promise<boolean> {
   const { rows } = await sql`
     select from inbox_browser
-    where hash = ${hash} and expires_at > now() + ${offset}::float8 * interval '1 ms'`.execute(
-    kysely,
-  );
+    where hash = ${hash} and expires_at > now()`.execute(kysely);
   return rows.length === 1;
 }

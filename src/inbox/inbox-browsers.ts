@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../access/token-mint.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
@@ -15,7 +14,6 @@ const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 export interface InboxBrowsersDependencies {
   readonly database: Pick<Database, 'kysely'>;
-  readonly clock: Clock;
   /** True where the browser reaches the service by TLS. */
   readonly isSecure: (request: FastifyRequest) => boolean;
 }
@@ -31,23 +29,22 @@ export class InboxBrowsers {
   async isKnown(request: FastifyRequest): Promise<boolean> {
     const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
     if (value === undefined || !secretPattern.test(value)) return false;
-    const { database, clock } = this.#dependencies;
-    return isInboxBrowser(database.kysely, hashToken(value), clock.offset);
+    const { database } = this.#dependencies;
+    return isInboxBrowser(database.kysely, hashToken(value));
   }
 
   /** Lets the browser in for a code that has not been used. @returns false where the code is worth nothing */
   async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { database, clock, isSecure } = this.#dependencies;
+    const { database, isSecure } = this.#dependencies;
     const hash = hashToken(code);
     // A stranger's guess costs one look and no transaction.
     const isValid =
-      secretPattern.test(code) &&
-      (await isValidOneTimeLink(database.kysely, 'inbox', hash, clock.offset));
+      secretPattern.test(code) && (await isValidOneTimeLink(database.kysely, 'inbox', hash));
     if (!isValid) return false;
     const value = randomBytes(32).toString('base64url');
     const admitted = await database.kysely.transaction().execute(async (transaction) => {
-      if (!(await consumeOneTimeLink(transaction, 'inbox', hash, clock.offset))) return false;
-      await saveInboxBrowser(transaction, hashToken(value), browserSeconds, clock.offset);
+      if (!(await consumeOneTimeLink(transaction, 'inbox', hash))) return false;
+      await saveInboxBrowser(transaction, hashToken(value), browserSeconds);
       return true;
     });
     if (admitted) {

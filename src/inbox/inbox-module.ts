@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
@@ -11,7 +10,6 @@ import { type InboxServer, startInboxServer } from './start-inbox-server.ts';
 
 export interface InboxDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Log;
   readonly token: InboxAccessDependencies['token'];
   /** Browsers and who is signed in with them. */
@@ -31,14 +29,14 @@ export interface InboxModule {
 
 /** Connects the files of the room; nothing runs yet. */
 export function createInbox(dependencies: InboxDependencies): InboxModule {
-  const { database, clock, log, token, browser } = dependencies;
+  const { database, log, token, browser } = dependencies;
   const store = new InboxStore(database);
   const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
   let server: InboxServer | undefined;
   return {
     registerRoutes(http) {
       const isSecure = browser.isSecure.bind(browser);
-      const browsers = new InboxBrowsers({ database, clock, isSecure });
+      const browsers = new InboxBrowsers({ database, isSecure });
       const checkAccess = createInboxAccessCheck({ database, token, browsers, browser });
       registerInboxRoutes(http, { store, arrivals, browsers, checkAccess });
     },

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { Clock } from '../foundation/clock.ts';
 import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
@@ -29,7 +28,6 @@ interface Range {
 
 export interface PartitionDependencies {
   readonly database: Pick<Database, 'pool'>;
-  readonly clock: Pick<Clock, 'offset'>;
   readonly log: Log;
 }
 
@@ -41,8 +39,12 @@ export interface PartitionDependencies {
  * Each is made as a table of its own and then attached, which takes no lock that accepting or delivering waits for
  * longer than a moment. Where the default partition already holds rows of a week, they stay there, and that week gets
  * no partition. A lock that is not free in time leaves the rest for the next run.
+ * @param week a moment of the first week; this week by the database's clock where there is none
  */
-export async function ensureMessagePartitions(dependencies: PartitionDependencies): Promise<void> {
+export async function ensureMessagePartitions(
+  dependencies: PartitionDependencies,
+  week?: Date,
+): Promise<void> {
   const client = await dependencies.database.pool.connect();
   try {
     await client.query("set lock_timeout = '10s'");
@@ -51,7 +53,7 @@ export async function ensureMessagePartitions(dependencies: PartitionDependencie
       await client.query("set lock_timeout = '1s'");
       const existing = await listPartitions(client);
       const usedClasses = await classesInUse(client);
-      for (const range of rangesFrom(await readDatabaseClock(client, dependencies.clock.offset))) {
+      for (const range of rangesFrom(week?.getTime() ?? (await readDatabaseClock(client)))) {
         for (const table of tables)
           for (const days of usedClasses)
             if (!existing.has(`${table}_${days}_${range.name}`))

@@ -9,7 +9,7 @@ const chunkSize = 1_000;
 export async function readQueueClock(database: Database, clock: Clock): Promise<number> {
   const { rows } = await runQueueStatement<{ time: number }>(database, {
     name: 'queue-time',
-    text: 'select extract(epoch from clock_timestamp())::float8 * 1000 + $1::float8 as time',
+    text: 'select extract(epoch from now())::float8 * 1000 + $1::float8 as time',
     values: [clock.offset],
   });
   return rows[0]?.time ?? Number.NaN;

@@ -10,7 +10,7 @@ const maxDaysPerBatch = 1_000;
 
 export interface ReportUpkeepDependencies {
   readonly database: Database;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
 

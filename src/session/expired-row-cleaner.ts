@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import { expiringKinds, removeExpiredRows } from './expired-rows-store.ts';
@@ -9,7 +8,6 @@ const cleanIntervalMs = 60_000;
 /** Removes tokens, codes, sessions, links, guesses and entries of the audit log whose time is over, once a minute, in small chunks that are each a short statement of their own. */
 export class ExpiredRowCleaner {
   readonly #database: Database;
-  readonly #clock: Clock;
   readonly #log: Log;
   readonly #auditDays: number;
   #timer: NodeJS.Timeout | undefined;
@@ -17,10 +15,9 @@ export class ExpiredRowCleaner {
   #stopped = false;
 
   /** @param auditDays days that the audit log is kept; 0: for ever */
-  constructor(database: Database, clock: Clock, log: Log, auditDays: number) {
+  constructor(database: Database, log: Log, auditDays: number) {
     this.#database = database;
     this.#auditDays = auditDays;
-    this.#clock = clock;
     this.#log = log;
   }
 
@@ -43,7 +40,7 @@ export class ExpiredRowCleaner {
 
   /** Removes everything that has expired by now. */
   async clean(): Promise<void> {
-    const options = { offset: this.#clock.offset, auditDays: this.#auditDays };
+    const options = { auditDays: this.#auditDays };
     for (const kind of expiringKinds) {
       let removed = chunkSize;
       while (removed === chunkSize && !this.#stopped)

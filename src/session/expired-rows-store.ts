@@ -15,8 +15,6 @@ export type ExpiringKind = (typeof expiringKinds)[number];
 
 /** When time is over. */
 export interface ExpiryOptions {
-  /** Milliseconds added to the database's clock. */
-  readonly offset: number;
   /** Days that the audit log is kept; 0: for ever. */
   readonly auditDays: number;
 }
@@ -37,56 +35,56 @@ export function removeExpiredRows(
 type Remove = (database: Database, limit: number, options: ExpiryOptions) => Promise<number>;
 
 const removers: Readonly<Record<ExpiringKind, Remove>> = {
-  'access tokens': (database, limit, { offset }) =>
+  'access tokens': (database, limit) =>
     countAffected(
       sql`delete from access_token where hash in (
         select hash from access_token
-        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        where expires_at < now()
         order by expires_at limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
   // A code that was used is kept for an hour, so that a second use of it is recognised.
-  codes: (database, limit, { offset }) =>
+  codes: (database, limit) =>
     countAffected(
       sql`delete from grant_code where hash in (
         select hash from grant_code
-        where expires_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+        where expires_at < now() - interval '1 hour'
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
-  'browser sessions': (database, limit, { offset }) =>
+  'browser sessions': (database, limit) =>
     countAffected(
       sql`delete from browser_session where hash in (
         select hash from browser_session
-        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        where expires_at < now()
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
-  links: (database, limit, { offset }) =>
+  links: (database, limit) =>
     countAffected(
       sql`delete from password_reset where hash in (
         select hash from password_reset
-        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        where expires_at < now()
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
-  invitations: (database, limit, { offset }) =>
+  invitations: (database, limit) =>
     countAffected(
       sql`delete from invitation where (account_id, email) in (
         select account_id, email from invitation
-        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        where expires_at < now()
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
-  'audit events': async (database, limit, { offset, auditDays }) => {
+  'audit events': async (database, limit, { auditDays }) => {
     if (auditDays === 0) return 0;
     return countAffected(
       sql`delete from audit_event where id in (
         select id from audit_event
-        where at < now() + ${offset}::float8 * interval '1 ms' - ${auditDays} * interval '1 day'
+        where at < now() - ${auditDays} * interval '1 day'
         order by at limit ${limit} for update skip locked)`.execute(database.kysely),
     );
   },
-  guesses: (database, limit, { offset }) =>
+  guesses: (database, limit) =>
     countAffected(
       sql`delete from wrong_guess where key in (
         select key from wrong_guess
-        where last_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+        where last_at < now() - interval '1 hour'
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
 };

@@ -1,5 +1,4 @@
 import type { TokenMint } from '../access/token-mint.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 import type { TokenPair } from './grants/grant.ts';
@@ -9,7 +8,6 @@ import { InvalidGrant, SlowDown } from './oauth-errors.ts';
 export interface InitialTokensDependencies {
   readonly database: Database;
   readonly mint: TokenMint;
-  readonly clock: Clock;
 }
 
 /** Whose grant was proven. */
@@ -28,7 +26,7 @@ export interface ProvenGrant {
  * @throws SlowDown where the allowance is used up, InvalidGrant where the person changed meanwhile
  */
 export async function issueInitialTokens(
-  { database, mint, clock }: InitialTokensDependencies,
+  { database, mint }: InitialTokensDependencies,
   proven: ProvenGrant,
   executor = database.kysely,
 ): Promise<TokenPair> {
@@ -37,10 +35,9 @@ export async function issueInitialTokens(
     ...proven,
     accessHash: access.hash,
     refreshHash: refresh.hash,
-    offset: clock.offset,
   });
   if (issued) return { accessToken: access.text, refreshToken: refresh.text };
-  const seconds = await secondsUntilAllowed(executor, { ...proven, offset: clock.offset });
+  const seconds = await secondsUntilAllowed(executor, proven);
   if (seconds === undefined)
     throw new InvalidGrant('The grant is not valid', { cause: 'the person changed meanwhile' });
   throw new SlowDown(

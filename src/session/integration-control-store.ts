@@ -61,12 +61,10 @@ export async function readIntegrationOverviews(
 
 /**
  * The people who used something of an integration's allowance in the last hour, most first.
- * @param offset milliseconds added to the database's clock
  */
 export async function readAllowanceUsage(
   kysely: Kysely,
   clientId: ClientId,
-  offset = 0,
 ): Promise<AllowanceUsage[]> {
   const { rows } = await sql<AllowanceUsage>`
     select email, used, greatest(0, allowance - used) as left,
@@ -77,7 +75,7 @@ export async function readAllowanceUsage(
       join person on person.id = person_id
       join (select client_id, initial_requests_per_hour as allowance from integration) i using (client_id),
       unnest(initial_requests) t
-      where client_id = ${clientId} and t > now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+      where client_id = ${clientId} and t > now() - interval '1 hour'
       group by person.email, allowance) u
     order by used desc, email limit 1000`.execute(kysely);
   return rows;

@@ -37,7 +37,6 @@ export async function findOwnAccessToken(
   database: Database,
   hash: Buffer,
   clientId: ClientId,
-  offset: number,
 ): Promise<OwnToken | undefined> {
   const { rows } = await sql<Row>`
     select t.person_id, p.email, t.account_id,
@@ -45,7 +44,7 @@ export async function findOwnAccessToken(
       floor(extract(epoch from t.expires_at))::float8 as expires_at
     from access_token t join person p on p.id = t.person_id and p.disabled_at is null
     where t.hash = ${hash} and t.client_id = ${clientId}
-      and t.expires_at > now() + ${offset}::float8 * interval '1 ms'
+      and t.expires_at > now()
       and (t.account_id is null or exists (
         select from membership m where m.account_id = t.account_id and m.person_id = t.person_id))`.execute(
     database.kysely,

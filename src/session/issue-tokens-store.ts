@@ -17,8 +17,6 @@ export interface InitialTokenRequest {
   readonly codeHash: Buffer | undefined;
   readonly accessHash: Buffer;
   readonly refreshHash: Buffer;
-  /** Milliseconds added to the database's clock. */
-  readonly offset: number;
 }
 
 /**
@@ -34,7 +32,7 @@ export async function issueTokens(
   const accountId = request.accountId ?? null;
   const codeHash = request.codeHash ?? null;
   const { rows } = await sql`
-    with moment as (select now() + ${request.offset}::float8 * interval '1 ms' as at),
+    with moment as (select now() as at),
     holder as (
       select person.id, integration.initial_requests_per_hour as allowance
       from person, integration
@@ -74,10 +72,10 @@ export async function issueTokens(
  */
 export async function secondsUntilAllowed(
   executor: Kysely<Tables>,
-  pair: { readonly personId: PersonId; readonly clientId: ClientId; readonly offset: number },
+  pair: { readonly personId: PersonId; readonly clientId: ClientId },
 ): Promise<number | undefined> {
   const { rows } = await sql<{ seconds: number }>`
-    select ceil(extract(epoch from t + interval '1 hour' - now()) - ${pair.offset}::float8 / 1000)::integer as seconds
+    select ceil(extract(epoch from t + interval '1 hour' - now()))::integer as seconds
     from session_pair, unnest(initial_requests) t
     where person_id = ${pair.personId} and client_id = ${pair.clientId}
     order by t desc

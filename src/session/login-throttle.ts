@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../foundation/clock.ts';
 import type { ClientId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { networkOf } from '../foundation/network/network-of.ts';
@@ -49,7 +48,6 @@ type Check<Proof> = () => Promise<Proof | undefined>;
  */
 export class LoginThrottle {
   readonly #store: WrongGuessStore;
-  readonly #clock: Clock;
   readonly #keys: PurposeKeys;
   readonly #sleep: (delayMs: number) => Promise<void>;
   #held = 0;
@@ -57,11 +55,9 @@ export class LoginThrottle {
   constructor(
     store: WrongGuessStore,
     key: MasterKey,
-    clock: Clock,
     sleep: (delayMs: number) => Promise<void> = delay,
   ) {
     this.#store = store;
-    this.#clock = clock;
     // Counts are kept for an hour: with a new master key they begin anew.
     this.#keys = key.keysFor('wrong guesses');
     this.#sleep = sleep;
@@ -98,7 +94,7 @@ export class LoginThrottle {
       return proof;
     }
     const immediate = subjects.map((subject) => ({ ...subject, hold: 0 }));
-    const turn = await this.#store.count(immediate, this.#clock.offset);
+    const turn = await this.#store.count(immediate);
     if (turn.counted !== undefined) return undefined;
     await this.#hold(wrongGuessDelayMs);
     throw slowDown(turn.wait);
@@ -120,7 +116,7 @@ export class LoginThrottle {
     subjects: readonly GuessSubject[],
     check: Check<Proof>,
   ): Promise<Proof | undefined> {
-    const turn = await this.#store.count(subjects, this.#clock.offset);
+    const turn = await this.#store.count(subjects);
     if (turn.counted === undefined) throw slowDown(turn.wait);
     const { counted } = turn;
     if (turn.wait > 0 && !(await this.#hold(Math.ceil(turn.wait * 1_000)))) {

@@ -26,12 +26,11 @@ export async function isValidOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
-  offset: number,
 ): Promise<boolean> {
   const { rows } = await sql`
     select from one_time_link
     where purpose = ${purpose} and code_hash = ${codeHash}
-      and expires_at > now() + ${offset}::float8 * interval '1 ms'`.execute(kysely);
+      and expires_at > now()`.execute(kysely);
   return rows.length === 1;
 }
 
@@ -40,12 +39,11 @@ export async function consumeOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
-  offset: number,
 ): Promise<boolean> {
   const { rows } = await sql`
     delete from one_time_link
     where purpose = ${purpose} and code_hash = ${codeHash}
-      and expires_at > now() + ${offset}::float8 * interval '1 ms'
+      and expires_at > now()
     returning 1`.execute(kysely);
   return rows.length === 1;
 }

@@ -1,6 +1,5 @@
 import { hashToken, type TokenMint } from '../access/token-mint.ts';
 import type { AuditStore, RequestOrigin } from '../audit/audit-store.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import {
@@ -13,7 +12,6 @@ import { revokeAccessToken, revokePairTokens } from './revoke-tokens-store.ts';
 export interface OwnTokensDependencies {
   readonly database: Database;
   readonly mint: TokenMint;
-  readonly clock: Clock;
   readonly audit: AuditStore;
 }
 
@@ -27,9 +25,9 @@ export class OwnTokens {
 
   /** The token where it is live and this client's; a hint about its kind is not needed, since its prefix tells. */
   async find(token: string, { clientId }: StoredIntegration): Promise<OwnToken | undefined> {
-    const { database, mint, clock } = this.#dependencies;
+    const { database, mint } = this.#dependencies;
     if (mint.recognizes('access', token))
-      return findOwnAccessToken(database, hashToken(token), clientId, clock.offset);
+      return findOwnAccessToken(database, hashToken(token), clientId);
     if (mint.recognizes('refresh', token))
       return findOwnRefreshToken(database, hashToken(token), clientId);
     return undefined;

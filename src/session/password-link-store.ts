@@ -21,13 +21,12 @@ export class PasswordLinkStore {
     transaction: Database['kysely'],
     personId: PersonId,
     hash: Buffer,
-    offset: number,
   ): Promise<boolean> {
     // Requests that come together see each other's links only one after the other.
     await sql`select from person where id = ${personId} for no key update`.execute(transaction);
     const { rows } = await sql`
       with moment as (
-        select now() + ${offset}::float8 * interval '1 ms' + ${passwordLinkMinutes} * interval '1 minute' as ends)
+        select now() + ${passwordLinkMinutes} * interval '1 minute' as ends)
       insert into password_reset (hash, person_id, expires_at)
       select ${hash}, ${personId}, ends from moment
       where not exists (
@@ -38,25 +37,19 @@ export class PasswordLinkStore {
   }
 
   /** True for a link that can still be used. */
-  async isLive(hash: Buffer, offset: number): Promise<boolean> {
+  async isLive(hash: Buffer): Promise<boolean> {
     const { rows } = await sql`
       select from password_reset
-      where hash = ${hash} and expires_at > now() + ${offset}::float8 * interval '1 ms'`.execute(
-      this.#database.kysely,
-    );
+      where hash = ${hash} and expires_at > now()`.execute(this.#database.kysely);
     return rows.length === 1;
   }
 
   /** Spends a link, and every other one of its person; of two uses at the same instant one gets the person. */
-  async consume(
-    transaction: Database['kysely'],
-    hash: Buffer,
-    offset: number,
-  ): Promise<PersonId | undefined> {
+  async consume(transaction: Database['kysely'], hash: Buffer): Promise<PersonId | undefined> {
     const { rows } = await sql<{ person_id: PersonId }>`
       with spent as (
         delete from password_reset
-        where hash = ${hash} and expires_at > now() + ${offset}::float8 * interval '1 ms'
+        where hash = ${hash} and expires_at > now()
         returning person_id),
       others as (delete from password_reset using spent where password_reset.person_id = spent.person_id)
       select person_id from spent`.execute(transaction);

@@ -1,7 +1,6 @@
 import { hashToken, type TokenMint } from '../access/token-mint.ts';
 import { markEmailVerified, type PersonWithPassword, readPerson } from '../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -17,7 +16,6 @@ export interface PasswordLinksDependencies {
   readonly mint: TokenMint;
   readonly passwords: PasswordChecker;
   readonly audit: AuditStore;
-  readonly clock: Clock;
   readonly log: Log;
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
   readonly mailedLinks: MailedLinks;
@@ -49,14 +47,13 @@ export class PasswordLinks {
   }
 
   async #send(email: string, origin: RequestOrigin): Promise<void> {
-    const { database, findPerson, store, mint, mailedLinks, clock, mailEnabled } =
-      this.#dependencies;
+    const { database, findPerson, store, mint, mailedLinks, mailEnabled } = this.#dependencies;
     const person = await findPerson(email);
     if (person === undefined || person.disabled || !mailEnabled) return;
     const id = newId();
     const hash = hashToken(mint.wrap('link', mailedLinks.token(id)));
     await database.kysely.transaction().execute(async (transaction) => {
-      if (!(await store.create(transaction, person.id, hash, clock.offset))) return;
+      if (!(await store.create(transaction, person.id, hash))) return;
       await enqueueSystemMail(transaction, {
         id,
         kind: 'password-link',
@@ -71,9 +68,9 @@ export class PasswordLinks {
   }
 
   isLive(token: string): Promise<boolean> {
-    const { store, mint, clock } = this.#dependencies;
+    const { store, mint } = this.#dependencies;
     if (!mint.recognizes('link', token)) return Promise.resolve(false);
-    return store.isLive(hashToken(token), clock.offset);
+    return store.isLive(hashToken(token));
   }
 
   /**
@@ -85,10 +82,10 @@ export class PasswordLinks {
   async use(token: string, password: string, origin: RequestOrigin): Promise<string | undefined> {
     // Whoever has no link makes no work.
     if (!(await this.isLive(token))) return undefined;
-    const { database, store, passwords, clock, audit } = this.#dependencies;
+    const { database, store, passwords, audit } = this.#dependencies;
     const passwordHash = await passwords.hash(password);
     const personId = await database.kysely.transaction().execute(async (transaction) => {
-      const ownerId = await store.consume(transaction, hashToken(token), clock.offset);
+      const ownerId = await store.consume(transaction, hashToken(token));
       if (ownerId === undefined) return undefined;
       await replacePersonPassword(transaction, ownerId, passwordHash, 'password-set-by-link');
       await markEmailVerified(transaction, ownerId);

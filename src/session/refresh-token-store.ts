@@ -9,8 +9,6 @@ export interface RefreshRequest {
   readonly usedHash: Buffer;
   readonly accessHash: Buffer;
   readonly refreshHash: Buffer;
-  /** Milliseconds added to the database's clock. */
-  readonly offset: number;
 }
 
 /** Spends refresh tokens. */
@@ -28,7 +26,7 @@ export class RefreshTokenStore {
    */
   async refresh(request: RefreshRequest): Promise<boolean> {
     const { rows } = await sql`
-      with moment as (select now() + ${request.offset}::float8 * interval '1 ms' as at),
+      with moment as (select now() as at),
       pair as (
         update session_pair pair
         set spent_refresh_hash = pair.refresh_hash, refresh_hash = ${request.refreshHash}, changed_at = moment.at

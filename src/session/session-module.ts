@@ -78,7 +78,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const { database, key, clock, log, integrations, publicUrl } = dependencies;
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
-  const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
+  const throttle = new LoginThrottle(new WrongGuessStore(database), key);
   const passwords = new PasswordChecker(dependencies.processes);
   const clients = new ClientAuthenticator(
     integrations,
@@ -101,13 +101,13 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     key,
   });
   const endpoint = new TokenEndpoint(clients, [
-    new PasswordGrant({ database, mint, clock, audit, passwordAuthenticator, secondFactors }),
-    new CodeGrant({ database, mint, clock, audit }),
-    new RefreshGrant({ store: new RefreshTokenStore(database), mint, clock, audit }),
+    new PasswordGrant({ database, mint, audit, passwordAuthenticator, secondFactors }),
+    new CodeGrant({ database, mint, audit }),
+    new RefreshGrant({ store: new RefreshTokenStore(database), mint, audit }),
   ]);
-  const cleaner = new ExpiredRowCleaner(database, clock, log, dependencies.auditDays);
+  const cleaner = new ExpiredRowCleaner(database, log, dependencies.auditDays);
   const sessions = new BrowserSessionStore(database);
-  const browser = new BrowserSessions({ store: sessions, key, clock, publicUrl });
+  const browser = new BrowserSessions({ store: sessions, key, publicUrl });
   const devices = new KnownDevices({ browser, key, clock });
   const links = new PasswordLinks({
     database,
@@ -115,15 +115,14 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     mint,
     passwords,
     audit,
-    clock,
     log,
     findPerson,
     mailedLinks: new MailedLinks(key),
     mailEnabled: dependencies.systemMailEnabled,
   });
   const mailEnabled = dependencies.systemMailEnabled;
-  const invitations = new Invitations({ database, key, clock, passwords, mailEnabled });
-  const ownTokens = new OwnTokens({ database, mint, clock, audit });
+  const invitations = new Invitations({ database, key, passwords, mailEnabled });
+  const ownTokens = new OwnTokens({ database, mint, audit });
   const consents = new ConsentStore(database);
   const findIntegration = (clientId: string) => integrations.integration(clientId);
   return {
@@ -144,7 +143,6 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         registerSignInCodeRoutes(scope, { browser, devices, secondFactors, recoveryCodes, audit });
         registerAuthorizeRoutes(scope, {
           database,
-          clock,
           mint,
           browser,
           consents,
@@ -161,7 +159,6 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           consents,
           secondFactors,
           audit,
-          clock,
         });
         registerChangePasswordRoutes(scope, {
           database,

@@ -28,8 +28,6 @@ export interface GuessTurn {
 /** Longest delay between two guesses, in seconds. */
 const maxDelaySeconds = 900;
 
-const now = (offset: number) => sql`(now() + ${offset}::float8 * interval '1 ms')`;
-
 /** The memory of wrong guesses, shared by all nodes. What is older than an hour counts for nothing. */
 export class WrongGuessStore {
   readonly #database: Database;
@@ -45,16 +43,16 @@ export class WrongGuessStore {
    * It is counted before it is read, so that guesses at once, on whatever nodes, get no further than one by one, and neither
    * does who makes the process end in the middle of one.
    */
-  count(subjects: readonly GuessSubject[], offset: number): Promise<GuessTurn> {
+  count(subjects: readonly GuessSubject[]): Promise<GuessTurn> {
     const keys = subjects.map(({ key }) => key);
     return this.#database.kysely.transaction().execute(async (transaction): Promise<GuessTurn> => {
       await sql`
         insert into wrong_guess (key, failures, last_at, free_at)
-        select key, 0, ${now(offset)}, ${now(offset)} from unnest(${keys}::bytea[]) as key order by key
+        select key, 0, now(), now() from unnest(${keys}::bytea[]) as key order by key
         on conflict (key) do nothing`.execute(transaction);
       const { rows } = await sql<CountedGuess & { wait: number }>`
-        select key, case when last_at > ${now(offset)} - interval '1 hour' then failures else 0 end as failures,
-          last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - ${now(offset)})::float8 as wait
+        select key, case when last_at > now() - interval '1 hour' then failures else 0 end as failures,
+          last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - now())::float8 as wait
         from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
       const turns = rows.map(({ key, failures, wait }) => {
         const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
@@ -74,7 +72,7 @@ export class WrongGuessStore {
       const delays = turns.map(({ due, delay }) => due + delay);
       await sql`
         update wrong_guess as guess
-        set failures = given.failures, last_at = ${now(offset)}, free_at = ${now(offset)} + given.delay * interval '1 s'
+        set failures = given.failures, last_at = now(), free_at = now() + given.delay * interval '1 s'
         from unnest(${rows.map(({ key }) => key)}::bytea[], ${counts}::integer[], ${delays}::float8[])
           as given (key, failures, delay)
         where guess.key = given.key`.execute(transaction);

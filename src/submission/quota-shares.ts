@@ -4,7 +4,6 @@ import {
   type QuotaShare,
   returnQuotaShare,
 } from '../account/quota-usage-store.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -13,7 +12,6 @@ import { withTimeout } from './with-timeout.ts';
 
 interface QuotaSharesDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -117,9 +115,9 @@ export class QuotaShares {
     // After this turn of the event loop, so that all who ask in it share one statement.
     const acquired = new Promise((resolve) => setImmediate(resolve)).then(async () => {
       await this.#release(accountId, state);
-      const { database, clock } = this.#dependencies;
+      const { database } = this.#dependencies;
       const amount = { needed: state.waiting, wanted: state.wanted };
-      const share = await claimQuotaShare(database.kysely, accountId, quota, amount, clock.offset);
+      const share = await claimQuotaShare(database.kysely, accountId, quota, amount);
       state.wanted = Math.min(maxShare, Math.max(state.waiting, state.wanted * 2));
       const lifetimeMs = Math.max(0, Math.min(shareLifetimeMs, share.hourEndsIn));
       state.held = { quota, share, left: share.granted, until: performance.now() + lifetimeMs };

@@ -108,7 +108,7 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   const parser = new SendBodyParser();
   const usage = new RecentTemplateUsage();
   const upkeep = new SubmissionUpkeep({ database, clock, log });
-  const quotas = new QuotaShares({ database, clock, log });
+  const quotas = new QuotaShares({ database, log });
   return {
     registerRoutes(http) {
       const { access, senders, templates } = dependencies;

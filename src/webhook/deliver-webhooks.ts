@@ -43,13 +43,7 @@ export async function deliverWebhooks(
   const { kysely } = dependencies.database;
   const { accountId, endpointId, messageId } = job;
   for (;;) {
-    const claimed = await claimPending(
-      kysely,
-      accountId,
-      endpointId,
-      messageId,
-      dependencies.clock.offset,
-    );
+    const claimed = await claimPending(kysely, accountId, endpointId, messageId);
     if (claimed.length === 0) return;
     let next: NextStep = 'go on';
     try {
@@ -106,7 +100,7 @@ async function deliverOne(
     request,
     answer: text,
   });
-  await recordEndpointHealth(kysely, accountId, endpointId, succeeded, clock.offset);
+  await recordEndpointHealth(kysely, accountId, endpointId, succeeded);
   // Another job delivers what comes now, in its order.
   if (!stillClaimed) return 'leave';
   if (succeeded) return 'go on';

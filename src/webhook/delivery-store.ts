@@ -76,14 +76,12 @@ const maxClaimed = 8;
 /**
  * Takes the next events of one message that wait for an endpoint, in order, so that no other job delivers beside this one.
  * Empty where nothing waits or another job is at it.
- * @param offset milliseconds added to the database's clock
  */
 export async function claimPending(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
   messageId: MessageId,
-  offset: number,
 ): Promise<PendingDelivery[]> {
   const { rows } = await sql<PendingDelivery>`
     with next as materialized (
@@ -97,7 +95,7 @@ export async function claimPending(
         and not exists (select from next where claimed_until > now())
       returning d.*)
     select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
-      extract(epoch from now() - d.due_since)::float8 * 1000 + ${offset}::float8 as age, m.template_id as "templateId", m.tag,
+      extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
       m.external_id as "externalId", d.claimed_until::text as claim,
       ${sql.raw(recipientAddress('m', 'd.recipient'))} as address
     from taken d

@@ -126,17 +126,16 @@ export async function readSendableEndpoint(
   return { url, paused, failingSince, secrets: sealed.map((bytes) => box.open(bytes)) };
 }
 
-/** Notes whether the endpoint's last request succeeded. @param offset milliseconds added to the database's clock */
+/** Notes whether the endpoint's last request succeeded. */
 export async function recordEndpointHealth(
   kysely: Kysely,
   accountId: AccountId,
   id: string,
   healthy: boolean,
-  offset: number,
 ): Promise<void> {
   await sql`
     update webhook_endpoint set failing_since = case when ${healthy}::boolean then null
-      else now() + ${offset}::float8 * interval '1 ms' end
+      else now() end
     where account_id = ${accountId} and id = ${id} and (failing_since is null) <> ${healthy}::boolean`.execute(
     kysely,
   );

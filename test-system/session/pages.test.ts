@@ -299,7 +299,7 @@ test('a password is asked for and set by a link', async () => {
   await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
   await look(page, 'forgot-password-sent');
   const link = new TokenMint(testKey).mint('link');
-  await new PasswordLinkStore(database).create(database.kysely, person.id, link.hash, 0);
+  await new PasswordLinkStore(database).create(database.kysely, person.id, link.hash);
   await page.goto(`${mailing.url}/set-password/${link.text}`);
   assert.equal(new URL(page.url()).pathname, '/set-password');
   await look(page, 'set-password');

@@ -76,7 +76,7 @@ test('a refused cc never fails the To, and is tried again by itself', async () =
   assert.deepEqual(entry.pending, [1]);
   assert.match(entry.reason ?? '', /450 4.2.1/);
   open = true;
-  world.clock.advance(entry.due_in * 1_000 + 1_000);
+  await world.clock.advance(entry.due_in * 1_000 + 1_000);
   await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
   assert.deepEqual(sink.mails[1]?.to, ['bob@people.test']);
   assert.equal(sink.mails[1]?.source, sink.mails[0]?.source);
@@ -98,7 +98,7 @@ test('a temporary reply defers with a next time and a reason, and the next attem
   assert.ok(entry.due_in > 55 && entry.due_in < 80, `due in ${entry.due_in}`);
   assert.match(entry.reason ?? '', /451 4.3.0 Local problem/);
   open = true;
-  world.clock.advance(80_000);
+  await world.clock.advance(80_000);
   await world.waitForState(id, 'delivered');
   assert.equal(sources.length, 2);
   assert.equal(sources[0], sources[1]);
@@ -166,7 +166,7 @@ test('a message that is not wanted late expires at the end of its freshness wind
   await world.waitForState(id, 'deferred');
   const entry = await world.waitUntilIdle(id);
   assert.ok(entry.due_in <= 30);
-  world.clock.advance(31_000);
+  await world.clock.advance(31_000);
   await world.waitForState(id, 'expired');
   assert.equal(await world.entry(id), undefined);
 });

@@ -88,7 +88,7 @@ for (const [what, steps, state, why, timeouts = {}] of faults) {
     assert.ok(Array.isArray(event.detail.transcript));
     await world.close();
     rude = false;
-    world.clock.advance(80_000);
+    await world.clock.advance(80_000);
     world.deliverTo(server.port);
     await world.waitForState(id, 'delivered');
   });

@@ -35,6 +35,13 @@ const feed = new EventFeed({
   followers: [writeSearchRows],
 });
 const day = 24 * 60 * 60 * 1000;
+/** Does what the rules ask for, so many days later. */
+async function applyRulesAfter(days: number): Promise<void> {
+  await world.clock.advance(days * day);
+  await applyRetentionRules(kysely);
+  await world.clock.reset();
+}
+
 const address = (text: string) => text as ComparableAddress;
 const request = (text: string, accountId: AccountId = account) => ({
   accountId,
@@ -344,19 +351,19 @@ test('an account’s rule takes values, then addresses, then opens away, from ol
     engagementDays: null,
   });
   await saveRetentionRule(kysely, account, { contentDays: 3, addressDays: 10, engagementDays: 20 });
-  await applyRetentionRules(kysely, 2 * day);
+  await applyRulesAfter(2);
   assert.deepEqual((await world.content(id)).values, { Name: 'Ann' });
-  await applyRetentionRules(kysely, 4 * day);
+  await applyRulesAfter(4);
   const content = await world.content(id);
   assert.deepEqual([content.to, content.values], ['old@people.test', {}]);
-  await applyRetentionRules(kysely, 11 * day);
+  await applyRulesAfter(11);
   assert.equal(await world.content(id), null);
   const { rows } = await pool.query('select address from message_search where message_id = $1', [
     id,
   ]);
   assert.deepEqual(rows, [{ address: null }]);
   assert.deepEqual(await opens(id), [{ class: 'person' }], 'without the reader’s machine');
-  await applyRetentionRules(kysely, 21 * day);
+  await applyRulesAfter(21);
   assert.deepEqual(await opens(id), []);
   await assert.rejects(
     saveRetentionRule(kysely, account, { contentDays: 1, addressDays: null, engagementDays: null }),
@@ -373,14 +380,14 @@ test('opens that come late go as well, once followers have read them', async () 
   });
   const id = await world.accept({ account: accountId });
   await feed.catchUp();
-  await applyRetentionRules(kysely, 4 * day);
+  await applyRulesAfter(4);
   await opened(id, accountId);
-  await applyRetentionRules(kysely, 4 * day);
+  await applyRulesAfter(4);
   assert.equal((await opens(id)).length, 1, 'it is not counted yet');
   await feed.catchUp();
-  await applyRetentionRules(kysely, 2 * day);
+  await applyRulesAfter(2);
   assert.equal((await opens(id)).length, 1);
-  await applyRetentionRules(kysely, 4 * day);
+  await applyRulesAfter(4);
   assert.deepEqual(await opens(id), []);
 });
 
@@ -395,9 +402,9 @@ test('what webhooks tell of a message loses what is personal with its addresses,
     const id = await world.accept({ account: accountId });
     await tell(id);
     await feed.catchUp();
-    await applyRetentionRules(kysely, 2 * day);
+    await applyRulesAfter(2);
     assert.deepEqual((await log())[0]?.detail, traces);
-    await applyRetentionRules(kysely, 4 * day);
+    await applyRulesAfter(4);
     assert.deepEqual(await log(), [cleared]);
   }
 });
@@ -410,13 +417,15 @@ test('a message that still waits when its values go is canceled and not sent wit
     addressDays: null,
     engagementDays: null,
   });
-  await applyRetentionRules(kysely, 4 * day);
+  await world.clock.advance(4 * day);
+  await applyRetentionRules(kysely);
   assert.equal(await world.content(id), null);
   const { rows } = await pool.query(
     'select canceled, due_at <= now() as due from queue_entry where message_id = $1',
     [id],
   );
   assert.deepEqual(rows, [{ canceled: true, due: true }]);
+  await world.clock.reset();
 });
 
 test('partitions go when all in them is older than their class', async () => {
@@ -424,7 +433,7 @@ test('partitions go when all in them is older than their class', async () => {
   await pool.query(
     `insert into account (id, name, retention_days) values ('class-30', 'a', 30), ('class-400', 'b', 400)`,
   );
-  await ensureMessagePartitions({ database: world.database, clock: world.clock, log: world.log });
+  await ensureMessagePartitions({ database: world.database, log: world.log });
   const partitions = async () => {
     const { rows } = await pool.query<{ name: string }>(
       "select relname as name from pg_class where relname ~ '^message(_event|_search)?_(30|90|400)_[0-9]{8}$' and relkind = 'r'",
@@ -433,9 +442,11 @@ test('partitions go when all in them is older than their class', async () => {
   };
   const before = await partitions();
   assert.ok(before.length >= 18);
-  await dropOldPartitions(world.database, 0, world.log);
+  await dropOldPartitions(world.database, world.log);
   assert.deepEqual(await partitions(), before);
-  await dropOldPartitions(world.database, 60 * day, world.log);
+  await world.clock.advance(60 * day);
+  await dropOldPartitions(world.database, world.log);
+  await world.clock.reset();
   const after = await partitions();
   assert.ok(after.every((name) => !name.includes('_30_')));
   assert.equal(
@@ -443,6 +454,8 @@ test('partitions go when all in them is older than their class', async () => {
     before.filter((name) => name.includes('_90_')).length,
   );
   assert.equal(await world.state(kept), 'queued');
-  await dropOldPartitions(world.database, 130 * day, world.log);
+  await world.clock.advance(130 * day);
+  await dropOldPartitions(world.database, world.log);
+  await world.clock.reset();
   assert.equal(await world.state(kept), 'gone');
 });

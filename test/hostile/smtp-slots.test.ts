@@ -11,18 +11,13 @@ import {
   maxSmtpSessionsPerNetwork,
   maxTransactionMs,
 } from '../../src/feedback/bounce/smtp-session-limits.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const clock = new OffsetClock();
-const shop = await FeedbackShop.open(
-  { BOUNCE_PORT: '0', BOUNCE_HOST: '0.0.0.0' },
-  undefined,
-  clock,
-);
+const shop = await FeedbackShop.open({ BOUNCE_PORT: '0', BOUNCE_HOST: '0.0.0.0' });
+const { clock } = shop;
 await shop.publish('note', '<p>Note</p>');
 const port = shop.service.app.bouncePort() ?? 0;
 const report = String(
@@ -125,14 +120,14 @@ test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minut
   const busy = await Client.open('127.0.0.4');
   await busy.say('EHLO there', /^250 /);
   await busy.say('MAIL FROM:<>', /^250 /);
-  clock.advance(maxIdleMs + 1_000);
+  await clock.advance(maxIdleMs + 1_000);
   await idle.reply(/^421 /);
   await waitFor('the end', () => idle.closed);
   await busy.say('NOOP', /^250 /);
   // RSET and MAIL anew get no more time.
   await busy.say('RSET', /^250 /);
   await busy.say('MAIL FROM:<>', /^250 /);
-  clock.advance(maxTransactionMs - maxIdleMs);
+  await clock.advance(maxTransactionMs - maxIdleMs);
   await busy.reply(/^421 /);
   await waitFor('the end', () => busy.closed);
 });

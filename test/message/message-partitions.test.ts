@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { removeOldIdempotencyKeys } from '../../src/submission/idempotency-key-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
-const { database, url } = await createTestDatabase();
+const { database, url, clock } = await createTestDatabase();
 const log = createLog('silent');
 const week = 7 * 24 * 60 * 60 * 1000;
-
-/** A clock that shows a time, and goes on from there. */
-function clockAt(time: string): OffsetClock {
-  const clock = new OffsetClock();
-  clock.advance(Date.parse(time) - Date.now());
-  return clock;
-}
 
 async function partitionsOf(table: string): Promise<string[]> {
   const { rows } = await database.pool.query<{ name: string }>(
@@ -45,7 +37,8 @@ async function insertMessage(id: string): Promise<string> {
 }
 
 test('a class that no account has gets no partitions', async () => {
-  await ensureMessagePartitions({ database, log, clock: clockAt('2030-05-08T12:00:00Z') });
+  await clock.set(new Date('2030-05-08T12:00:00Z'));
+  await ensureMessagePartitions({ database, log });
   assert.deepEqual(await partitionsOf('message_30'), []);
   assert.equal((await partitionsOf('message_90')).length, 3);
   for (const table of ['message', 'message_event', 'message_search'])
@@ -59,7 +52,8 @@ test('a class that no account has gets no partitions', async () => {
 });
 
 test('partitions are made for this week and the next two, by class, named by their Monday', async () => {
-  await ensureMessagePartitions({ database, log, clock: clockAt('2030-05-15T12:00:00Z') });
+  await clock.set(new Date('2030-05-15T12:00:00Z'));
+  await ensureMessagePartitions({ database, log });
   for (const days of [30, 90, 400]) {
     for (const table of ['message', 'message_event']) {
       assert.deepEqual(
@@ -80,8 +74,8 @@ test('a message stands in the partition of the week that its id names, to the mi
 test('several nodes make each partition once, also when the time goes on', async () => {
   const nodes = [1, 2, 3].map(() => openDatabase({ url }));
   try {
-    const clock = clockAt('2030-05-27T00:00:00Z');
-    await Promise.all(nodes.map((node) => ensureMessagePartitions({ database: node, log, clock })));
+    await clock.set(new Date('2030-05-27T00:00:00Z'));
+    await Promise.all(nodes.map((node) => ensureMessagePartitions({ database: node, log })));
   } finally {
     await Promise.all(nodes.map((node) => node.close()));
   }
@@ -89,8 +83,8 @@ test('several nodes make each partition once, also when the time goes on', async
 });
 
 test('rows that stand in the default partition already stay there, and the rest goes on', async () => {
-  const clock = clockAt('2030-06-10T00:00:00Z');
-  await ensureMessagePartitions({ database, log, clock });
+  await clock.set(new Date('2030-06-10T00:00:00Z'));
+  await ensureMessagePartitions({ database, log });
   const made = await partitionsOf('message_90');
   assert.ok(
     !made.includes('message_90_20300617'),
@@ -107,18 +101,20 @@ test('a lock that somebody holds delays nothing for long and is no error', async
     await holder.query('begin');
     await holder.query('lock table message_90 in access exclusive mode');
     const start = performance.now();
-    const clock = clockAt('2030-07-15T00:00:00Z');
-    await ensureMessagePartitions({ database, log, clock });
+    await clock.set(new Date('2030-07-15T00:00:00Z'));
+    await ensureMessagePartitions({ database, log });
     assert.ok(performance.now() - start < 45_000);
   } finally {
     await holder.query('rollback');
     holder.release();
   }
-  await ensureMessagePartitions({ database, log, clock: clockAt('2030-07-15T00:00:00Z') });
+  await clock.set(new Date('2030-07-15T00:00:00Z'));
+  await ensureMessagePartitions({ database, log });
   assert.ok((await partitionsOf('message_90')).includes('message_90_20300715'));
 });
 
 test('idempotency keys older than 24 hours are removed, in ranges of pages, others stay', async () => {
+  await clock.reset();
   await database.pool.query(`
     insert into idempotency_key (account_id, key, request_hash, message_id, created_at)
     select '1', 'k' || n, '\\x00', gen_random_uuid(), now() - n * interval '1 minute' from generate_series(1, 3000) n`);
@@ -145,7 +141,8 @@ test('of several processes one removes old idempotency keys, and again after hal
 });
 
 test('the planner learns of messages and queue entries from 3,000 rows, whichever column is looked at', async () => {
-  await ensureMessagePartitions({ database, log, clock: clockAt('2031-01-08T12:00:00Z') });
+  await clock.set(new Date('2031-01-08T12:00:00Z'));
+  await ensureMessagePartitions({ database, log });
   for (const table of ['queue_entry', ...(await partitionsOf('message_90'))]) {
     const { rows } = await database.pool.query(
       `select attname from pg_attribute

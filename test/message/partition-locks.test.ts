@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { SendClient } from '../support/send-client.ts';
@@ -9,7 +8,7 @@ import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-const { database, url } = await createTestDatabase();
+const { database, url, clock } = await createTestDatabase();
 const shop = await openShop(database);
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const client = new SendClient(service, await getToken(service, shop));
@@ -24,17 +23,17 @@ async function oldPartitions(): Promise<number> {
 }
 
 test('dropping old partitions while somebody reads the table keeps no request waiting for long, and is done later', async () => {
-  const clock = new OffsetClock();
-  clock.advance(Date.parse('2020-06-03T00:00:00Z') - Date.now());
-  await ensureMessagePartitions({ database, clock, log });
+  await clock.set(Date.parse('2020-06-03T00:00:00Z'));
+  await ensureMessagePartitions({ database, log });
   assert.equal(await oldPartitions(), 3);
+  await clock.advance(year);
 
   const reader = await database.pool.connect();
   try {
     await reader.query('begin');
     await reader.query('select count(*) from message');
     let dropping = true;
-    const dropped = dropOldPartitions(database, clock.offset + year, log).finally(() => {
+    const dropped = dropOldPartitions(database, log).finally(() => {
       dropping = false;
     });
     let longest = 0;
@@ -53,6 +52,6 @@ test('dropping old partitions while somebody reads the table keeps no request wa
     reader.release();
   }
 
-  await dropOldPartitions(database, clock.offset + year, log);
+  await dropOldPartitions(database, log);
   assert.equal(await oldPartitions(), 0);
 });

@@ -87,7 +87,7 @@ test('a database that goes before the dot: nothing is sent, and the message wait
   await world.waitForState(id, 'deferred');
   const entry = await world.waitUntilIdle(id);
   assert.match(entry.reason ?? '', /our own database did not answer/);
-  world.clock.advance(20_000);
+  await world.clock.advance(20_000);
   await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
 });

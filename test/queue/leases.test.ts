@@ -55,7 +55,7 @@ test('what is leased is not claimed; when the lease ends it is due again, and co
   assert.equal(first.attempt, 1);
   assert.deepEqual(await stores.claims.claim(account, 10), []);
   assert.deepEqual(await stores.claims.findDueAccounts(), []);
-  world.clock.advance(lease + 1);
+  await world.clock.advance(lease + 1);
   assert.deepEqual(await stores.claims.findDueAccounts(), [account]);
   const second = await claimOne(stores, id);
   assert.equal(second.attempt, 2);
@@ -68,7 +68,7 @@ test('a worker that lost its lease changes nothing: no dot, no renewal, no outco
   const quick = world.stores(lease);
   const id = await world.accept();
   const stale = await claimOne(slow, id);
-  world.clock.advance(lease + 1);
+  await world.clock.advance(lease + 1);
   const current = await claimOne(quick, id);
   assert.deepEqual(await slow.leases.markDots([stale]), [false]);
   assert.deepEqual(await slow.leases.renew([stale]), [false]);
@@ -107,7 +107,7 @@ test('a lease that has ended grants no dot, even where nobody took it over', asy
   const stores = world.stores(lease);
   const id = await world.accept();
   const message = await claimOne(stores, id);
-  world.clock.advance(lease + 1);
+  await world.clock.advance(lease + 1);
   assert.deepEqual(await stores.leases.markDots([message]), [false]);
 });
 
@@ -127,7 +127,7 @@ test('a lease that ended in stage dot makes the message uncertain, on record bef
   const id = await world.accept({ cc: ['bob@people.test'] });
   const message = await claimOne(stores, id);
   await stores.leases.markDots([message]);
-  world.clock.advance(lease + 1);
+  await world.clock.advance(lease + 1);
   const again = await claimOne(world.stores(lease), id);
   assert.deepEqual(again.doubtful, [0, 1]);
   assert.equal(await world.state(id), 'uncertain');
@@ -144,7 +144,7 @@ test('an uncertain message is sent again with the same bytes where the template 
   const stores = world.stores(lease);
   const id = await world.accept();
   await stores.leases.markDots([await claimOne(stores, id)]);
-  world.clock.advance(lease + 1);
+  await world.clock.advance(lease + 1);
   world.deliverTo(sink.port);
   await world.waitForState(id, 'delivered');
   assert.deepEqual(
@@ -160,7 +160,7 @@ test('an uncertain message is held for a person where the template says so', asy
     const stores = world.stores(lease);
     const id = await world.accept();
     await stores.leases.markDots([await claimOne(stores, id)]);
-    world.clock.advance(lease + 1);
+    await world.clock.advance(lease + 1);
     world.deliverTo(sink.port);
     const entry = await world.waitUntilIdle(id);
     assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
@@ -195,7 +195,7 @@ test('a worker that is paused between claim and dot sends nothing once another h
     },
   });
   await atBarrier.promise;
-  world.clock.advance(lease + 1);
+  await world.clock.advance(lease + 1);
   world.deliverTo(sink.port);
   await world.waitForState(id, 'delivered');
   barrier.resolve();

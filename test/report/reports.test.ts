@@ -216,8 +216,7 @@ test('a rebuild from messages and events gives the same numbers', async () => {
 test('rows of days that are over lie as reports read them, and say what they said', async () => {
   const before = await readTotals();
   const end = Date.parse('2026-11-22T00:00Z');
-  const upkeep = (now: number) =>
-    new ReportUpkeep({ ...world, clock: { now: () => now, offset: 0 } }).run();
+  const upkeep = (now: number) => new ReportUpkeep({ ...world, clock: { now: () => now } }).run();
   const orderedUntil = async () => {
     const { rows } = await pool.query<{ until: Date }>('select until from report_ordered');
     return rows.map(({ until }) => until.getTime());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { MailedLinks } from '../../src/outbox/mailed-links.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import { SenderVerification } from '../../src/sender/sender-verification.ts';
@@ -10,11 +9,10 @@ import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
 
-const { url: databaseUrl, database } = await createTestDatabase();
+const { url: databaseUrl, database, clock } = await createTestDatabase();
 // A node that only answers: the mails stay where they wait.
 const service = await startTestService({ databaseUrl, roles: ['http'] });
 const accountId = await saveShop(database, { id: '46100' });
-const clock = new OffsetClock();
 const asker = await new SessionWorld(database, accountId).addPerson();
 const proofs = new SenderVerification({ database, clock, key: testKey, mailEnabled: true });
 const links = new MailedLinks(testKey);
@@ -53,12 +51,12 @@ test('a mailed link shows a page that changes nothing; its button verifies the s
 test('a second link ends the first, and a link that is a day old does not work', async () => {
   const first = await mailLink('two@shop.test');
   assert.equal(await proofs.request(accountId, 'two@shop.test', undefined), 'too-soon');
-  clock.advance(60_000);
+  await clock.advance(60_000);
   const second = await mailLink('two@shop.test');
   assert.equal((await sendRequest(first, { method: 'POST' })).status, 404);
-  clock.advance(-25 * 3_600_000);
+  await clock.advance(-25 * 3_600_000);
   const old = await mailLink('old@shop.test');
-  clock.offset = 0;
+  await clock.reset();
   assert.equal((await sendRequest(old, { method: 'POST' })).status, 404);
   assert.equal(await verified('old@shop.test'), false);
   assert.equal((await sendRequest(second, { method: 'POST' })).status, 200);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { Integration } from '../../src/session/integration-store.ts';
 import type { TextResponse } from '../support/send-request.ts';
 import { clientSecret, password, postToken, SessionWorld } from '../support/session-world.ts';
@@ -9,8 +8,7 @@ import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const clock = new OffsetClock();
+const { url, database, clock } = await createTestDatabase();
 const nodes = [
   await startTestService({ databaseUrl: url, clock }),
   await startTestService({ databaseUrl: url, clock }),
@@ -269,9 +267,9 @@ test('a code lives for 60 seconds', async () => {
     await codeFor(await world.addPerson()),
     await codeFor(await world.addPerson()),
   ];
-  clock.advance(55_000);
+  await clock.advance(55_000);
   assert.equal((await exchange(early)).status, 200);
-  clock.advance(5_000);
+  await clock.advance(5_000);
   assert.equal((await exchange(late)).body.error, 'invalid_grant');
 });
 
@@ -337,7 +335,7 @@ test('RFC 7636: an integration that must use PKCE is refused without it', async 
 
 test('8: code exchanges count against the allowance, and a 429 leaves the code unspent', async () => {
   const person = await world.addPerson();
-  clock.offset = 0;
+  await clock.reset();
   for (let count = 0; count < 5; count += 1)
     assert.equal((await exchange(await codeFor(person))).status, 200);
   const code = await codeFor(person);

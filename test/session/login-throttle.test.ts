@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { networkOf } from '../../src/foundation/network/network-of.ts';
 import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
 import { SlowDown } from '../../src/session/oauth-errors.ts';
@@ -12,8 +11,7 @@ import { passwordFields, postToken, SessionWorld } from '../support/session-worl
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const clock = new OffsetClock();
+const { url, database, clock } = await createTestDatabase();
 const environment = { TRUST_PROXY: '127.0.0.1' };
 const nodes = [
   await startTestService({ databaseUrl: url, clock, environment }),
@@ -48,11 +46,11 @@ test('past five wrong passwords the delay grows, on every node', async () => {
     const wait = Number(refused.headers.get('retry-after')) - earlierSeconds;
     const gone = (performance.now() - began) / 1_000;
     assert.ok(wait <= expected && wait >= expected - gone, `${wait} of ${expected} seconds`);
-    clock.advance(expected * 1_000);
+    await clock.advance(expected * 1_000);
     began = performance.now();
     assert.equal((await guess(email, from)).body.error, 'invalid_grant');
   }
-  clock.advance(16_000);
+  await clock.advance(16_000);
   assert.equal((await guess(email, from, true)).status, 200);
   assert.equal((await guess(email, from)).body.error, 'invalid_grant', 'forgiven after a success');
 });
@@ -74,7 +72,7 @@ test('RFC 6749 4.3.2: a right password of an authenticated client is never refus
 });
 
 test('codes of a second factor are counted per person, wherever they come from, and apart from passwords', async () => {
-  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, clock);
+  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey);
   const wrong = async () => undefined;
   const from = (remoteAddress: string): GuessOrigin => ({
     kind: 'sign-in',
@@ -142,9 +140,9 @@ test('an hour after the last wrong password nothing counts any more', async () =
   const { email } = await world.addPerson();
   for (let count = 0; count < 8; count += 1) {
     await guess(email, '192.0.2.7');
-    clock.advance(10_000);
+    await clock.advance(10_000);
   }
-  clock.advance(3_600_000);
+  await clock.advance(3_600_000);
   for (let count = 0; count < 5; count += 1)
     assert.equal((await guess(email, '192.0.2.7')).body.error, 'invalid_grant');
   const refused = await runEarlier(clock, () => guess(email, '192.0.2.7'));

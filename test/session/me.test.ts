@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { runEarlier } from '../support/run-earlier.ts';
 import { sendRequest } from '../support/send-request.ts';
 import {
@@ -17,8 +16,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database } = await createTestDatabase();
-const clock = new OffsetClock();
+const { url, database, clock } = await createTestDatabase();
 const nodes = [
   await startTestService({ databaseUrl: url, clock }),
   await startTestService({ databaseUrl: url, clock }),
@@ -175,7 +173,7 @@ test('with a second factor, signing in wants a code; each code works once', asyn
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/, 'not signed in yet');
   const refused = await browser.submit(page, { code: used });
   assert.match(refused.text, /was used already/);
-  clock.advance(30_000);
+  await clock.advance(30_000);
   const code = codeOf(secret);
   assert.match((await browser.submit(page, { code })).text, /<h1>Your sign-in/);
   const [again, second] = await signedIn(email);
@@ -349,9 +347,9 @@ test('nobody gets to a recovery code without the password', async () => {
 
 test('a sign-in lasts twelve hours', async () => {
   const [browser] = await signedIn((await world.addPerson()).email);
-  clock.advance(12 * 3_600_000 - 5_000);
+  await clock.advance(12 * 3_600_000 - 5_000);
   assert.match((await browser.open('/me')).text, /<h1>Your sign-in/);
-  clock.advance(5_000);
+  await clock.advance(5_000);
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/);
 });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
 import { runEarlier } from '../support/run-earlier.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
@@ -9,8 +8,7 @@ import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const clock = new OffsetClock();
+const { url, database, clock } = await createTestDatabase();
 const service = await startTestService({
   databaseUrl: url,
   clock,
@@ -104,7 +102,7 @@ test('a link lives for thirty minutes, and forged ones never', async () => {
   const link = await linkFor(email);
   const forged = `${link.slice(0, -1)}${link.endsWith('A') ? 'B' : 'A'}`;
   assert.match((await newBrowser().open(forged)).text, /does not work any more/);
-  clock.advance(30 * 60_000);
+  await clock.advance(30 * 60_000);
   assert.match((await newBrowser().open(link)).text, /does not work any more/);
 });
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
 import { consumeGrantCode, saveGrantCode } from '../../src/session/authorize/grant-code-store.ts';
@@ -21,7 +20,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database } = await createTestDatabase();
 const mint = new TokenMint(testKey);
-const parts = { database, mint, clock: systemClock };
+const parts = { database, mint };
 const world = new SessionWorld(database);
 const accountId = await world.addAccount();
 
@@ -40,12 +39,12 @@ async function newPair(): Promise<Pair> {
 async function newCode(pair: Pair): Promise<Buffer> {
   const { hash } = mint.mint('code');
   const code = { ...pair, accountId, redirectUri: '', redirectUriSent: false };
-  await saveGrantCode(database.kysely, hash, { ...code, codeChallenge: undefined }, 0);
+  await saveGrantCode(database.kysely, hash, { ...code, codeChallenge: undefined });
   return hash;
 }
 
 async function spend(transaction: Transaction, { clientId }: Pair, codeHash: Buffer) {
-  assert.ok(await consumeGrantCode(transaction, codeHash, clientId, 0));
+  assert.ok(await consumeGrantCode(transaction, codeHash, clientId));
 }
 
 /** Issues the tokens of a code that was spent in the same transaction; answers the hash of the refresh token. */
@@ -59,7 +58,7 @@ async function refresh(transaction: Transaction, { clientId }: Pair, usedHash: B
   const store = new RefreshTokenStore({ ...database, kysely: transaction });
   const [access, fresh] = [mint.mint('access'), mint.mint('refresh')];
   const hashes = { usedHash, accessHash: access.hash, refreshHash: fresh.hash };
-  assert.equal(await store.refresh({ clientId, ...hashes, offset: 0 }), true);
+  assert.equal(await store.refresh({ clientId, ...hashes }), true);
 }
 
 /** Ends tokens while a transaction that issues some is open; that one goes on once the other waits for it. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { testAccountFirst } from '../support/account-first.ts';
 import { bodyWith, SendClient, type SendOptions } from '../support/send-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
@@ -9,10 +8,9 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
+const { database, url, clock } = await createTestDatabase();
 const shop = await openShop(database);
 const other = await openShop(database, { id: '46200' });
-const clock = new OffsetClock();
 const first = await startTestService({ databaseUrl: url, roles: ['http'], clock });
 const second = await startTestService({ databaseUrl: url, roles: ['http'], clock });
 const token = await getToken(first, shop);
@@ -100,17 +98,17 @@ test('only a 200 is remembered: the same key works after a refusal', async () =>
 test('a key is free again after 24 hours, not a minute before', async () => {
   const original = await client.send(withKey('five'));
   const minute = 60_000;
-  clock.advance(24 * 60 * minute - minute);
+  await clock.advance(24 * 60 * minute - minute);
   const fresh = await getToken(first, shop);
   const late = new SendClient(first, fresh);
   assertReplay(await late.send(withKey('five')), original);
-  clock.advance(2 * minute);
+  await clock.advance(2 * minute);
   const again = await late.send(withKey('five'));
   assert.equal(again.status, 200);
   assert.equal(again.headers.get('idempotency-replayed'), null);
   assert.notEqual(again.body.messageId, original.body.messageId);
   assertReplay(await late.send(withKey('five')), again);
-  clock.advance(-(24 * 60 * minute + minute));
+  await clock.advance(-(24 * 60 * minute + minute));
 });
 
 test('of requests with one key at the same instant on two nodes one is accepted, the others are its replays', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Quota } from '../../src/account/account.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
 import { getToken, openShop, saveShop } from '../support/shop.ts';
@@ -9,8 +8,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const clock = new OffsetClock();
+const { database, url, clock } = await createTestDatabase();
 const first = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
 const second = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
 
@@ -21,11 +19,11 @@ async function openLimited(id: string, quota: Quota) {
 }
 
 /** Into the middle of an hour that is not the last of its day, so that no window ends during a test. */
-function settle(): void {
+async function settle(): Promise<void> {
   const now = new Date(clock.now());
   const target = new Date(now);
   target.setUTCHours(now.getUTCHours() + (now.getUTCHours() >= 21 ? 4 : 1), 20, 0, 0);
-  clock.advance(target.getTime() - now.getTime());
+  await clock.set(target);
 }
 
 async function stored(id: string): Promise<number> {
@@ -52,7 +50,7 @@ async function use(id: string): Promise<{ hour: number; day: number } | undefine
   return row && { hour: row.hour_used, day: row.day_used };
 }
 
-settle();
+await settle();
 
 test('two nodes together accept exactly what the quota of the hour allows, however many ask at once', async () => {
   const { one, other } = await openLimited('q-race', { perHour: 97, perDay: undefined });
@@ -92,7 +90,7 @@ test('the next hour begins anew, and the day goes on', async () => {
   const early = new SendClient(first, await getToken(first, shop));
   for (let n = 0; n < 3; n += 1) assert.equal((await early.send({ account })).status, 200);
   assert.equal((await early.send({ account })).status, 429);
-  clock.advance(3_600_000);
+  await clock.advance(3_600_000);
   const one = new SendClient(first, await getToken(first, shop));
   await waitFor('the new hour', async () => (await one.send({ account })).status === 200);
   const refused = await waitFor('the day to be used up', async () => {
@@ -102,7 +100,7 @@ test('the next hour begins anew, and the day goes on', async () => {
   assert.match(JSON.stringify(refused.body.details), /its 4 messages of this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
   assert.equal(await stored(account), 4);
-  settle();
+  await settle();
 });
 
 test('what is refused for another reason, or replayed, uses nothing', async () => {

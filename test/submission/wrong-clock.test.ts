@@ -32,7 +32,7 @@ async function accept(): Promise<string> {
 
 async function letGo(): Promise<void> {
   const { log } = logIntoLines('error');
-  await new PrivacyUpkeep({ database, clock: { now: Date.now, offset: 0 }, log }).run();
+  await new PrivacyUpkeep({ database, log }).run();
 }
 
 /** How many rows there are of a message and of its place in the queue. */

@@ -6,7 +6,6 @@ import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
 import type { Transport } from '../../src/delivery/transport.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import {
   type AccountId,
@@ -24,7 +23,8 @@ import { Worker, type WorkerOptions } from '../../src/queue/worker.ts';
 import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
 import { compileTemplate } from '../../src/template/compile-template.ts';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
-import { createTestDatabase } from './test-database.ts';
+import type { TestClock } from './test-clock.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface MessageDraft {
@@ -62,21 +62,21 @@ export const account = 'a1' as AccountId;
 
 /** A database with one published template, and what queue and delivery tests do with messages. */
 export class DeliveryWorld {
-  readonly clock = new OffsetClock();
   readonly log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   readonly database: Database;
   readonly url: string;
+  readonly clock: TestClock;
   #template: LoadedTemplate | undefined;
   readonly #workers: Worker[] = [];
 
-  private constructor(database: Database, url: string) {
+  private constructor({ database, url, clock }: TestDatabase) {
     this.database = database;
     this.url = url;
+    this.clock = clock;
   }
 
   static async create(): Promise<DeliveryWorld> {
-    const { database, url } = await createTestDatabase();
-    const world = new DeliveryWorld(database, url);
+    const world = new DeliveryWorld(await createTestDatabase());
     await world.addAccount(account);
     return world;
   }
@@ -123,10 +123,9 @@ export class DeliveryWorld {
       `with m as (
          insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
            track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
-         values ($1, $2, 90, 't1', 1, $3, false, false, $4, 'c1', now() + $8::float8 * interval '1 ms', now(), $5))
+         values ($1, $2, 90, 't1', 1, $3, false, false, $4, 'c1', now(), now(), $5))
        insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-       values ($1, $2, 90, $6, now() + $8::float8 * interval '1 ms',
-         now() + $8::float8 * interval '1 ms' + $7::float8 * interval '1 s', $9)`,
+       values ($1, $2, 90, $6, now(), now() + $7::float8 * interval '1 s', $8)`,
       [
         accountId,
         id,
@@ -135,7 +134,6 @@ export class DeliveryWorld {
         JSON.stringify(content),
         (draft.transactional ?? false) ? 0 : 1,
         draft.lifetime ?? 48 * 3_600,
-        this.clock.offset,
         [0, ...(draft.cc ?? []).map((_, index) => index + 1)],
       ],
     );
@@ -168,9 +166,9 @@ export class DeliveryWorld {
   async entry(id: MessageId): Promise<EntryRow | undefined> {
     const { rows } = await this.database.pool.query<EntryRow>(
       `select attempts, fence, stage, lease_owner, pending, held, reason,
-         (extract(epoch from due_at)::float8 - extract(epoch from now())::float8 - $2::float8 / 1000) as due_in
+         (extract(epoch from due_at)::float8 - extract(epoch from now())::float8) as due_in
        from queue_entry where message_id = $1`,
-      [id, this.clock.offset],
+      [id],
     );
     return rows[0];
   }

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from '../../src/foundation/clock.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { type CapturedMail, readInbox } from './inbox-client.ts';
 import { bodyWith, SendClient } from './send-client.ts';
@@ -23,18 +22,20 @@ export interface SentMail {
 export class FeedbackShop {
   readonly database: TestDatabase['database'];
   readonly databaseUrl: string;
+  readonly clock: TestDatabase['clock'];
   readonly service: TestService;
   readonly shop: Shop;
   readonly client: SendClient;
 
   private constructor(
-    { database, url }: TestDatabase,
+    { database, url, clock }: TestDatabase,
     service: TestService,
     shop: Shop,
     client: SendClient,
   ) {
     this.database = database;
     this.databaseUrl = url;
+    this.clock = clock;
     this.service = service;
     this.shop = shop;
     this.client = client;
@@ -44,14 +45,13 @@ export class FeedbackShop {
   static async open(
     environment: Readonly<Record<string, string>> = {},
     routeDatabase: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
-    clock: Clock = systemClock,
   ): Promise<FeedbackShop> {
     const stored = await createTestDatabase();
     const shop = await openShop(stored.database);
     const service = await startTestService({
       databaseUrl: await routeDatabase(stored.url),
       environment,
-      clock,
+      clock: stored.clock,
     });
     const client = new SendClient(service, await getToken(service, shop));
     return new FeedbackShop(stored, service, shop, client);

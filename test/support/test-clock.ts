@@ -29,6 +29,10 @@ export class TestClock implements Clock {
     return Date.now() + this.#offsetMs;
   }
 
+  monotonic(): number {
+    return performance.now() + this.#offsetMs;
+  }
+
   /** Moves the time by so many milliseconds. */
   advance(ms: number): Promise<void> {
     return this.#move(this.#offsetMs + ms);

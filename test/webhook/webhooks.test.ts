@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
 import {
@@ -31,10 +30,10 @@ import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const allowedNetworks = ['127.0.0.0/8'];
-const clock = new OffsetClock();
-const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' }, undefined, clock);
+const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' });
 await shop.publish('note', '<p>Note</p>');
 const { kysely } = shop.database;
+const { clock } = shop;
 const accountId = shop.shop.id;
 const webhooks = createWebhooks({
   database: shop.database,
@@ -470,18 +469,18 @@ test('a job that lost its claim changes nothing of what the other job does', asy
      values ($1, $2, $3, $4, 30, 'clicked', now(), '{}')`,
     [accountId, endpointId, eventId, messageId],
   );
-  const [first] = await claimPending(kysely, accountId, endpointId, messageId, 0);
+  const [first] = await claimPending(kysely, accountId, endpointId, messageId);
   await pool.query(
     "update webhook_delivery set claimed_until = now() - interval '1 s' where event_id = $1",
     [eventId],
   );
-  const [second] = await claimPending(kysely, accountId, endpointId, messageId, 0);
+  const [second] = await claimPending(kysely, accountId, endpointId, messageId);
   assert.ok(first && second);
   const attempt = { state: 'delivered', status: 200, request: 'asked', answer: 'said' } as const;
   const key = { accountId, endpointId, eventId };
   assert.equal(await recordDeliveryAttempt(kysely, { ...key, claim: first.claim }, attempt), false);
   await releaseClaims(kysely, accountId, endpointId, [first]);
-  assert.deepEqual(await claimPending(kysely, accountId, endpointId, messageId, 0), []);
+  assert.deepEqual(await claimPending(kysely, accountId, endpointId, messageId), []);
   const [line] = await readLog(kysely, accountId, endpointId, { limit: 10 });
   assert.equal(line?.state, 'pending');
   assert.equal(await recordDeliveryAttempt(kysely, { ...key, claim: second.claim }, attempt), true);
@@ -495,7 +494,7 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
     url: receiver.url,
     kinds: ['accepted'],
   });
-  const began = clock.offset;
+  const began = clock.now();
   const { id } = await shop.send('note');
   const { pool } = shop.database;
   const waits: number[] = [];
@@ -516,14 +515,14 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
       return rows[0];
     });
     waits.push(Number(job.wait));
-    clock.advance(Number(job.wait));
+    await clock.advance(Number(job.wait));
     await pool.query('select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())', [
       job.id,
     ]);
     await pool.query(`select pg_notify('jobs:insert', '{"r":"test","count":1}')`);
   }
   const hour = 60 * 60 * 1_000;
-  const tried = clock.offset - began;
+  const tried = clock.now() - began;
   assert.ok(tried > 72 * hour && tried < 79 * hour, `${tried / hour} hours`);
   assert.ok(waits.length >= 15);
   for (const [place, wait] of waits.entries()) {

@@ -15,18 +15,13 @@ const lockNotAvailable = '55P03';
  * Drops the weekly partitions whose messages are all older than their class keeps them, and deletes what is as old in the
  * default partitions. How old something is the database's clock says: a machine with a wrong one neither drops what is new
  * nor gives its messages ids that have them deleted. A lock that is not free in time leaves a partition for the next run.
- * @param offset milliseconds that are added to the database's clock
  */
-export async function dropOldPartitions(
-  database: Pick<Database, 'pool'>,
-  offset: number,
-  log: Log,
-): Promise<void> {
+export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: Log): Promise<void> {
   const client = await database.pool.connect();
   try {
     // What asks for the same tables meanwhile waits behind this: well below what a batch of accepted messages waits.
     await client.query("set lock_timeout = '200ms'");
-    const now = await readDatabaseClock(client, offset);
+    const now = await readDatabaseClock(client);
     for (const table of tables) {
       for (const days of classes) {
         const cutoff = new Date(now - days * day);

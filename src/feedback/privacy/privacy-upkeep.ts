@@ -1,4 +1,3 @@
-import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
@@ -11,12 +10,11 @@ const hour = 60 * 60 * 1000;
 
 /** Lets go of what is no longer to be kept, every hour. */
 export class PrivacyUpkeep {
-  readonly #dependencies: { readonly database: Database; readonly clock: Clock; readonly log: Log };
+  readonly #dependencies: { readonly database: Database; readonly log: Log };
   readonly #task = new PeriodicTask(hour, () => this.run());
 
   constructor(dependencies: {
     readonly database: Database;
-    readonly clock: Clock;
     readonly log: Log;
   }) {
     this.#dependencies = dependencies;
@@ -32,12 +30,12 @@ export class PrivacyUpkeep {
 
   /** One round; a fault is logged and left to the next. */
   async run(): Promise<void> {
-    const { database, clock, log } = this.#dependencies;
+    const { database, log } = this.#dependencies;
     try {
-      await removeExpiredSuppressions(database.kysely, clock.offset);
+      await removeExpiredSuppressions(database.kysely);
       await removeSpentTokens(database.kysely);
-      await applyRetentionRules(database.kysely, clock.offset);
-      await dropOldPartitions(database, clock.offset, log);
+      await applyRetentionRules(database.kysely);
+      await dropOldPartitions(database, log);
     } catch (error) {
       log.warn({ err: error }, 'letting go of old data failed; it is tried again in an hour');
     }

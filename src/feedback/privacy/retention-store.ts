@@ -54,8 +54,8 @@ export async function saveRetentionRule(
 const batchSize = 1_000;
 
 /** The lowest UUID v7 of so many days ago (RFC 9562 section 5.7). */
-const boundOf = (days: string, offset: number): RawBuilder<string> => sql<string>`
-  (lpad(to_hex(floor(extract(epoch from now() + ${offset}::float8 * interval '1 ms' - ${sql.ref(days)} * interval '1 day') * 1000)::bigint), 12, '0')
+const boundOf = (days: string): RawBuilder<string> => sql<string>`
+  (lpad(to_hex(floor(extract(epoch from now() - ${sql.ref(days)} * interval '1 day') * 1000)::bigint), 12, '0')
     || repeat('0', 20))::uuid`;
 
 interface Step {
@@ -94,13 +94,13 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Does what accounts' rules ask for, some messages at a time. @param offset milliseconds added to the database's clock */
-export async function applyRetentionRules(kysely: Kysely, offset: number): Promise<void> {
+/** Does what accounts' rules ask for, some messages at a time. */
+export async function applyRetentionRules(kysely: Kysely): Promise<void> {
   const { rows } = await sql<{ account_id: AccountId }>`
     select account_id from retention_rule`.execute(kysely);
   for (const { account_id: accountId } of rows) {
-    for (const step of steps) while (await applyStep(kysely, accountId, step, offset));
-    while (await eraseEngagement(kysely, accountId, offset));
+    for (const step of steps) while (await applyStep(kysely, accountId, step));
+    while (await eraseEngagement(kysely, accountId));
   }
 }
 
@@ -109,14 +109,10 @@ export async function applyRetentionRules(kysely: Kysely, offset: number): Promi
  * that a follower has not read yet are left to the next time: they are still to be counted and told.
  * @returns true where there is more to do
  */
-async function eraseEngagement(
-  kysely: Kysely,
-  accountId: AccountId,
-  offset: number,
-): Promise<boolean> {
+async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
     with rule as materialized (
-      select ${boundOf('engagement_days', offset)} as bound from retention_rule
+      select ${boundOf('engagement_days')} as bound from retention_rule
       where account_id = ${accountId} and engagement_days is not null),
     part as materialized (
       select account_id, message_id, retention_days, id from message_event
@@ -139,11 +135,10 @@ async function applyStep(
   kysely: Kysely,
   accountId: AccountId,
   { days, done, erase }: Step,
-  offset: number,
 ): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
     with rule as materialized (
-      select ${sql.ref(done)} as done, ${boundOf(days, offset)} as bound from retention_rule
+      select ${sql.ref(done)} as done, ${boundOf(days)} as bound from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
     part as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m, rule

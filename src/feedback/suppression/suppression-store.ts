@@ -8,14 +8,12 @@ type Kysely = Database['kysely'];
 
 /**
  * Adds entries, each address at most once per reason; what is there already keeps its time and source, and the later end.
- * @param offset milliseconds added to the database's clock
  * @returns how many were new
  */
 export async function addSuppressions(
   kysely: Kysely,
   accountId: AccountId,
   entries: readonly NewSuppression[],
-  offset = 0,
 ): Promise<number> {
   const rows = entries.map((entry) => ({
     address: entry.address,
@@ -26,7 +24,7 @@ export async function addSuppressions(
   const { rows: written } = await sql<{ fresh: boolean }>`
     insert into suppression as s (account_id, address, reason, message_id, expires_at, created_at)
     select distinct on (e.address, e.reason) ${accountId}, e.address, e.reason, e.message_id, e.expires_at,
-      now() + ${offset}::float8 * interval '1 ms'
+      now()
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as e (address text, reason text, message_id uuid, expires_at timestamptz)
     order by e.address, e.reason, e.expires_at desc nulls first
@@ -96,12 +94,12 @@ export async function readSuppressions(
 }
 
 /** Takes ended entries away, some thousands at a time. */
-export async function removeExpiredSuppressions(kysely: Kysely, offset = 0): Promise<void> {
+export async function removeExpiredSuppressions(kysely: Kysely): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`
       delete from suppression where (account_id, address, reason) in (
         select account_id, address, reason from suppression
-        where expires_at < now() + ${offset}::float8 * interval '1 ms' limit 5000)`.execute(kysely);
+        where expires_at < now() limit 5000)`.execute(kysely);
     if (Number(numAffectedRows ?? 0n) < 5_000) return;
   }
 }

@@ -23,7 +23,7 @@ export async function unsubscribe(
     );
     if (account.rows.length === 0) return;
     const entry = { address: normalizeAddress(address), reason: 'unsubscribe' as const, messageId };
-    const added = await addSuppressions(transaction, accountId, [entry], offset);
+    const added = await addSuppressions(transaction, accountId, [entry]);
     if (added === 0) return;
     await sql`
       ${sql.raw(

@@ -7,17 +7,15 @@ let isCorrected = false;
 
 /**
  * What the database's clock shows, which decides how old a message is.
- * @param offset milliseconds that are added to it
  * @returns milliseconds since the epoch
  */
 export async function readDatabaseClock(
   database: Pick<pg.Pool | pg.PoolClient, 'query'>,
-  offset: number,
 ): Promise<number> {
   const { rows } = await database.query<{ time: number }>(
-    'select extract(epoch from clock_timestamp())::float8 * 1000 as time',
+    'select extract(epoch from now())::float8 * 1000 as time',
   );
-  return (rows[0]?.time ?? Number.NaN) + offset;
+  return rows[0]?.time ?? Number.NaN;
 }
 
 /**
@@ -26,7 +24,7 @@ export async function readDatabaseClock(
  */
 export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): Promise<void> {
   const requestedAt = Date.now();
-  const time = await readDatabaseClock(database, 0);
+  const time = await readDatabaseClock(database);
   const ahead = time - (requestedAt + Date.now()) / 2;
   const wrong = Math.abs(ahead) > minuteMs;
   if (wrong || isCorrected) setIdClockOffset(wrong ? Math.round(ahead) : 0);

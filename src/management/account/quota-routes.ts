@@ -36,8 +36,8 @@ export const getQuotaUse = defineOperation({
   answer: QuotaUseView,
   async handle(call) {
     const { id, quota } = accountOf(call);
-    const { database, clock } = call.dependencies;
-    const use = await readQuotaUsage(database.kysely, id, clock.offset);
+    const { database } = call.dependencies;
+    const use = await readQuotaUsage(database.kysely, id);
     const counted = quota !== undefined;
     return {
       hour: viewWindow(quota?.perHour, counted ? use.hourUsed : 0, use.hourAt, 3_600_000),

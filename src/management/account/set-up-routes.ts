@@ -57,14 +57,14 @@ export const setUp = defineOperation({
     const own = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
     if (!own) throw new Problem('forbidden', 'This works from a page of the service only');
     const { code, email, name, password, accountId, accountName } = call.body;
-    const [codeHash, { offset }] = [hashToken(code), dependencies.clock];
+    const codeHash = hashToken(code);
     // Looked at before anything is locked or hashed, so that a stranger's request costs next to nothing.
     await requireOpen(dependencies.database.kysely);
-    if (!(await isValidOneTimeLink(dependencies.database.kysely, 'set-up', codeHash, offset)))
+    if (!(await isValidOneTimeLink(dependencies.database.kysely, 'set-up', codeHash)))
       throw wrongCode();
     const personId = await inTransaction(call, async (transaction) => {
       await requireOpen(transaction);
-      if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash, offset))) throw wrongCode();
+      if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
         throw new Problem('conflict', 'This address belongs to somebody of the demo');
       const users = [{ email, name, password, role: 'owner' as const }];

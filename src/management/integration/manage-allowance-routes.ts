@@ -29,8 +29,8 @@ export const listAllowanceUses = defineOperation({
   ),
   async handle(call) {
     const { clientId } = await requireIntegration(call);
-    const { database, clock } = call.dependencies;
-    const items = await readAllowanceUsage(database.kysely, clientId, clock.offset);
+    const { database } = call.dependencies;
+    const items = await readAllowanceUsage(database.kysely, clientId);
     return { items, nextCursor: null };
   },
 });

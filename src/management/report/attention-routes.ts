@@ -41,7 +41,7 @@ export const getAttention = defineOperation({
         group: 'none',
         timeZone: 'UTC',
       }),
-      account.quota && readQuotaUsage(kysely, account.id, call.dependencies.clock.offset),
+      account.quota && readQuotaUsage(kysely, account.id),
     ]);
     return { items: findAttention({ account, facts, throttled, month: month?.counts, use }) };
   },

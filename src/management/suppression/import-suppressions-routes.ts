@@ -32,7 +32,7 @@ export const importSuppressions = defineOperation({
       event: { kind: 'suppressions_imported', id: 'suppressions' },
       open: suppressionRowReader,
       write: async (kysely, entries) => {
-        await addSuppressions(kysely, name.accountId, entries, call.dependencies.clock.offset);
+        await addSuppressions(kysely, name.accountId, entries);
       },
     });
   },

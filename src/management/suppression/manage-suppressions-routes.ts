@@ -99,8 +99,7 @@ export const putSuppression = defineOperation({
       async write(transaction) {
         const { reason = 'manual' } = call.body;
         const entry = { address: addressOf(call), reason };
-        const { offset } = call.dependencies.clock;
-        await addSuppressions(transaction, accountOf(call).id, [entry], offset);
+        await addSuppressions(transaction, accountOf(call).id, [entry]);
       },
     }),
 });

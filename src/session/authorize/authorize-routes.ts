@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TokenMint } from '../../access/token-mint.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
@@ -28,7 +27,6 @@ import { formActionSource, withParameters } from './redirect-uri.ts';
 
 export interface AuthorizeDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly mint: TokenMint;
   readonly browser: BrowserSessions;
   readonly consents: ConsentStore;
@@ -189,24 +187,19 @@ async function decide(
 }
 
 async function issueGrantCode(
-  { database, mint, clock }: AuthorizeDependencies,
+  { database, mint }: AuthorizeDependencies,
   { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
   { personId }: BrowserSession,
   accountId: AccountId,
 ): Promise<string> {
   const code = mint.mint('code');
-  await saveGrantCode(
-    database.kysely,
-    code.hash,
-    {
-      personId,
-      clientId: client.clientId,
-      accountId,
-      redirectUri,
-      redirectUriSent,
-      codeChallenge,
-    },
-    clock.offset,
-  );
+  await saveGrantCode(database.kysely, code.hash, {
+    personId,
+    clientId: client.clientId,
+    accountId,
+    redirectUri,
+    redirectUriSent,
+    codeChallenge,
+  });
   return code.text;
 }

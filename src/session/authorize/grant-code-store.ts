@@ -17,16 +17,14 @@ export interface GrantCode {
 
 /**
  * Remembers the person's consent and makes the code, in one statement.
- * @param offset milliseconds added to the database's clock
  */
 export async function saveGrantCode(
   executor: Kysely<Tables>,
   hash: Buffer,
   code: GrantCode,
-  offset: number,
 ): Promise<void> {
   await sql`
-    with moment as (select now() + ${offset}::float8 * interval '1 ms' as at),
+    with moment as (select now() as at),
     consented as (
       insert into consent (person_id, client_id, account_id, granted_at)
       select ${code.personId}, ${code.clientId}, ${code.accountId}, at from moment
@@ -56,12 +54,11 @@ export async function consumeGrantCode(
   transaction: Kysely<Tables>,
   hash: Buffer,
   clientId: ClientId,
-  offset: number,
 ): Promise<GrantCode | undefined> {
   const { rows } = await sql<Row>`
     update grant_code set used_at = now()
     where hash = ${hash} and client_id = ${clientId} and used_at is null
-      and expires_at > now() + ${offset}::float8 * interval '1 ms'
+      and expires_at > now()
     returning person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge`.execute(
     transaction,
   );

@@ -40,7 +40,7 @@ export class BrowserSessionStore {
     this.#database = database;
   }
 
-  async create(session: NewBrowserSession, offset: number): Promise<void> {
+  async create(session: NewBrowserSession): Promise<void> {
     await sql`
       with language as (
         update person set locale = ${session.locale}
@@ -48,12 +48,10 @@ export class BrowserSessionStore {
       insert into browser_session (hash, id, person_id, complete, created_at, expires_at, remote_address, user_agent)
       select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at,
         at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent}
-      from (select now() + ${offset}::float8 * interval '1 ms' as at) moment`.execute(
-      this.#database.kysely,
-    );
+      from (select now() as at) moment`.execute(this.#database.kysely);
   }
 
-  async find(hash: Buffer, offset: number): Promise<BrowserSession | undefined> {
+  async find(hash: Buffer): Promise<BrowserSession | undefined> {
     const { rows } = await sql<{
       id: string;
       person_id: PersonId;
@@ -63,9 +61,7 @@ export class BrowserSessionStore {
     }>`
       select s.id, s.person_id, p.email, p.name, s.complete
       from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
-      where s.hash = ${hash} and s.expires_at > now() + ${offset}::float8 * interval '1 ms'`.execute(
-      this.#database.kysely,
-    );
+      where s.hash = ${hash} and s.expires_at > now()`.execute(this.#database.kysely);
     const [row] = rows;
     return (
       row && {
@@ -83,7 +79,7 @@ export class BrowserSessionStore {
   }
 
   /** The complete sessions of a person that have not expired, newest first. */
-  async list(personId: PersonId, offset: number): Promise<ListedBrowserSession[]> {
+  async list(personId: PersonId): Promise<ListedBrowserSession[]> {
     const { rows } = await sql<{
       id: string;
       created_at: Date;
@@ -91,7 +87,7 @@ export class BrowserSessionStore {
       user_agent: string;
     }>`
       select id, created_at, remote_address, user_agent from browser_session
-      where person_id = ${personId} and complete and expires_at > now() + ${offset}::float8 * interval '1 ms'
+      where person_id = ${personId} and complete and expires_at > now()
       order by created_at desc, id`.execute(this.#database.kysely);
     return rows.map((row) => ({
       id: row.id,

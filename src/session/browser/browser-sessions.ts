@@ -2,7 +2,6 @@ import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:c
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
-import type { Clock } from '../../foundation/clock.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
@@ -31,7 +30,6 @@ export interface BrowserVisit {
 export interface BrowserSessionsDependencies {
   readonly store: BrowserSessionStore;
   readonly key: MasterKey;
-  readonly clock: Clock;
   /** The address that others see. */
   readonly publicUrl: () => string;
 }
@@ -90,7 +88,7 @@ export class BrowserSessions {
     personId: PersonId,
     complete: boolean,
   ): Promise<void> {
-    const { store, clock } = this.#dependencies;
+    const { store } = this.#dependencies;
     await this.signOut(request);
     const session = {
       hash: hashToken(this.#setCookie(request, reply)),
@@ -101,7 +99,7 @@ export class BrowserSessions {
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
       locale: preferredLocale(request),
     };
-    await store.create(session, clock.offset);
+    await store.create(session);
   }
 
   /** Ends the browser's session. The cookie stays as that of a stranger, so that forms go on working. */
@@ -123,7 +121,7 @@ export class BrowserSessions {
   }
 
   #find(value: string): Promise<BrowserSession | undefined> {
-    return this.#dependencies.store.find(hashToken(value), this.#dependencies.clock.offset);
+    return this.#dependencies.store.find(hashToken(value));
   }
 
   #csrf(value: string): string {

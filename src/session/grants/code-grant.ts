@@ -42,9 +42,9 @@ export class CodeGrant implements Grant {
 
   /** @returns undefined where there is no such live code of this client */
   #redeem(codeHash: Buffer, { client, form }: GrantRequest): Promise<Redeemed | undefined> {
-    const { database, clock } = this.#dependencies;
+    const { database } = this.#dependencies;
     return database.kysely.transaction().execute(async (transaction) => {
-      const code = await consumeGrantCode(transaction, codeHash, client.clientId, clock.offset);
+      const code = await consumeGrantCode(transaction, codeHash, client.clientId);
       if (code === undefined) return undefined;
       const mismatch = findMismatch(code, client, form);
       if (mismatch !== undefined) return { code, tokens: undefined, mismatch };

@@ -1,6 +1,5 @@
 import { hashToken, type TokenMint } from '../../access/token-mint.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Clock } from '../../foundation/clock.ts';
 import { InvalidGrant } from '../oauth-errors.ts';
 import type { RefreshTokenStore } from '../refresh-token-store.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
@@ -9,7 +8,6 @@ export interface RefreshGrantDependencies {
   readonly mint: TokenMint;
   readonly store: RefreshTokenStore;
   readonly audit: AuditStore;
-  readonly clock: Clock;
 }
 
 /**
@@ -25,7 +23,7 @@ export class RefreshGrant implements Grant {
   }
 
   async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
-    const { mint, store, clock } = this.#dependencies;
+    const { mint, store } = this.#dependencies;
     const usedToken = form.require('refresh_token');
     // A forged token is refused without a query.
     if (!mint.recognizes('refresh', usedToken)) throw refused('the token is not one of ours');
@@ -35,7 +33,6 @@ export class RefreshGrant implements Grant {
       usedHash: hashToken(usedToken),
       accessHash: access.hash,
       refreshHash: refresh.hash,
-      offset: clock.offset,
     });
     if (refreshed) return { accessToken: access.text, refreshToken: refresh.text };
     await this.#recordReuse(usedToken, { client, form, origin });

@@ -31,10 +31,9 @@ export async function saveInvitation(
   transaction: Kysely,
   { accountId, email, role, name, invitedBy }: NewInvitation,
   hash: Buffer,
-  offset: number,
 ): Promise<boolean> {
   const { rows } = await sql`
-    with moment as (select now() + ${offset}::float8 * interval '1 ms' as now)
+    with moment as (select now() as now)
     insert into invitation as i (account_id, email, hash, role, name, invited_by, sent_at, expires_at)
     select ${accountId}, ${email}, ${hash}, ${role}, ${name ?? null}, ${invitedBy}, now,
       now + ${invitationDays} * interval '1 day' from moment
@@ -72,13 +71,12 @@ export async function countInvitations(
   kysely: Kysely,
   accountId: AccountId,
   email: string,
-  offset: number,
 ): Promise<MailedInvitations> {
   const { rows } = await sql<MailedInvitations>`
     select count(*)::int as "all", count(*) filter (where detail ->> 'id' = ${email})::int as "toAddress"
     from audit_event
     where account_id = ${accountId} and kind = 'invitation_sent'
-      and at > now() + ${offset}::float8 * interval '1 ms' - interval '1 day'`.execute(kysely);
+      and at > now() - interval '1 day'`.execute(kysely);
   return rows[0] ?? { all: 0, toAddress: 0 };
 }
 
@@ -116,7 +114,6 @@ export interface OpenInvitation {
 export async function findInvitation(
   kysely: Kysely,
   hash: Buffer,
-  offset: number,
 ): Promise<OpenInvitation | undefined> {
   const { rows } = await sql<OpenInvitation>`
     select i.account_id as "accountId", a.name as "accountName", i.email, i.role, i.name,
@@ -129,7 +126,7 @@ export async function findInvitation(
     join membership m on m.account_id = i.account_id and m.person_id = w.id and m.role = 'owner'
     left join person p on p.email = i.email
     where i.hash = ${hash} and i.withdrawn_at is null and p.disabled_at is null
-      and i.expires_at > now() + ${offset}::float8 * interval '1 ms'`.execute(kysely);
+      and i.expires_at > now()`.execute(kysely);
   return rows[0];
 }
 

@@ -7,7 +7,6 @@ import {
   saveLocale,
 } from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
-import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
 import { newId, type PersonId } from '../../foundation/ids.ts';
@@ -33,7 +32,6 @@ type Transaction = Database['kysely'];
 export interface InvitationsDependencies {
   readonly database: Database;
   readonly key: MasterKey;
-  readonly clock: Clock;
   readonly passwords: PasswordChecker;
   /** False: there is no mail of the service itself. */
   readonly mailEnabled: boolean;
@@ -78,14 +76,13 @@ export class Invitations {
     transaction: Transaction,
     { accountName, inviter, ...invitation }: InvitationMail,
   ): Promise<'sent' | 'too-soon' | 'too-many' | 'too-many-to-address'> {
-    const { offset } = this.#dependencies.clock;
     const { accountId, email, role } = invitation;
-    const mailed = await countInvitations(transaction, accountId, email, offset);
+    const mailed = await countInvitations(transaction, accountId, email);
     if (mailed.all >= maxInvitationsPerDay) return 'too-many';
     if (mailed.toAddress >= maxInvitationsPerAddressPerDay) return 'too-many-to-address';
     const id = newId();
     const hash = hashToken(this.#mint.wrap('link', this.#links.token(id)));
-    if (!(await saveInvitation(transaction, invitation, hash, offset))) return 'too-soon';
+    if (!(await saveInvitation(transaction, invitation, hash))) return 'too-soon';
     await enqueueSystemMail(transaction, {
       id,
       kind: 'invitation',
@@ -106,8 +103,8 @@ export class Invitations {
   /** The invitation of a link; undefined where it was used, withdrawn, or has expired. */
   async find(token: string): Promise<OpenInvitation | undefined> {
     if (!this.#mint.recognizes('link', token)) return undefined;
-    const { database, clock } = this.#dependencies;
-    return findInvitation(database.kysely, hashToken(token), clock.offset);
+    const { database } = this.#dependencies;
+    return findInvitation(database.kysely, hashToken(token));
   }
 
   /**
@@ -141,7 +138,7 @@ export class Invitations {
     passwordHash: string | undefined,
   ): Promise<boolean> {
     const hash = hashToken(token);
-    const open = await findInvitation(transaction, hash, this.#dependencies.clock.offset);
+    const open = await findInvitation(transaction, hash);
     if (open === undefined || (!open.established && passwordHash === undefined)) return false;
     if (!(await consumeInvitation(transaction, hash))) return false;
     const { accountId, role } = open;

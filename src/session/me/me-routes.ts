@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { readLocale, saveLocale } from '../../account/person-store.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { parseClientId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
@@ -22,7 +21,6 @@ export interface MeDependencies {
   readonly consents: ConsentStore;
   readonly secondFactors: SecondFactors;
   readonly audit: AuditStore;
-  readonly clock: Clock;
 }
 
 /** What the page says after something was done; `?done=` names it, so that no text comes from outside. */
@@ -40,12 +38,12 @@ const notices: Readonly<Record<string, string>> = {
  * language of mail.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
-  const { database, browser, sessions, consents, secondFactors, audit, clock } = dependencies;
+  const { database, browser, sessions, consents, secondFactors, audit } = dependencies;
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
       const [listed, consented, hasSecondFactor, locale] = await Promise.all([
-        sessions.list(person.personId, clock.offset),
+        sessions.list(person.personId),
         consents.list(person.personId),
         secondFactors.has(person.personId),
         readLocale(database.kysely, person.personId),
