@@ -189,7 +189,6 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const submission = createSubmission({
     database,
-    clock,
     log,
     metrics,
     access,

@@ -1,4 +1,3 @@
-import { systemClock } from '../foundation/clock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
@@ -33,7 +32,7 @@ export async function listQueue(
       }
       return 0;
     }
-    const found = await readMessageStatus(kysely, accountId, messageId, systemClock.offset);
+    const found = await readMessageStatus(kysely, accountId, messageId);
     if (found === undefined) {
       process.stdout.write(`The account has no message ${messageId}.\n`);
       return 1;

@@ -144,7 +144,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         write,
         writeOnce,
       });
-      registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database, clock });
+      registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });
     },
     async stop() {
       await server?.stop();

@@ -3,8 +3,11 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Principal } from '../access/principal.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { Wire } from '../foundation/json-schema.ts';
 import type { SystemMailKind } from '../outbox/system-mail.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
+
+export type { Wire } from '../foundation/json-schema.ts';
 
 /** The parameters of all paths; a call has those that its own path names, each in its valid form. */
 export interface PathParams {
@@ -75,15 +78,6 @@ interface OperationDefinition<Query extends TObject, Body extends TSchema, Answe
     call: OperationCall<Static<Query>, Static<Body>>,
   ): Promise<NoInfer<Wire<Static<Answer>>> | undefined>;
 }
-
-/** Times are written by JSON itself. */
-export type Wire<Value> = Value extends string
-  ? Value | (string extends Value ? Date : never)
-  : Value extends readonly (infer Item)[]
-    ? readonly Wire<Item>[]
-    : Value extends object
-      ? { readonly [Name in keyof Value]: Wire<Value[Name]> }
-      : Value;
 
 /** An endpoint whose handler is typed by its schemas. */
 export function defineOperation<

@@ -1,16 +1,14 @@
 import { sql } from 'kysely';
+import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-
-/** The advisory lock of the whole installation. */
-const installationKey = 7_233_480_022;
 
 /**
  * Waits until nothing else changes settings, a manifest or an account's own change; the lock ends with the transaction.
  * For what reaches across accounts.
  */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${installationKey}::bigint)`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.settings}::bigint)`.execute(transaction);
 }
 
 /**
@@ -22,8 +20,8 @@ export async function lockAccount(
   accountId: AccountId,
 ): Promise<void> {
   await sql`
-    select pg_advisory_xact_lock_shared(${installationKey}::bigint),
-      pg_advisory_xact_lock(hashtextextended(${accountId}, ${installationKey}::bigint))`.execute(
+    select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
+      pg_advisory_xact_lock(hashtextextended(${accountId}, ${advisoryLocks.settings}::bigint))`.execute(
     transaction,
   );
 }

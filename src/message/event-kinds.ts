@@ -252,7 +252,9 @@ export type ReportColumn = Extract<KeysOf<Table[EventKind]['report']>, string>;
 
 export const eventKindNames = Object.keys(eventKinds) as EventKind[];
 export const storedEventKinds = eventKindNames.filter((kind) => kind !== 'accepted');
-export const outcomeKinds = storedEventKinds.filter(isOutcomeKind);
+export const outcomeKinds = storedEventKinds.filter(
+  (kind): kind is OutcomeKind => eventKinds[kind].state !== null,
+);
 export const webhookKinds = eventKindNames.filter(
   (kind): kind is WebhookKind => eventKinds[kind].webhook !== null,
 );
@@ -263,8 +265,11 @@ export const suppressingKinds = eventKindNames.filter(
   (kind): kind is SuppressingKind => eventKinds[kind].suppresses !== null,
 );
 
+const outcomes: ReadonlySet<EventKind> = new Set(outcomeKinds);
+
+/** False also of a kind that only another release knows. */
 export function isOutcomeKind(kind: EventKind): kind is OutcomeKind {
-  return kind !== 'accepted' && eventKinds[kind].state !== null;
+  return outcomes.has(kind);
 }
 
 /** A column of reports: the kind that it counts, and which of them. */

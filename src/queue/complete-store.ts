@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRetryable } from '../foundation/database/sqlstate.ts';
 import { withValues } from '../message/message-sql.ts';
@@ -9,11 +8,9 @@ import type { Completion } from './settle-attempt.ts';
 /** Writes what attempts came to. */
 export class CompleteStore {
   readonly #database: Database;
-  readonly #clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#clock = clock;
   }
 
   /**
@@ -27,7 +24,6 @@ export class CompleteStore {
         name: 'queue-complete',
         text: completeStatement,
         values: [
-          this.#clock.offset,
           JSON.stringify(completions.map(itemOf)),
           `[${completions.flatMap(eventsOf).join(',')}]`,
         ],
@@ -43,9 +39,9 @@ export class CompleteStore {
 }
 
 const completeStatement = `
-  with moment as materialized (select now() + $1::float8 * interval '1 ms' as now),
+  with moment as materialized (select now() as now),
   item as materialized (
-    select * from json_to_recordset($2::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
+    select * from json_to_recordset($1::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
       canceled boolean, done boolean, released boolean, state text, due_in float8, pending smallint[], held smallint[], reason text,
       erased jsonb)),
   gone as (
@@ -97,7 +93,7 @@ const completeStatement = `
       recipient: 'event.recipient',
       detail: 'event.detail',
     })}
-    from ${eventRows('$3')}
+    from ${eventRows('$2')}
     join written using (place) cross join moment)
   select place from written`;
 

@@ -1,5 +1,4 @@
 import { CompiledQuery } from 'kysely';
-import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
@@ -71,11 +70,9 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
 /** What people do to waiting messages: pause, resume, cancel, retry now. Workers see it at their next claim. */
 export class QueueControlStore {
   readonly #database: Database;
-  readonly #clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#clock = clock;
   }
 
   /**
@@ -147,10 +144,10 @@ export class QueueControlStore {
     const query = CompiledQuery.raw(
       paused
         ? `insert into delivery_pause (account_id, destination, paused_at)
-           select id, $2, now() + $3::float8 * interval '1 ms' from account where id = $1
+           select id, $2, now() from account where id = $1
            on conflict do nothing`
-        : `delete from delivery_pause where account_id = $1 and destination = $2 and $3::float8 is not null`,
-      [accountId, destination, this.#clock.offset],
+        : `delete from delivery_pause where account_id = $1 and destination = $2`,
+      [accountId, destination],
     );
     return Number((await kysely.executeQuery(query)).numAffectedRows ?? 0n);
   }
@@ -158,7 +155,7 @@ export class QueueControlStore {
   /** Lets go what waits for a pause that is removed and committed; `*` for that of all mail. */
   release(accountId: AccountId, destination: string): Promise<void> {
     const only = destination === '*' ? undefined : destination;
-    return releasePaused(this.#database, this.#clock, accountId, only);
+    return releasePaused(this.#database, accountId, only);
   }
 
   async #controlChunk(
@@ -170,7 +167,7 @@ export class QueueControlStore {
     const { set, unless } = changes[action];
     const query = CompiledQuery.raw(
       `
-        with moment as materialized (select now() + $5::float8 * interval '1 ms' as now),
+        with moment as materialized (select now() as now),
         chosen as materialized (
           select q.message_id, q.retention_days from queue_entry q
           where q.account_id = $1 and q.message_id > $4 and ($2::uuid is null or q.message_id = $2)
@@ -194,7 +191,7 @@ export class QueueControlStore {
             retentionDays: 'retention_days',
             id: 'gen_random_uuid()',
             at: 'moment.now',
-            kind: { from: '$6' },
+            kind: { from: '$5' },
             recipient: 'null',
             detail: `'{"by": "hand"}'`,
           })}
@@ -206,7 +203,6 @@ export class QueueControlStore {
         selection.messageId ?? null,
         selection.destination ?? null,
         after,
-        this.#clock.offset,
         `${action}-asked` satisfies StoredEventKind,
       ],
     );

@@ -1,5 +1,4 @@
 import { CompiledQuery } from 'kysely';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { ccAddresses, domainOfAddress, toDomain } from '../message/message-sql.ts';
@@ -17,7 +16,6 @@ const chunkSize = 500;
  */
 export async function releasePaused(
   { kysely }: Database,
-  clock: Clock,
   accountId: AccountId,
   destination: string | undefined,
 ): Promise<void> {
@@ -27,7 +25,6 @@ export async function releasePaused(
       accountId,
       destination ?? null,
       after,
-      clock.offset,
       pausedReason,
     ]);
     const { rows } = await kysely.executeQuery<{ seen: number; last: string | null }>(query);
@@ -37,10 +34,10 @@ export async function releasePaused(
 }
 
 const releaseStatement = `
-  with moment as materialized (select now() + $4::float8 * interval '1 ms' as now),
+  with moment as materialized (select now() as now),
   chosen as materialized (
     select q.message_id from queue_entry q
-    where q.account_id = $1 and q.message_id > $3 and q.reason = $5 and q.lease_owner is null
+    where q.account_id = $1 and q.message_id > $3 and q.reason = $4 and q.lease_owner is null
       and q.due_at < 'infinity'
       and ($2::text is null or exists (
         select from message m

@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import { syncIdClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
@@ -10,7 +9,6 @@ const minuteMs = 60 * 1000;
 
 interface UpkeepDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -48,11 +46,11 @@ export class SubmissionUpkeep {
 
   /** @returns false where it is to be tried again soon: messages must not meet a week without its partition */
   async #runUpkeep(): Promise<boolean> {
-    const { database, clock, log } = this.#dependencies;
+    const { database, log } = this.#dependencies;
     try {
       await syncIdClock(database.pool, log);
       await ensureMessagePartitions(this.#dependencies);
-      await removeOldIdempotencyKeys(database.kysely, clock.offset);
+      await removeOldIdempotencyKeys(database.kysely);
       return true;
     } catch (error) {
       log.warn({ err: error }, 'upkeep of the message tables failed; it is tried again soon');

@@ -10,7 +10,6 @@ import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import { unsubscribe } from '../../src/feedback/unsubscribe/unsubscribe-store.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
@@ -163,7 +162,7 @@ async function makeByProduct(): Promise<Database> {
   await reaches(await send('slow1@people.test', { late: false }), 'expired');
   const stopped = await send('slow2@people.test');
   await reaches(stopped, 'deferred');
-  await new QueueControlStore(place.database, systemClock).control('cancel', {
+  await new QueueControlStore(place.database).control('cancel', {
     accountId: place.shop.id,
     messageId: stopped,
   });
@@ -184,7 +183,6 @@ async function makeByProduct(): Promise<Database> {
       address: 'r@people.test' as EmailAddress,
     },
     'one-click',
-    0,
   );
   await waitFor('search rows', async () => {
     const { rows } = await pool.query(

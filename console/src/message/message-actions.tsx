@@ -9,7 +9,7 @@ import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
-import { isFinalMessageState } from './final-states.ts';
+import { isFinalMessageState } from './message-states.ts';
 
 /** What can be done with a message in its state: try now, hold back, let go, cancel, send again. */
 export function MessageActions({ message }: { message: Message }) {

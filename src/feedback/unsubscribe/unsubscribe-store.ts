@@ -15,7 +15,6 @@ export async function unsubscribe(
   kysely: Database['kysely'],
   { accountId, messageId, retentionDays, address }: Unsubscription,
   how: 'one-click' | 'page',
-  offset: number,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     const account = await sql`select from account where id = ${accountId} for key share`.execute(

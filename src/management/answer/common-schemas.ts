@@ -1,12 +1,9 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
+
+export { Nullable, Time, Uuid } from '../../foundation/json-schema.ts';
 
 /** Unknown members are named instead of being passed over. */
 export const strict = { additionalProperties: false } as const;
-
-/** A moment (RFC 3339). */
-export function Time(description: string) {
-  return Type.String({ format: 'date-time', description });
-}
 
 /** A moment that callers give. */
 export function TimeOrDay(description: string) {
@@ -19,10 +16,6 @@ export function TimeOrDay(description: string) {
       description: `${description} A day alone means its beginning in UTC.`,
     },
   );
-}
-
-export function Nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()]);
 }
 
 /** How many members an object of texts has at most, and how long their names and values are. */
@@ -56,5 +49,3 @@ export function FieldValues(maxBytes: number) {
     length: maxBytes,
   });
 }
-
-export const Uuid = Type.String({ format: 'uuid', maxLength: 36 });

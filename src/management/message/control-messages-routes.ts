@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
 import type { ClientId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
-import type { MessageContent } from '../../message/message-content.ts';
+import {
+  type MessageContent,
+  recipientsOf,
+  type StoredContent,
+} from '../../message/message-content.ts';
 import { maxDeliverySeconds } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
 import { parseOverride } from '../../template/parse-override.ts';
@@ -54,19 +58,23 @@ export const resumeMessage = controlMessage('resume');
 export const cancelMessage = controlMessage('cancel');
 export const retryMessage = controlMessage('retry');
 
+/** True where no value was erased. */
+function hasAllValues(content: StoredContent): content is MessageContent {
+  return !Object.values(content.values).includes(null);
+}
+
 /** True where nothing that the version needs was erased meanwhile. */
 async function isResendable(
   call: OperationCall,
   message: StoredMessage,
-  content: MessageContent,
+  content: StoredContent,
 ): Promise<boolean> {
   const template = await call.dependencies.templates.version(
     accountOf(call).id,
     message.template_id as TemplateId,
     message.template_version,
   );
-  const values: Readonly<Record<string, string | null>> = content.values;
-  if (template === undefined || Object.values(values).includes(null)) return false;
+  if (template === undefined || !hasAllValues(content)) return false;
   const override = (text: string | undefined) => {
     const parsed = text === undefined ? undefined : parseOverride(text);
     return parsed?.ok === true ? parsed.override : undefined;
@@ -111,7 +119,7 @@ export const resendMessage = defineOperation({
       tag: message.tag ?? undefined,
       clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
       lifetimeSeconds: maxDeliverySeconds,
-      recipients: [content.to, ...(content.cc ?? [])],
+      recipients: recipientsOf(content),
       suppressed: [],
       content: JSON.stringify(content),
       key: undefined,

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { describeMessage } from '../../message/describe-message.ts';
+import type { StoredContent } from '../../message/message-content.ts';
 import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
+import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
@@ -13,24 +15,11 @@ import { accountOf, defineOperation, type OperationCall } from '../operation.ts'
 import { maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
-const states = [
-  'queued',
-  'sending',
-  'deferred',
-  'delivered',
-  'bounced',
-  'expired',
-  'failed',
-  'uncertain',
-  'suppressed',
-  'canceled',
-] as const;
-
 const MessageLineView = Type.Object(
   {
     id: Uuid,
     acceptedAt: Time('When it was accepted.'),
-    state: Type.String(),
+    state: MessageStateSchema,
     stateAt: Time('Since when it is in this state.'),
     templateId: Type.String(),
     templateVersion: Type.Integer(),
@@ -48,24 +37,10 @@ const MessageLineView = Type.Object(
 /** As the contract's message operation answers it, and the content. */
 const MessageView = Type.Object(
   {
-    messageId: Uuid,
-    templateId: Type.String(),
-    templateVersion: Type.Integer(),
-    state: Type.String(),
-    stateAt: Time('Since when it is in this state.'),
-    acceptedAt: Time('When it was accepted.'),
-    transactional: Type.Boolean(),
-    externalId: Nullable(Type.String()),
-    tag: Nullable(Type.String()),
-    trackOpens: Type.Boolean(),
-    trackClicks: Type.Boolean(),
-    deliveryWhenDelayed: Type.String(),
+    ...messageFields,
     recipients: Type.Array(
       Type.Object({
-        address: Nullable(Type.String()),
-        role: Type.String(),
-        state: Type.String(),
-        at: Time('Since when.'),
+        ...recipientFields,
         explanation: Type.Object(
           {
             sentence: Type.String({ description: 'Why it has not arrived, or that it has.' }),
@@ -75,23 +50,8 @@ const MessageView = Type.Object(
         ),
       }),
     ),
-    suppressedRecipients: Type.Array(Type.String()),
-    nextAttempt: Nullable(
-      Type.Object({
-        at: Nullable(Time('When.')),
-        reason: Type.String({ description: 'Why it waits.' }),
-      }),
-    ),
-    events: Type.Array(
-      Type.Object({
-        at: Time('When it happened.'),
-        kind: Type.String(),
-        recipient: Nullable(Type.Integer({ description: '0 To, 1 and up Cc; null the message.' })),
-        detail: Type.Unknown(),
-      }),
-    ),
     content: Nullable(
-      Type.Unsafe<Record<string, unknown>>({
+      Type.Unsafe<StoredContent>({
         type: 'object',
         description: 'Addresses, overrides and values; secret values are masked. Null once erased.',
       }),
@@ -106,7 +66,7 @@ export const listMessages = defineOperation({
   description:
     'One page looks for some milliseconds only, so it can be short, or empty, and still have a next one.',
   query: pageQuery({
-    state: Type.Optional(Type.Enum([...states])),
+    state: Type.Optional(MessageStateSchema),
     templateId: Type.Optional(Type.String({ maxLength: 64 })),
     tag: Type.Optional(Type.String({ maxLength: 48 })),
     externalId: Type.Optional(Type.String({ maxLength: 128 })),
@@ -144,9 +104,9 @@ export const listMessages = defineOperation({
 
 /** @throws Problem where the account has no such message */
 export async function requireMessage(call: OperationCall) {
-  const { database, clock } = call.dependencies;
+  const { database } = call.dependencies;
   const { id } = accountOf(call);
-  const status = await readMessageStatus(database.kysely, id, call.params.messageId, clock.offset);
+  const status = await readMessageStatus(database.kysely, id, call.params.messageId);
   if (status === undefined) throw notFound('message');
   return status;
 }
@@ -175,12 +135,12 @@ export const getMessage = defineOperation({
       accountOf(call),
     );
     const secret = await secretNamesOf(call, status.message);
-    const recipients = (described.recipients as object[]).map((recipient, place) => ({
+    const recipients = described.recipients.map((recipient, place) => ({
       ...recipient,
       explanation: explainMessage(status, place),
     }));
     const content = maskContent(status.message.content, secret);
-    return { ...described, recipients, content } as never;
+    return { ...described, recipients, content };
   },
 });
 

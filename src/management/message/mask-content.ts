@@ -1,15 +1,15 @@
-import type { MessageContent } from '../../message/message-content.ts';
+import type { StoredContent } from '../../message/message-content.ts';
 
 /** What stands in place of a secret value, for every role. */
 export const mask = '••••••';
 
 /** The content of a message without its secret values; null where the person was erased. Erased values are null. */
 export function maskContent(
-  content: MessageContent | null,
+  content: StoredContent | null,
   secret: ReadonlySet<string>,
-): (Omit<MessageContent, 'values'> & { values: Record<string, string | null> }) | null {
+): StoredContent | null {
   if (content === null) return null;
-  const values = Object.entries<string | null>(content.values).map(([name, value]) => [
+  const values = Object.entries(content.values).map(([name, value]) => [
     name,
     value !== null && secret.has(name) ? mask : value,
   ]);
@@ -18,10 +18,10 @@ export function maskContent(
 
 /** Values to render with, nothing secret among them. */
 export function maskedValues(
-  content: MessageContent,
+  content: StoredContent,
   secret: ReadonlySet<string>,
 ): Record<string, string> {
-  const values = Object.entries<string | null>(content.values).map(([name, value]) => [
+  const values = Object.entries(content.values).map(([name, value]) => [
     name,
     value === null || secret.has(name) ? mask : value,
   ]);

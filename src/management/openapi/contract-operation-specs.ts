@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { MessageStatusSchema } from '../../message/message-view.ts';
 import { sendBodySchema } from '../../submission/send-body-schema.ts';
 import {
   AcceptedSchema,
@@ -163,10 +164,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       pathParameter('message_id', 'The message.'),
     ],
     answers: {
-      200: [
-        'The message.',
-        Type.Object({}, { title: 'MessageStatus', additionalProperties: true }),
-      ],
+      200: ['The message.', MessageStatusSchema],
       400: ['Invalid ID.', FaultSchema],
       401: ['Unauthorized Request.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { webhookKinds } from '../../message/event-kinds.ts';
 import { readLog } from '../../webhook/delivery-store.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
@@ -14,7 +15,7 @@ const DeliveryView = Type.Object(
   {
     eventId: Uuid,
     messageId: Uuid,
-    kind: Type.String(),
+    kind: Type.Enum(webhookKinds),
     at: Time('When it happened.'),
     state: Type.Enum([...states]),
     attempts: Type.Integer(),
