@@ -9,6 +9,7 @@ import { readBenchmarkResults } from './benchmark-results.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
 import { describeBenchmarks } from './describe-benchmarks.ts';
+import { describeEvents } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { plotBenchmarks } from './plot-benchmarks.ts';
@@ -88,6 +89,7 @@ async function writeTables(path: string, tables: Readonly<Record<string, string>
 
 await writeTables('docs/limits.md', describeLimits());
 await writeTables('docs/authentication.md', describeAccess());
+await writeTables('docs/reference/events.md', describeEvents());
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))

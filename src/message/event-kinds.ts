@@ -1,3 +1,4 @@
+import type { ReportTotalTable } from '../foundation/database/tables.generated.ts';
 import type { MessageState } from './message-state.ts';
 
 /** Which of the facts of a kind a report column counts. Opens and clicks are told apart by who made them. */
@@ -29,7 +30,7 @@ interface EventKindFacts {
 
 /**
  * Everything that can happen to a message, in the order of the report columns. Adding a kind: a line here, its producer, a
- * migration where it has a report column or comes from a reader, and its texts; the compiler names the rest.
+ * migration where it has a state or report column of its own or comes from a reader, and its texts; the compiler names the rest.
  */
 export const eventKinds = {
   /** Not a row of `message_event`: the message's own row is this event. */
@@ -288,6 +289,8 @@ export const reportColumnFacts: readonly ReportColumnFacts[] = eventKindNames.fl
   })),
 );
 
-export const reportColumns: readonly ReportColumn[] = reportColumnFacts.map(({ name }) => name);
+/** Each is a column of the tables that totals stand in. */
+export const reportColumns: readonly (ReportColumn & keyof ReportTotalTable)[] =
+  reportColumnFacts.map(({ name }) => name);
 
 export type ReportColumnCounts = Readonly<Record<ReportColumn, number>>;
