@@ -190,7 +190,6 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const submission = createSubmission({
     database,
-    clock,
     log,
     metrics,
     access,

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
@@ -102,7 +101,7 @@ function refusedButSent(refused: ReadonlySet<string>, { received }: ChaosSink): 
 
 /** Asks for everything that waits to be retried now, until nothing waits. @returns how many still wait after 3 minutes */
 async function drain(source: Database, accountId: AccountId): Promise<number> {
-  const controls = new QueueControlStore(source, systemClock);
+  const controls = new QueueControlStore(source);
   const deadline = Date.now() + 180_000;
   for (;;) {
     const waiting = await source.pool

@@ -6,9 +6,9 @@ import {
   newMessageId,
   type TemplateId,
 } from '../../src/foundation/ids.ts';
+import type { MessageContent } from '../../src/message/message-content.ts';
 import type { AcceptRow } from '../../src/submission/accept-row.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
-import type { MessageContent } from '../../src/submission/message-content.ts';
 import { letterValues } from './letter.ts';
 
 /** Messages of one statement. */
@@ -24,10 +24,7 @@ export async function fillQueue(
   try {
     for (let from = 0; from < count; from += maxBatchRows) {
       const length = Math.min(maxBatchRows, count - from);
-      await store.insert(
-        Array.from({ length }, (_, index) => letterRow(accountId, from + index)),
-        0,
-      );
+      await store.insert(Array.from({ length }, (_, index) => letterRow(accountId, from + index)));
     }
   } finally {
     await store.close();

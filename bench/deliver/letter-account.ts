@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
@@ -72,13 +71,13 @@ export async function fillWhilePaused(
   accountId: AccountId,
   count: number,
 ): Promise<void> {
-  await new QueueControlStore(database, systemClock).control('pause', { accountId });
+  await new QueueControlStore(database).control('pause', { accountId });
   await fillQueue(database, accountId, count);
   await waitForFollowers(database);
 }
 
 export async function resumeAccount(database: Database, accountId: AccountId): Promise<void> {
-  await new QueueControlStore(database, systemClock).control('resume', { accountId });
+  await new QueueControlStore(database).control('resume', { accountId });
 }
 
 /** Resolves once every outcome is written. */

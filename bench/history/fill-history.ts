@@ -4,9 +4,9 @@ import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced
 import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { Log } from '../../src/foundation/log.ts';
+import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
-import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
 import { webhookFollowerName } from '../../src/webhook/webhook-module.ts';
 import { draftMessages } from './draft-messages.ts';
 import type { HistoryPlan } from './history-plan.ts';

@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
+import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-
-/** Key of the installation-wide advisory lock. */
-const installationKey = 7_233_480_022;
 
 /**
  * Locks the settings of the whole installation until the transaction ends, for changes across accounts.
  */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${installationKey}::bigint)`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.settings}::bigint)`.execute(transaction);
 }
 
 /**
@@ -20,8 +18,8 @@ export async function lockAccount(
   accountId: string,
 ): Promise<void> {
   await sql`
-    select pg_advisory_xact_lock_shared(${installationKey}::bigint),
-      pg_advisory_xact_lock(hashtextextended(${accountId}, ${installationKey}::bigint))`.execute(
+    select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
+      pg_advisory_xact_lock(hashtextextended(${accountId}, ${advisoryLocks.settings}::bigint))`.execute(
     transaction,
   );
 }

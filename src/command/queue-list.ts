@@ -1,8 +1,7 @@
-import { systemClock } from '../foundation/clock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
-import { readMessageStatus } from '../submission/message-status-store.ts';
+import { readMessageStatus } from '../message/message-status-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { requireAccount } from './require-account.ts';
 
@@ -33,7 +32,7 @@ export async function listQueue(
       }
       return 0;
     }
-    const found = await readMessageStatus(kysely, accountId, messageId, systemClock.offset);
+    const found = await readMessageStatus(kysely, accountId, messageId);
     if (found === undefined) {
       process.stdout.write(`The account has no message ${messageId}.\n`);
       return 1;

@@ -1,4 +1,3 @@
-import { systemClock } from '../foundation/clock.ts';
 import { parseDomainName } from '../foundation/domain-name.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
@@ -29,7 +28,7 @@ export async function queueCommand(
   const asked = readSelection(action, options);
   return withRunningInstallation(environment, async ({ database }) => {
     await requireAccount(database.kysely, asked.accountId);
-    const store = new QueueControlStore(database, systemClock);
+    const store = new QueueControlStore(database);
     const selection = action === 'resume' ? await findPause(store, asked, options) : asked;
     const { changed, busy } = await store.control(action, selection, (transaction) =>
       recordCommand(transaction, entryOf(action, selection)),

@@ -1,11 +1,16 @@
 import { domainOf } from '../foundation/email-address.ts';
 import type { Log } from '../foundation/log.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
+import {
+  type MessageContent,
+  readContent,
+  recipientsOf,
+  secretFieldsOf,
+} from '../message/message-content.ts';
 import type { Attempt, AttemptResult, ClaimedMessage, Lease } from '../queue/attempt.ts';
 import { admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
 import { resultForAll } from './attempt-results.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
-import { type DeliverableContent, readContent, secretFieldsOf } from './deliverable-content.ts';
 import {
   checkMessage,
   findSendingIdentity,
@@ -69,11 +74,13 @@ async function deliver(
   { transport, staging, deferBacklog, findIdentity, log }: DeliveryDependencies,
   message: ClaimedMessage,
   lease: Lease,
-  { recipients, from }: DeliverableContent,
+  content: MessageContent,
   prepare: () => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
   const refused = checkMessage(message, lease);
   if (refused !== undefined) return refused;
+  const { from } = content;
+  const recipients = recipientsOf(content);
   const selection = selectRecipients(message, recipients, staging);
   const { envelope, redirected } = selection.route;
   if (envelope.size === 0) return resultWithoutEnvelope(message, selection);

@@ -52,7 +52,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
   let worker: Worker | undefined;
   const onWritten = registerQueueMetrics(
     dependencies.metrics,
-    new QueueSizeStore(database, clock),
+    new QueueSizeStore(database),
     clock,
     () => worker?.busy ?? 0,
     log,
@@ -63,14 +63,14 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
       transport = simulateOutcomes(dependencies.createTransport());
       worker = new Worker({
         stores: {
-          claims: new ClaimStore(database, clock, options.leaseMs),
-          leases: new LeaseStore(database, clock, options.leaseMs),
-          outcomes: new CompleteStore(database, clock),
+          claims: new ClaimStore(database, options.leaseMs),
+          leases: new LeaseStore(database, options.leaseMs),
+          outcomes: new CompleteStore(database),
         },
         attempt: createDelivery({
           ...dependencies,
           transport,
-          deferBacklog: createDeferBacklog(new DeferStore(database, clock), log),
+          deferBacklog: createDeferBacklog(new DeferStore(database), log),
         }),
         clock,
         log,

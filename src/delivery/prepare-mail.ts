@@ -1,10 +1,10 @@
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
+import { type MessageContent, recipientsOf } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
 import { renderMessage } from '../rendering/render-message.ts';
-import type { DeliverableContent } from './deliverable-content.ts';
 
 /** Finds a template version as it was when the message was accepted. */
 export type FindVersion = (
@@ -24,7 +24,7 @@ export interface MailDecoration {
 /** Makes a message's dressing; the same for the same message on every attempt. */
 export type DecorateMail = (
   message: ClaimedMessage,
-  content: DeliverableContent,
+  content: MessageContent,
   template: LoadedTemplate,
 ) => Promise<MailDecoration> | MailDecoration;
 
@@ -39,7 +39,7 @@ export const redirectHeader = 'X-Signalpost-Original-To';
 /** Renders and composes a message: the same bytes on every attempt, since all in them comes from the message itself. */
 export function prepareMail(
   message: ClaimedMessage,
-  content: DeliverableContent,
+  content: MessageContent,
   template: LoadedTemplate,
   redirected: boolean,
   decoration: MailDecoration = {},
@@ -51,20 +51,19 @@ export function prepareMail(
     subjectLine: content.subjectLine,
     previewText: content.previewText,
   });
-  const [to, ...cc] = content.recipients;
-  if (to === undefined) throw new Error('a message has no recipient');
+  const { from, replyTo, to, cc } = content;
   const mail = composeMime(
     rendered,
-    { from: content.from, replyTo: content.replyTo, to, cc },
+    { from: { address: from.address, displayName: from.name }, replyTo, to, cc },
     {
       messageId: message.messageId,
       acceptedAt: message.acceptedAt,
-      headers: redirected ? [[redirectHeader, content.recipients.join(', ')]] : [],
+      headers: redirected ? [[redirectHeader, recipientsOf(content).join(', ')]] : [],
       headerLines: decoration.headerLines,
     },
   );
   const notes = rendered.warnings.map((warning) => ({
-    kind: 'warning',
+    kind: 'warning' as const,
     detail: { code: warning.code, field: warning.field, message: warning.message },
   }));
   return { mail, notes };

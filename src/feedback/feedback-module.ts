@@ -82,7 +82,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     kysely: Database['kysely'],
     events: readonly FeedbackEvent[],
   ): Promise<void> => {
-    const past = await writeFeedbackEvents(kysely, events, clock.offset);
+    const past = await writeFeedbackEvents(kysely, events);
     if (past > 0 && warnings.consume('reports', clock.now()))
       log.warn({ past, messageId: events[0]?.messageId }, 'messages have too many reports');
   };
@@ -148,7 +148,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         write,
         writeOnce,
       });
-      registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database, clock });
+      registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });
     },
     async stop() {
       await server?.stop();

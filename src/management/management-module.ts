@@ -38,7 +38,7 @@ const changeLimits = {
 
 /** Wires up the management API. */
 export function createManagement(dependencies: ManagementModuleDependencies): Management {
-  const { clock, facts, connections } = dependencies;
+  const { facts, connections } = dependencies;
   const shared = {
     ...dependencies,
     changeSlots: new FairSlots(changeLimits),
@@ -49,7 +49,7 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
     database,
     unlimitedDatabase: dependencies.database,
     inbox: facts.delivery === 'inbox' ? new InboxStore(database) : undefined,
-    controls: new QueueControlStore(database, clock),
+    controls: new QueueControlStore(database),
   });
   const installationDependencies = dependenciesWith(dependencies.database);
   return {

@@ -1,6 +1,7 @@
+import { isFinalState, type MessageState } from '../message/message-state.ts';
+import type { EventDraft } from '../message/write-events.ts';
 import type { ClaimedMessage, RecipientResult } from './attempt.ts';
-import { isFinalState, type MessageState } from './message-state.ts';
-import { type EventDraft, eventOf } from './settle-attempt.ts';
+import { eventOf } from './settle-attempt.ts';
 
 /** What the finished transactions of an attempt change before the next one begins. */
 export interface AttemptProgress {

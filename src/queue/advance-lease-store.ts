@@ -1,7 +1,6 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
 import type { AttemptProgress } from './advance-attempt.ts';
-import { eventRow } from './event-detail.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /**
@@ -9,17 +8,12 @@ import { runQueueStatement } from './queue-statement-store.ts';
  * under the lease.
  * @returns false where the lease is no longer held: nothing was written
  */
-export async function advanceLease(
-  database: Database,
-  clock: Clock,
-  advance: AttemptProgress,
-): Promise<boolean> {
+export async function advanceLease(database: Database, advance: AttemptProgress): Promise<boolean> {
   const { message } = advance;
   const { rows } = await runQueueStatement(database, {
     name: 'queue-advance',
     text: advanceStatement,
     values: [
-      clock.offset,
       message.accountId,
       message.messageId,
       message.owner,
@@ -35,25 +29,33 @@ export async function advanceLease(
 }
 
 const advanceStatement = `
-  with moment as materialized (select now() + $1::float8 * interval '1 ms' as now),
+  with moment as materialized (select now() as now),
   kept as (
     update queue_entry q
-    set stage = 'claimed', in_transaction = $7::smallint[],
-      doubtful = nullif($10::smallint[], '{}'),
+    set stage = 'claimed', in_transaction = $6::smallint[],
+      doubtful = nullif($9::smallint[], '{}'),
       -- Who was erased meanwhile waits no more.
-      pending = array(select r from unnest($6::smallint[]) as r where r = any (q.pending || q.held))
+      pending = array(select r from unnest($5::smallint[]) as r where r = any (q.pending || q.held))
     from moment
-    where q.account_id = $2 and q.message_id = $3 and q.lease_owner = $4::uuid and q.fence = $5::bigint
+    where q.account_id = $1 and q.message_id = $2 and q.lease_owner = $3::uuid and q.fence = $4::bigint
       and q.due_at > moment.now
     returning q.retention_days),
   stated as (
-    update message m set state = $8, state_at = moment.now
+    update message m set state = $7, state_at = moment.now
     from kept, moment
-    where $8::text is not null
-      and m.account_id = $2 and m.id = $3 and m.retention_days = kept.retention_days),
+    where $7::text is not null
+      and m.account_id = $1 and m.id = $2 and m.retention_days = kept.retention_days),
   recorded as (
-    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select $2, $3, kept.retention_days, event.id, moment.now, event.kind, event.recipient, event.detail
-    from json_to_recordset($9::json) as event (id uuid, kind text, recipient smallint, detail json)
+    ${insertEvents({
+      accountId: '$1',
+      messageId: '$2',
+      retentionDays: 'kept.retention_days',
+      id: 'event.id',
+      at: 'moment.now',
+      kind: { from: 'event.kind' },
+      recipient: 'event.recipient',
+      detail: 'event.detail',
+    })}
+    from ${eventRows('$8')}
     cross join kept cross join moment)
   select from kept`;

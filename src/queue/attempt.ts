@@ -1,5 +1,5 @@
 import type { AccountId, MessageId, TemplateId } from '../foundation/ids.ts';
-import type { MessageState } from './message-state.ts';
+import type { NoteKind, OutcomeKind } from '../message/event-kinds.ts';
 import type { RetryKind } from './retry-schedule.ts';
 
 /** A message that this process holds the lease of, with all that sending it needs. */
@@ -46,10 +46,7 @@ export type UncertainPolicy = 'resend' | 'hold';
 /** What became of one recipient in one attempt. */
 export interface RecipientResult {
   readonly recipient: number;
-  readonly outcome: Extract<
-    MessageState,
-    'delivered' | 'bounced' | 'deferred' | 'uncertain' | 'failed' | 'expired' | 'canceled'
-  >;
+  readonly outcome: Exclude<OutcomeKind, 'suppressed'>;
   /** One sentence for people, without addresses. */
   readonly reason: string;
   /** For `deferred` and `uncertain`: which schedule. */
@@ -64,7 +61,7 @@ export interface RecipientResult {
 
 /** Something to know about a message that is no recipient's outcome, such as a link that was emptied. */
 export interface AttemptNote {
-  readonly kind: string;
+  readonly kind: NoteKind;
   readonly recipient?: number;
   readonly detail: Readonly<Record<string, unknown>>;
 }

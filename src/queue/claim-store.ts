@@ -1,6 +1,6 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
+import { insertEvents } from '../message/write-events.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
 import { readQueueClock, rescheduleAfterClockStep } from './clock-store.ts';
@@ -34,14 +34,12 @@ const clockCheckIntervalMs = 5_000;
 /** Finds due messages and takes leases on them. */
 export class ClaimStore {
   readonly #database: Database;
-  readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #clockWatch = new ClockWatch();
   #nextClockCheck = 0;
 
-  constructor(database: Database, clock: Clock, leaseMs: number) {
+  constructor(database: Database, leaseMs: number) {
     this.#database = database;
-    this.#clock = clock;
     this.#leaseMs = leaseMs;
   }
 
@@ -68,12 +66,12 @@ export class ClaimStore {
         where (
             select q.due_at from queue_entry q
             where q.account_id = waiting.account_id and q.priority = waiting.priority
-            order by q.due_at limit 1) <= now() + $1::float8 * interval '1 ms'
+            order by q.due_at limit 1) <= now()
           and not exists (
             select from account a where a.id = waiting.account_id and a.suspended_at is not null)
           and not exists (
             select from delivery_pause p where p.account_id = waiting.account_id and p.destination = '*')`,
-      values: [this.#clock.offset],
+      values: [],
     });
     return rows.map((row) => row.account_id);
   }
@@ -85,9 +83,9 @@ export class ClaimStore {
   async checkClock(): Promise<number | undefined> {
     if (performance.now() < this.#nextClockCheck) return undefined;
     this.#nextClockCheck = performance.now() + clockCheckIntervalMs;
-    const time = await readQueueClock(this.#database, this.#clock);
+    const time = await readQueueClock(this.#database);
     if (!this.#clockWatch.wasSetBack(time, performance.now())) return undefined;
-    return rescheduleAfterClockStep(this.#database, this.#clock, this.#leaseMs);
+    return rescheduleAfterClockStep(this.#database, this.#leaseMs);
   }
 
   /**
@@ -103,7 +101,7 @@ export class ClaimStore {
     const { rows } = await runQueueStatement<ClaimedRow>(this.#database, {
       name: `queue-claim-${size}`,
       text: claimStatement(size),
-      values: [accountId, this.#clock.offset, owner, this.#leaseMs],
+      values: [accountId, owner, this.#leaseMs],
     });
     return rows.map((row) => toClaimedMessage(accountId, row, owner, startedAt + this.#leaseMs));
   }
@@ -119,7 +117,7 @@ export class ClaimStore {
 function claimStatement(size: number): string {
   return `
   with moment as materialized (
-    select now() + $2::float8 * interval '1 ms' as now
+    select now() as now
     where set_config('synchronous_commit', 'off', true) is not null
       and not exists (select from account a where a.id = $1 and a.suspended_at is not null)
       and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),
@@ -134,9 +132,9 @@ function claimStatement(size: number): string {
   due as materialized (select * from urgent union all select * from ordinary limit ${size}),
   leased as (
     update queue_entry q
-    set lease_owner = $3, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
+    set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
       doubtful = case when due.stage = 'dot' then coalesce(due.in_transaction, q.pending) else q.doubtful end,
-      due_at = moment.now + $4::float8 * interval '1 ms'
+      due_at = moment.now + $3::float8 * interval '1 ms'
     from due, moment
     where q.account_id = $1 and q.message_id = due.message_id
     returning q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held, q.expires_at, q.canceled,
@@ -147,10 +145,17 @@ function claimStatement(size: number): string {
     where l.uncertain and 0 = any (l.doubtful)
       and m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
-    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select $1, l.message_id, l.retention_days, gen_random_uuid(), moment.now, 'uncertain', recipient,
-      json_build_object('attempt', l.attempts - 1, 'reason',
-        'the worker was lost after the final dot may have left')
+    ${insertEvents({
+      accountId: '$1',
+      messageId: 'l.message_id',
+      retentionDays: 'l.retention_days',
+      id: 'gen_random_uuid()',
+      at: 'moment.now',
+      kind: 'uncertain',
+      recipient: 'recipient',
+      detail: `json_build_object('attempt', l.attempts - 1, 'reason',
+        'the worker was lost after the final dot may have left')`,
+    })}
     from leased l cross join unnest(l.doubtful) recipient cross join moment
     where l.uncertain)
   select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,

@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
@@ -6,11 +5,11 @@ import { runQueueStatement } from './queue-statement-store.ts';
 const chunkSize = 1_000;
 
 /** Milliseconds that the database's clock shows. */
-export async function readQueueClock(database: Database, clock: Clock): Promise<number> {
+export async function readQueueClock(database: Database): Promise<number> {
   const { rows } = await runQueueStatement<{ time: number }>(database, {
     name: 'queue-time',
-    text: 'select extract(epoch from now())::float8 * 1000 + $1::float8 as time',
-    values: [clock.offset],
+    text: 'select extract(epoch from now())::float8 * 1000 as time',
+    values: [],
   });
   return rows[0]?.time ?? Number.NaN;
 }
@@ -23,7 +22,6 @@ export async function readQueueClock(database: Database, clock: Clock): Promise<
  */
 export async function rescheduleAfterClockStep(
   database: Database,
-  clock: Clock,
   leaseMs: number,
 ): Promise<number> {
   let changed = 0;
@@ -31,7 +29,7 @@ export async function rescheduleAfterClockStep(
     const { rowCount } = await runQueueStatement(database, {
       name: 'queue-forget-old-times',
       text: rescheduleStatement,
-      values: [clock.offset, leaseMs],
+      values: [leaseMs],
     });
     changed += rowCount ?? 0;
     if ((rowCount ?? 0) < chunkSize) return changed;
@@ -40,8 +38,7 @@ export async function rescheduleAfterClockStep(
 
 const rescheduleStatement = `
   with moment as materialized (
-    select now() + $1::float8 * interval '1 ms' as now,
-      now() + ($1::float8 + $2::float8) * interval '1 ms' as lease_end),
+    select now() as now, now() + $1::float8 * interval '1 ms' as lease_end),
   late as materialized (
     select q.account_id, q.message_id from queue_entry q, moment
     where q.due_at < 'infinity'

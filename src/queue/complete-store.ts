@@ -1,18 +1,16 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRetryable } from '../foundation/database/sqlstate.ts';
-import { eventRow } from './event-detail.ts';
+import { withValues } from '../message/message-sql.ts';
+import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 import type { Completion } from './settle-attempt.ts';
 
 /** Writes what attempts came to. */
 export class CompleteStore {
   readonly #database: Database;
-  readonly #clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#clock = clock;
   }
 
   /**
@@ -26,7 +24,6 @@ export class CompleteStore {
         name: 'queue-complete',
         text: completeStatement,
         values: [
-          this.#clock.offset,
           JSON.stringify(completions.map(itemOf)),
           `[${completions.flatMap(eventsOf).join(',')}]`,
         ],
@@ -42,9 +39,9 @@ export class CompleteStore {
 }
 
 const completeStatement = `
-  with moment as materialized (select now() + $1::float8 * interval '1 ms' as now),
+  with moment as materialized (select now() as now),
   item as materialized (
-    select * from json_to_recordset($2::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
+    select * from json_to_recordset($1::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
       canceled boolean, done boolean, released boolean, state text, due_in float8, pending smallint[], held smallint[], reason text,
       erased jsonb)),
   gone as (
@@ -80,16 +77,23 @@ const completeStatement = `
       state_at = case when item.state is null then m.state_at else moment.now end,
       -- Of the content as it is now: somebody in it may have been erased since it was claimed.
       content = case when item.erased is null or m.content is null then m.content
-        else (m.content::jsonb || jsonb_build_object('values', (m.content::jsonb -> 'values') || item.erased))::json end
+        else ${withValues('m', 'item.erased')} end
     from written join item using (place), moment
     where (item.state is not null or item.erased is not null)
       and m.account_id = written.account_id and m.id = written.message_id
       and m.retention_days = written.retention_days),
   recorded as (
-    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select written.account_id, written.message_id, written.retention_days, event.id, moment.now, event.kind,
-      event.recipient, event.detail
-    from json_to_recordset($3::json) as event (place int, id uuid, kind text, recipient smallint, detail json)
+    ${insertEvents({
+      accountId: 'written.account_id',
+      messageId: 'written.message_id',
+      retentionDays: 'written.retention_days',
+      id: 'event.id',
+      at: 'moment.now',
+      kind: { from: 'event.kind' },
+      recipient: 'event.recipient',
+      detail: 'event.detail',
+    })}
+    from ${eventRows('$2')}
     join written using (place) cross join moment)
   select place from written`;
 

@@ -1,8 +1,10 @@
 import { CompiledQuery } from 'kysely';
-import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { StoredEventKind } from '../message/event-kinds.ts';
+import { toDomain } from '../message/message-sql.ts';
+import { insertEvents } from '../message/write-events.ts';
 import { releasePaused } from './release-paused-store.ts';
 
 /** Which of an account's waiting messages: one, those to a domain, or all. */
@@ -68,11 +70,9 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
 /** What people do to waiting messages: pause, resume, cancel, retry now. Workers see it at their next claim. */
 export class QueueControlStore {
   readonly #database: Database;
-  readonly #clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#clock = clock;
   }
 
   /**
@@ -144,10 +144,10 @@ export class QueueControlStore {
     const query = CompiledQuery.raw(
       paused
         ? `insert into delivery_pause (account_id, destination, paused_at)
-           select id, $2, now() + $3::float8 * interval '1 ms' from account where id = $1
+           select id, $2, now() from account where id = $1
            on conflict do nothing`
-        : `delete from delivery_pause where account_id = $1 and destination = $2 and $3::float8 is not null`,
-      [accountId, destination, this.#clock.offset],
+        : `delete from delivery_pause where account_id = $1 and destination = $2`,
+      [accountId, destination],
     );
     return Number((await kysely.executeQuery(query)).numAffectedRows ?? 0n);
   }
@@ -155,7 +155,7 @@ export class QueueControlStore {
   /** Lets go what waits for a pause that is removed and committed; `*` for that of all mail. */
   release(accountId: AccountId, destination: string): Promise<void> {
     const only = destination === '*' ? undefined : destination;
-    return releasePaused(this.#database, this.#clock, accountId, only);
+    return releasePaused(this.#database, accountId, only);
   }
 
   async #controlChunk(
@@ -167,14 +167,14 @@ export class QueueControlStore {
     const { set, unless } = changes[action];
     const query = CompiledQuery.raw(
       `
-        with moment as materialized (select now() + $5::float8 * interval '1 ms' as now),
+        with moment as materialized (select now() as now),
         chosen as materialized (
           select q.message_id, q.retention_days from queue_entry q
           where q.account_id = $1 and q.message_id > $4 and ($2::uuid is null or q.message_id = $2)
             and ($3::text is null or exists (
               select from message m
               where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
-                and split_part(lower(m.content ->> 'to'), '@', -1) = $3))
+                and ${toDomain('m')} = $3))
           order by q.message_id limit ${chunkSize} for update of q),
         changed as (
           update queue_entry q set ${set}
@@ -185,8 +185,16 @@ export class QueueControlStore {
           select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
           where q.account_id = $1 and ${leased}),
         recorded as (
-          insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
-          select $1, message_id, retention_days, gen_random_uuid(), moment.now, $6, '{"by": "hand"}'
+          ${insertEvents({
+            accountId: '$1',
+            messageId: 'message_id',
+            retentionDays: 'retention_days',
+            id: 'gen_random_uuid()',
+            at: 'moment.now',
+            kind: { from: '$5' },
+            recipient: 'null',
+            detail: `'{"by": "hand"}'`,
+          })}
           from changed, moment)
         select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
           (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
@@ -195,8 +203,7 @@ export class QueueControlStore {
         selection.messageId ?? null,
         selection.destination ?? null,
         after,
-        this.#clock.offset,
-        `${action}-asked`,
+        `${action}-asked` satisfies StoredEventKind,
       ],
     );
     const { rows } = await kysely.executeQuery<Chunk>(query);

@@ -1,7 +1,7 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { priorities } from './message-state.ts';
+import { hasNoCc, toDomain } from '../message/message-sql.ts';
+import { priorities } from './priorities.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Due messages of one kind that need not be looked at one by one, since they would all be put off. */
@@ -28,11 +28,9 @@ const chunkSize = 5_000;
 /** Puts due messages off without claiming each of them. */
 export class DeferStore {
   readonly #database: Database;
-  readonly #clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#clock = clock;
   }
 
   /**
@@ -46,7 +44,6 @@ export class DeferStore {
       text: deferStatement,
       values: [
         backlog.accountId,
-        this.#clock.offset,
         backlog.transactional ? priorities.transactional : priorities.other,
         backlog.domain,
         backlog.after,
@@ -63,18 +60,18 @@ export class DeferStore {
 // As in a claim, the lateral limit keeps the planner at one index look-up per message, in the partition of retention_days.
 const deferStatement = `
   with moment as materialized (
-    select now() + $2::float8 * interval '1 ms' as now
+    select now() as now
     where set_config('synchronous_commit', 'off', true) is not null),
   due as materialized (
     select q.message_id, q.retention_days, q.due_at from queue_entry q
-    where q.account_id = $1 and q.priority = $3 and q.due_at <= (select now from moment)
+    where q.account_id = $1 and q.priority = $2 and q.due_at <= (select now from moment)
     order by q.due_at limit ${chunkSize}),
   alike as materialized (
     select due.message_id, row_number() over (order by due.due_at) as place
     from due cross join lateral (
       select from message m
       where m.account_id = $1 and m.id = due.message_id and m.retention_days = due.retention_days
-        and split_part(lower(m.content ->> 'to'), '@', -1) = $4 and m.content -> 'cc' is null
+        and ${toDomain('m')} = $3 and ${hasNoCc('m')}
       limit 1) m),
   free as materialized (
     select q.message_id, alike.place from queue_entry q join alike using (message_id) cross join moment
@@ -83,13 +80,13 @@ const deferStatement = `
     for update of q skip locked),
   timed as materialized (
     select message_id, case
-      when $5::float8 + place * $6::float8 <= $7::float8 then $5::float8 + place * $6::float8
-      else greatest($5::float8, $7::float8 * (0.5 + random() / 2)) end as wait
+      when $4::float8 + place * $5::float8 <= $6::float8 then $4::float8 + place * $5::float8
+      else greatest($4::float8, $6::float8 * (0.5 + random() / 2)) end as wait
     from free),
   changed as (
     update queue_entry q
     set due_at = least(q.expires_at, moment.now + timed.wait * interval '1 ms'),
-      reason = replace($8, '${nextTimePlaceholder}',
+      reason = replace($7, '${nextTimePlaceholder}',
         to_char((moment.now + timed.wait * interval '1 ms') at time zone 'utc',
           case when timed.wait < 60000 then 'HH24:MI:SS' else 'HH24:MI' end))
     from timed, moment

@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRetryable } from '../foundation/database/sqlstate.ts';
 import type { AttemptProgress } from './advance-attempt.ts';
@@ -9,12 +8,10 @@ import { runQueueStatement } from './queue-statement-store.ts';
 /** Writes about leases that this process holds; each names owner and fence, so a lost lease changes nothing. */
 export class LeaseStore {
   readonly #database: Database;
-  readonly #clock: Clock;
   readonly #leaseMs: number;
 
-  constructor(database: Database, clock: Clock, leaseMs: number) {
+  constructor(database: Database, leaseMs: number) {
     this.#database = database;
-    this.#clock = clock;
     this.#leaseMs = leaseMs;
   }
 
@@ -29,13 +26,13 @@ export class LeaseStore {
 
   /** Writes what the finished transactions of an attempt came to. @returns whether the lease is still held */
   advance(advance: AttemptProgress): Promise<boolean> {
-    return advanceLease(this.#database, this.#clock, advance);
+    return advanceLease(this.#database, advance);
   }
 
   /** Prolongs leases. @returns for each whether it is still held */
   async renew(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
     const startedAt = performance.now();
-    const extension = "due_at = now() + ($1::float8 + $2::float8) * interval '1 ms'";
+    const extension = "due_at = now() + $1::float8 * interval '1 ms'";
     const answers = await this.#write('queue-renew', extension, messages);
     messages.forEach((message, place) => {
       if (answers[place] === true) message.leaseEndsAt = startedAt + this.#leaseMs;
@@ -56,14 +53,13 @@ export class LeaseStore {
         text: `
           update queue_entry q
           set ${change}
-          from unnest((select $3::uuid[]), (select $4::text[]), (select $5::uuid[]), (select $6::bigint[])) with ordinality
+          from unnest((select $2::uuid[]), (select $3::text[]), (select $4::uuid[]), (select $5::bigint[])) with ordinality
             as held (owner, account_id, message_id, fence, place)
           where q.account_id = held.account_id and q.message_id = held.message_id
             and q.fence = held.fence and q.lease_owner = held.owner
-            and q.due_at + interval '0' > now() + $1::float8 * interval '1 ms' and $2::float8 is not null
+            and q.due_at + interval '0' > now() and $1::float8 is not null
           returning held.place::int as place`,
         values: [
-          this.#clock.offset,
           this.#leaseMs,
           messages.map((message) => message.owner),
           messages.map((message) => message.accountId),

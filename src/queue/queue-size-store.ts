@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 
 /** Up to this many entries are counted one by one. */
@@ -7,11 +6,9 @@ const maxExactCount = 10_000;
 /** Says how much waits, at a cost that does not grow with it. */
 export class QueueSizeStore {
   readonly #database: Database;
-  readonly #clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#clock = clock;
   }
 
   /** Entries (the planner's estimate where there are many) and the seconds that the longest due one has waited. */
@@ -35,14 +32,14 @@ export class QueueSizeStore {
             where q.account_id = waiting.account_id and q.priority = waiting.priority
             order by q.due_at limit 1) as due_at
           from waiting),
-        counted as (select count(*)::float8 as entries from (select from queue_entry limit $2) few)
-        select case when counted.entries < $2 then counted.entries
+        counted as (select count(*)::float8 as entries from (select from queue_entry limit $1) few)
+        select case when counted.entries < $1 then counted.entries
             else greatest(counted.entries, (select reltuples from pg_class where oid = 'queue_entry'::regclass)) end
             as entries,
-          (select coalesce(extract(epoch from now() + $1::float8 * interval '1 ms' - min(due_at)), 0)
+          (select coalesce(extract(epoch from now() - min(due_at)), 0)
             from first where due_at < 'infinity')::float8 as oldest
         from counted`,
-      values: [this.#clock.offset, maxExactCount],
+      values: [maxExactCount],
     });
     const [row] = rows;
     return { entries: row?.entries ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) };

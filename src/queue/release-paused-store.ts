@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { ccAddresses, domainOfAddress, toDomain } from '../message/message-sql.ts';
 
 /** Why a message waits whose recipients are all at paused destinations; names those that a resumption lets go. */
 export const pausedReason = 'its destination is paused';
@@ -16,7 +16,6 @@ const chunkSize = 500;
  */
 export async function releasePaused(
   { kysely }: Database,
-  clock: Clock,
   accountId: AccountId,
   destination: string | undefined,
 ): Promise<void> {
@@ -26,7 +25,6 @@ export async function releasePaused(
       accountId,
       destination ?? null,
       after,
-      clock.offset,
       pausedReason,
     ]);
     const { rows } = await kysely.executeQuery<{ seen: number; last: string | null }>(query);
@@ -36,17 +34,17 @@ export async function releasePaused(
 }
 
 const releaseStatement = `
-  with moment as materialized (select now() + $4::float8 * interval '1 ms' as now),
+  with moment as materialized (select now() as now),
   chosen as materialized (
     select q.message_id from queue_entry q
-    where q.account_id = $1 and q.message_id > $3 and q.reason = $5 and q.lease_owner is null
+    where q.account_id = $1 and q.message_id > $3 and q.reason = $4 and q.lease_owner is null
       and q.due_at < 'infinity'
       and ($2::text is null or exists (
         select from message m
         where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
-          and ($2 = split_part(lower(m.content ->> 'to'), '@', -1) or exists (
-            select from json_array_elements_text(m.content -> 'cc') cc
-            where $2 = split_part(lower(cc), '@', -1)))))
+          and ($2 = ${toDomain('m')} or exists (
+            select from ${ccAddresses('m')} cc
+            where $2 = ${domainOfAddress('cc')}))))
     order by q.message_id limit ${chunkSize} for update of q),
   released as (
     update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed by hand'

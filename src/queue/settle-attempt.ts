@@ -1,13 +1,7 @@
+import type { MessageState } from '../message/message-state.ts';
+import type { EventDraft } from '../message/write-events.ts';
 import type { AttemptResult, ClaimedMessage, RecipientResult } from './attempt.ts';
-import type { MessageState } from './message-state.ts';
 import { retryDelay } from './retry-schedule.ts';
-
-/** An event to write with the outcome. */
-export interface EventDraft {
-  readonly kind: string;
-  readonly recipient: number | null;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
 
 /** Events that were written about a message. */
 export interface RecordedEvents {

@@ -1,4 +1,6 @@
-import type { StoredEvent, StoredMessageStatus } from '../submission/message-status-store.ts';
+import { isOutcome } from '../message/describe-message.ts';
+import type { OutcomeKind } from '../message/event-kinds.ts';
+import type { StoredEvent, StoredMessageStatus } from '../message/message-status-store.ts';
 
 /** Why a message has not arrived, for the person who asks, and what they can do. */
 export interface DeliveryExplanation {
@@ -62,9 +64,7 @@ export function explainMessage(
   { message, entry, events }: StoredMessageStatus,
   recipient = 0,
 ): DeliveryExplanation {
-  const last = events.findLast(
-    (event) => event.recipient === recipient && event.kind in explainers,
-  );
+  const last = events.filter(isOutcome).findLast((event) => event.recipient === recipient);
   if (entry?.pending.includes(recipient) === true) return explainWaiting(entry, last);
   if (last === undefined)
     return message.state === 'queued'
@@ -73,12 +73,7 @@ export function explainMessage(
           nextStep: 'Wait a moment; if it stays so, see that a worker runs.',
         }
       : { sentence: `It is ${message.state}.`, nextStep: 'Look at its events.' };
-  return (
-    explainers[last.kind]?.(last) ?? {
-      sentence: `It is ${last.kind}.`,
-      nextStep: 'Look at its events.',
-    }
-  );
+  return explainers[last.kind](last);
 }
 
 function explainWaiting(
@@ -104,7 +99,7 @@ function explainWaiting(
   };
 }
 
-const explainers: Readonly<Record<string, (event: StoredEvent) => DeliveryExplanation>> = {
+const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryExplanation>> = {
   delivered: (event) => ({
     sentence: `The recipient’s server took it at ${event.at.toISOString()}.`,
     nextStep:

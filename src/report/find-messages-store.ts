@@ -2,6 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
+import { maxRecipients } from '../message/message-content.ts';
+import type { MessageState } from '../message/message-state.ts';
 import { recentFrom } from './message-id-range.ts';
 import { TimeBudget } from './time-budget.ts';
 
@@ -14,7 +16,7 @@ export interface MessageSearchFilter {
   readonly tag?: string | undefined;
   readonly templateId?: string | undefined;
   /** The last outcome of a recipient. */
-  readonly state?: string | undefined;
+  readonly state?: MessageState | undefined;
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
   /** The last message of the page before. */
@@ -28,7 +30,7 @@ interface FoundMessage {
   readonly recipient: number;
   /** Null: erased. */
   readonly address: string | null;
-  readonly state: string;
+  readonly state: MessageState;
   readonly templateId: string;
   readonly tag: string | null;
   readonly externalId: string | null;
@@ -42,8 +44,6 @@ export interface FoundPage {
   /** Where to look on where the look ended before the page was full; undefined otherwise. */
   readonly next: MessageId | undefined;
 }
-
-const maxRecipients = 6;
 
 /** How far one page looks for what hardly ever comes together. */
 interface SearchBudget {
@@ -120,7 +120,7 @@ async function searchRange(
   messages: number,
   maxScanned: number,
 ): Promise<SearchStep> {
-  // A message has at most 6 recipients; the page ends with a whole message.
+  // A message has at most `maxRecipients`; the page ends with a whole message.
   const rowLimit = messages * maxRecipients;
   const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, maxScanned);
   // What stands so many rows before the end of the look was looked at with all its recipients.

@@ -1,8 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import {
+  type ReportColumn,
+  type ReportColumnCounts,
+  reportColumns,
+} from '../message/event-kinds.ts';
 import { addHistograms, type LatencyPercentiles, latencyOf } from './latency.ts';
-import { type ReportColumn, type ReportColumnCounts, reportColumns } from './report-columns.ts';
 import type { ReportQuery } from './report-query.ts';
 import { isTimeGrouping, latencySource, reportSource } from './report-source-store.ts';
 

@@ -1,6 +1,6 @@
 import { csvLine } from '../feedback/csv-line.ts';
+import { reportColumns } from '../message/event-kinds.ts';
 import type { ReportResultRow } from './read-report-store.ts';
-import { reportColumns } from './report-columns.ts';
 import type { ReportGrouping } from './report-query.ts';
 
 /** A report as CSV (RFC 4180) with a header line; times to delivery are milliseconds. */

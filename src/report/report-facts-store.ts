@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { hardCauses } from '../feedback/suppression/suppress-bounced-store.ts';
+import { type ReportFilter, readerEventKinds, reportColumnFacts } from '../message/event-kinds.ts';
+import { contentMembers, kindList } from '../message/message-sql.ts';
 
 type Condition = RawBuilder<unknown>;
 
@@ -45,7 +47,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
       limit 1) as m
     ${parties}
     cross join lateral (
-      select case when e.kind in ('opened', 'clicked')
+      select case when e.kind in (${sql.raw(kindList(readerEventKinds))})
         then case e.detail ->> 'class' when 'person' then 'people' else 'machines' end end as class) as f
     where ${events}`;
 }
@@ -54,31 +56,30 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
 const parties = sql`
   left join lateral (
     select "to" as recipient, cc as copies, "from" as sender
-    from json_to_record(m.content) as content ("to" text, cc json, "from" json)) as c on true`;
+    from ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'from']))}) as c on true`;
 
 /** Lower case, bounded; empty once the message is erased. */
 function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`left(lower(coalesce(split_part(${address}, '@', -1), '')), 255)`;
 }
 
+/** What makes a fact count in a column, beside its kind. */
+const filters: Readonly<Record<ReportFilter, string>> = {
+  all: '',
+  hard: ' and hard',
+  soft: ' and not hard',
+  people: " and class = 'people'",
+  'first of people': " and class = 'people' and first",
+  machines: " and class = 'machines'",
+  'first of machines': " and class = 'machines' and first",
+};
+
 /** The counts of a group of facts. */
-export const countFacts = sql`
-  count(*) filter (where kind = 'accepted') as accepted,
-  count(*) filter (where kind = 'delivered') as delivered,
-  count(*) filter (where kind = 'bounced' and hard) as bounced_hard,
-  count(*) filter (where kind = 'bounced' and not hard) as bounced_soft,
-  count(*) filter (where kind = 'deferred') as deferred,
-  count(*) filter (where kind = 'expired') as expired,
-  count(*) filter (where kind = 'failed') as failed,
-  count(*) filter (where kind = 'uncertain') as uncertain,
-  count(*) filter (where kind = 'canceled') as canceled,
-  count(*) filter (where kind = 'complained') as complained,
-  count(*) filter (where kind = 'unsubscribed') as unsubscribed,
-  count(*) filter (where kind = 'opened' and class = 'people') as opened_people,
-  count(*) filter (where kind = 'opened' and class = 'people' and first) as opened_people_unique,
-  count(*) filter (where kind = 'opened' and class = 'machines') as opened_machines,
-  count(*) filter (where kind = 'opened' and class = 'machines' and first) as opened_machines_unique,
-  count(*) filter (where kind = 'clicked' and class = 'people') as clicked_people,
-  count(*) filter (where kind = 'clicked' and class = 'people' and first) as clicked_people_unique,
-  count(*) filter (where kind = 'clicked' and class = 'machines') as clicked_machines,
-  count(*) filter (where kind = 'clicked' and class = 'machines' and first) as clicked_machines_unique`;
+export const countFacts = sql.raw(
+  reportColumnFacts
+    .map(
+      ({ name, kind, filter }) =>
+        `count(*) filter (where kind = '${kind}'${filters[filter]}) as ${name}`,
+    )
+    .join(',\n  '),
+);

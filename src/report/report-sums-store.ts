@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { reportColumns } from '../message/event-kinds.ts';
 import { packSteps, sumHistograms, unpackSteps } from './histogram-store.ts';
-import { reportColumns } from './report-columns.ts';
 
 type Kysely = Database['kysely'];
 

@@ -3,8 +3,8 @@ import type { Follower } from '../feedback/feed/event-feed.ts';
 import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { reportColumns } from '../message/event-kinds.ts';
 import { packSteps, sumHistograms } from './histogram-store.ts';
-import { reportColumns } from './report-columns.ts';
 import { countFacts, reportFacts } from './report-facts-store.ts';
 import { addSums, rebuildSums } from './report-sums-store.ts';
 

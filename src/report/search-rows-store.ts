@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Follower } from '../feedback/feed/event-feed.ts';
 import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-
-/** Section 2.2 of the contract: at most 5 Cc addresses. */
-const maxCc = 5;
+import { outcomeKinds } from '../message/event-kinds.ts';
+import { maxCc } from '../message/message-content.ts';
+import { contentMembers, kindList } from '../message/message-sql.ts';
 
 /**
  * Writes the rows that messages are looked for by, and keeps their states, behind the messages themselves. Recipients
@@ -26,7 +26,7 @@ export const writeSearchRows: Follower = {
           coalesce(recipient, 0) as recipient, kind
         from message_event
         where tx >= ${from}::xid8 and tx < ${until}::xid8
-          and kind in ('delivered', 'deferred', 'bounced', 'expired', 'failed', 'uncertain', 'suppressed', 'canceled')
+          and kind in (${sql.raw(kindList(outcomeKinds))})
         order by account_id, message_id, recipient, at desc, id desc) as e
       where s.account_id = e.account_id and s.message_id = e.message_id and s.retention_days = e.retention_days
         and s.recipient = e.recipient and s.state <> e.kind`.execute(transaction);
@@ -42,7 +42,7 @@ async function insertRows(
       external_id)
     select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id
     from message m
-    left join lateral json_to_record(m.content) as content ("to" text, cc json, "suppressedCc" json) on true
+    left join lateral ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'suppressedCc']))} on true
     cross join lateral (
       select 0::bigint as place, content."to" as address, 'queued' as state
       union all

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../foundation/clock.ts';
 import { codeOf, isRetryable, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
 import { GroupCommit } from '../foundation/group-commit.ts';
@@ -15,7 +14,6 @@ import { type AcceptStore, UnknownOutcome } from './accept-store.ts';
 
 export interface AcceptorDependencies {
   readonly store: Pick<AcceptStore, 'insert' | 'isStored'>;
-  readonly clock: Clock;
   readonly log: Log;
   /** Told after each commit, so that workers of this process look at once. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
@@ -230,10 +228,10 @@ export class Acceptor {
   }
 
   async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly AcceptOutcome[]> {
-    const { store, clock } = this.#dependencies;
+    const { store } = this.#dependencies;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await store.insert(rows, clock.offset, repeated);
+        return await store.insert(rows, repeated);
       } catch (error) {
         if (!isRetryable(error) || attempt === maxAttempts) throw error;
       }

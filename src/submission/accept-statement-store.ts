@@ -1,3 +1,5 @@
+import { maxRecipients } from '../message/message-content.ts';
+
 /**
  * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries are one commit.
  * Its arrays are columns of the batch; row n of one is row n of the others. What comes back is only what was not
@@ -5,8 +7,8 @@
  *
  * Parameters: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags, $7
  * external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content; of each
- * recipient: $13 n, $14 account_id, $15 address, $16 transactional; $17 milliseconds that the clock is ahead; where some
- * rows have a key, of each row: $18 key, $19 request_hash, $20 suppressed recipients; null where it has none.
+ * recipient: $13 n, $14 account_id, $15 address, $16 transactional; where some
+ * rows have a key, of each row: $17 key, $18 request_hash, $19 suppressed recipients; null where it has none.
  */
 
 /** Bits of the flags. */
@@ -16,8 +18,10 @@ export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
 export const newUsageBit = 16;
 
+const allRecipients = Array.from({ length: maxRecipients }, (_, recipient) => recipient).join(',');
+
 // A query of its own is answered once for the statement, not once for each row.
-const now = "(select now() + $17::float8 * interval '1 ms')";
+const now = '(select now())';
 
 // The look-up of each recipient is lateral with a limit, so that it stays one index probe however large the table is.
 const blocked = `blocked as materialized (
@@ -30,7 +34,7 @@ const blocked = `blocked as materialized (
       and (s.expires_at is null or s.expires_at > ${now})
     limit 1) as hit)`;
 
-const keys = `unnest($1::text[], $2::uuid[], $18::text[], $19::bytea[], $20::text[])
+const keys = `unnest($1::text[], $2::uuid[], $17::text[], $18::bytea[], $19::text[])
     with ordinality as k (account_id, message_id, key, request_hash, suppressed, n)`;
 
 // Rows are taken in the order of the index, so that two batches never wait for each other crosswise.
@@ -45,7 +49,7 @@ function claims(refused: string): string {
 // One probe for each key, then an insertion that need not expect conflicts: where another node claims a key between the
 // two, the statement fails (`isKeyRace`), and is repeated in the careful form.
 const optimisticClaims = `taken as materialized (
-  select k.n from unnest($1::text[], $18::text[]) with ordinality as k (account_id, key, n)
+  select k.n from unnest($1::text[], $17::text[]) with ordinality as k (account_id, key, n)
   cross join lateral (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit),
 claimed as (${claims('select n from blocked union all select n from taken')})`;
@@ -58,7 +62,7 @@ const upsertClaims = `claimed as (${claims('select n from blocked')}
   where known.created_at <= ${now} - interval '24 hours'
   returning known.message_id),
 taken as materialized (
-  select k.n from unnest($2::uuid[], $18::text[]) with ordinality as k (message_id, key, n)
+  select k.n from unnest($2::uuid[], $17::text[]) with ordinality as k (message_id, key, n)
   where k.key is not null and k.message_id not in (select message_id from claimed)
     and k.n not in (select n from blocked))`;
 
@@ -80,7 +84,7 @@ function queueEntries(refused: string, repeated: boolean): string {
   return `queue_row as (
   insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
   select i.account_id, i.id, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
-    ${now} + i.lifetime * interval '1 second', ('{0,1,2,3,4,5}'::smallint[])[1:i.recipients]
+    ${now} + i.lifetime * interval '1 second', ('{${allRecipients}}'::smallint[])[1:i.recipients]
   from unnest($1::text[], $2::uuid[], $3::smallint[], $6::int4[], $10::int4[], $11::int4[])
     with ordinality as i (account_id, id, retention_days, flags, lifetime, recipients, n)
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;

@@ -83,29 +83,20 @@ export class AcceptStore {
   /**
    * Stores rows in one commit; those that are suppressed or whose key is taken are left out and said. Where a connection is
    * free, the statement is on its way when this returns.
-   * @param offset milliseconds added to the database's clock
    * @param repeated the rows may be stored already
    * @throws UnknownOutcome where the connection broke after the statement was sent
    */
-  async insert(
-    rows: readonly AcceptRow[],
-    offset: number,
-    repeated = false,
-  ): Promise<readonly AcceptOutcome[]> {
+  async insert(rows: readonly AcceptRow[], repeated = false): Promise<readonly AcceptOutcome[]> {
     try {
-      return await this.#insert(rows, offset, repeated);
+      return await this.#insert(rows, repeated);
     } catch (error) {
       if (repeated || !isKeyRace(error)) throw error;
-      return this.#insert(rows, offset, true);
+      return this.#insert(rows, true);
     }
   }
 
-  async #insert(
-    rows: readonly AcceptRow[],
-    offset: number,
-    repeated: boolean,
-  ): Promise<readonly AcceptOutcome[]> {
-    const query = toQuery(rows, offset, repeated);
+  async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly AcceptOutcome[]> {
+    const query = toQuery(rows, repeated);
     const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
       const refused = await this.#run<RefusedRow>(client, query);
@@ -194,7 +185,7 @@ function flagsOf(row: AcceptRow): number {
   );
 }
 
-function toQuery(rows: readonly AcceptRow[], offset: number, repeated: boolean): pg.QueryConfig {
+function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig {
   const values: unknown[] = [
     textArray(rows.map((row) => row.accountId)),
     uuidArray(rows.map((row) => row.id)),
@@ -212,7 +203,6 @@ function toQuery(rows: readonly AcceptRow[], offset: number, repeated: boolean):
       'json',
     ),
     ...recipientColumns(rows),
-    offset,
   ];
   const keys = keyColumns(rows);
   if (keys === undefined) {

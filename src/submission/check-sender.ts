@@ -6,9 +6,9 @@ import {
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import type { MessageSender } from '../message/message-content.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { Sender } from '../sender/sender-store.ts';
-import type { MessageSender } from './message-content.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /** Whom a message comes from, checked. */

@@ -1,4 +1,3 @@
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
@@ -13,7 +12,6 @@ import { withTimeout } from './with-timeout.ts';
 
 export interface CommitDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain'>;
 }
 
@@ -61,9 +59,7 @@ export async function findReplay(
   key: IdempotencyKey,
 ): Promise<Receipt | undefined> {
   const { kysely } = dependencies.database;
-  const stored = await withTimeout(
-    findIdempotencyKey(kysely, accountId, key.text, dependencies.clock.offset),
-  );
+  const stored = await withTimeout(findIdempotencyKey(kysely, accountId, key.text));
   if (stored === undefined) return undefined;
   if (stored.requestHash !== key.requestHash) throw new Fault('IDEMPOTENCY_MISMATCH');
   const { messageId, suppressedRecipients } = stored;

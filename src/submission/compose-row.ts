@@ -1,14 +1,12 @@
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
+import type { MessageContent } from '../message/message-content.ts';
+import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import type { CheckedSender } from './check-sender.ts';
 import type { IdempotencyKey } from './idempotency.ts';
-import type { MessageContent } from './message-content.ts';
 import type { ParsedSendRequest } from './send-request.ts';
-
-/** Seconds that a message is tried for when it may be late. */
-const maxLifetimeSeconds = 48 * 60 * 60;
 
 /** A request that passed every check. */
 export interface CheckedRequest {
@@ -38,7 +36,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     externalId: request.externalId,
     tag: request.tag,
     clientId: admission.clientId,
-    lifetimeSeconds: request.deliverWhenDelayed ? maxLifetimeSeconds : template.freshnessSeconds,
+    lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc],
     suppressed: [],
     content: JSON.stringify(contentOf(request, sender)),

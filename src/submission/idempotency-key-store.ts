@@ -12,13 +12,11 @@ export interface StoredIdempotencyKey {
 
 /**
  * The key of an account where a request was accepted with it within the last 24 hours.
- * @param offset milliseconds added to the database's clock
  */
 export async function findIdempotencyKey(
   kysely: Database['kysely'],
   accountId: AccountId,
   key: string,
-  offset: number,
 ): Promise<StoredIdempotencyKey | undefined> {
   const { rows } = await sql<{
     request_hash: Buffer;
@@ -27,9 +25,7 @@ export async function findIdempotencyKey(
   }>`
     select request_hash, message_id, suppressed_recipients from idempotency_key
     where account_id = ${accountId} and key = ${key}
-      and created_at > now() + ${offset}::float8 * interval '1 ms' - interval '24 hours'`.execute(
-    kysely,
-  );
+      and created_at > now() - interval '24 hours'`.execute(kysely);
   const [row] = rows;
   return (
     row && {
@@ -43,36 +39,30 @@ export async function findIdempotencyKey(
 /**
  * Removes keys that are older than 24 hours, where no other process began with that within half an hour. Goes through the table a
  * range of pages at a time, so that no statement runs for long and no request pays for an index by age.
- * @param offset milliseconds added to the database's clock
  * @param pages of one statement
  * @returns how many were removed
  */
 export async function removeOldIdempotencyKeys(
   kysely: Database['kysely'],
-  offset: number,
   pages = 1_000,
 ): Promise<number> {
-  if (!(await beginSweep(kysely, offset))) return 0;
+  if (!(await beginSweep(kysely))) return 0;
   const end = await countPages(kysely);
   let removed = 0;
   for (let page = 0; page < end; page += pages) {
     const { numAffectedRows } = await sql`
       delete from idempotency_key
       where ctid >= ${`(${page},0)`}::tid and ctid < ${`(${page + pages},0)`}::tid
-        and created_at <= now() + ${offset}::float8 * interval '1 ms' - interval '24 hours'`.execute(
-      kysely,
-    );
+        and created_at <= now() - interval '24 hours'`.execute(kysely);
     removed += Number(numAffectedRows ?? 0);
   }
   return removed;
 }
 
-async function beginSweep(kysely: Database['kysely'], offset: number): Promise<boolean> {
+async function beginSweep(kysely: Database['kysely']): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update idempotency_sweep set begun_at = now() + ${offset}::float8 * interval '1 ms'
-    where begun_at <= now() + ${offset}::float8 * interval '1 ms' - interval '30 minutes'`.execute(
-    kysely,
-  );
+    update idempotency_sweep set begun_at = now()
+    where begun_at <= now() - interval '30 minutes'`.execute(kysely);
   return numAffectedRows === 1n;
 }
 

@@ -1,19 +1,17 @@
 import { tokenOperations } from '../access/token-operations.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import { parseMessageId } from '../foundation/ids.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
+import { describeMessage } from '../message/describe-message.ts';
+import { readMessageStatus } from '../message/message-status-store.ts';
 import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
-import { describeMessage } from './describe-message.ts';
-import { readMessageStatus } from './message-status-store.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface MessageStatusDependencies extends AdmissionDependencies {
   readonly database: Database;
-  readonly clock: Clock;
 }
 
 interface StatusRoute {
@@ -43,9 +41,7 @@ export function registerMessageStatusRoute(
       const messageId = parseMessageId(messageText);
       if (messageId === undefined) throw unknownMessage();
       const { kysely } = dependencies.database;
-      const status = await withTimeout(
-        readMessageStatus(kysely, account.id, messageId, dependencies.clock.offset),
-      );
+      const status = await withTimeout(readMessageStatus(kysely, account.id, messageId));
       if (status === undefined) throw unknownMessage();
       return reply
         .header('cache-control', 'no-store')

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
+import { maxCc } from '../message/message-content.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
@@ -140,7 +141,7 @@ function addTextProblems(value: unknown, details: FaultDetail[]): void {
   }
   const cc = member(envelope, 'ccAddressList');
   if (Array.isArray(cc)) {
-    cc.slice(0, 5).forEach((text: unknown, index) => {
+    cc.slice(0, maxCc).forEach((text: unknown, index) => {
       if (typeof text === 'string') readAddress(text, `envelope.ccAddressList[${index}]`, details);
     });
   }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
 
 /** More than an address can have (RFC 5321 section 4.5.3.1.3); which ones are addresses is checked later. */
 const maxAddress = 320;
@@ -12,7 +13,7 @@ const envelope = Type.Object(
     toAddress: Type.String({ description: 'Recipient.', maxLength: maxAddress }),
     ccAddressList: Type.Optional(
       Type.Array(Type.String({ maxLength: maxAddress }), {
-        maxItems: 5,
+        maxItems: maxCc,
         description: 'Addresses of the Cc header.',
       }),
     ),
@@ -42,7 +43,7 @@ const envelope = Type.Object(
 const content = Type.Object(
   {
     subjectLine: Type.Optional(
-      Type.String({ maxLength: 90, description: 'Default: the template’s subject.' }),
+      Type.String({ maxLength: maxSubjectLength, description: 'Default: the template’s subject.' }),
     ),
     personalizationDataMap: Type.Optional(
       // Not a record by pattern: `.` would leave out keys with a line break.
@@ -53,7 +54,10 @@ const content = Type.Object(
       }),
     ),
     previewText: Type.Optional(
-      Type.String({ maxLength: 240, description: 'Default: the template’s preview text.' }),
+      Type.String({
+        maxLength: maxPreviewLength,
+        description: 'Default: the template’s preview text.',
+      }),
     ),
   },
   strict,

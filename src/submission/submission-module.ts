@@ -2,7 +2,6 @@ import type { Registry } from 'prom-client';
 import type { AccessModule } from '../access/access-module.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
@@ -25,7 +24,6 @@ import { SubmissionUpkeep } from './submission-upkeep.ts';
 
 export interface SubmissionDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
   readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
@@ -93,12 +91,11 @@ const serviceClientId = 'signalpost' as ClientId;
 
 /** Connects the parts of the send operation with each other. */
 export function createSubmission(dependencies: SubmissionDependencies): Submission {
-  const { database, clock, log } = dependencies;
+  const { database, log } = dependencies;
   // Batches and rows that are tried by themselves: one that waits for a lock holds up no other.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
   const acceptor = new Acceptor({
     store,
-    clock,
     log,
     onAccepted: dependencies.onAccepted,
     onBatch: (rows) => metrics.batch(rows),
@@ -107,22 +104,22 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   const keys = new IdempotencyLocks();
   const parser = new SendBodyParser();
   const usage = new RecentTemplateUsage();
-  const upkeep = new SubmissionUpkeep({ database, clock, log });
+  const upkeep = new SubmissionUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
   return {
     registerRoutes(http) {
       const { access, senders, templates } = dependencies;
       const { authenticator, facts } = access;
       const checks = { authenticator, facts, senders, templates, parser, keys, quotas, usage };
-      registerSendEmailRoute(http, { ...checks, database, clock, acceptor, metrics });
-      registerMessageStatusRoute(http, { authenticator, facts, database, clock });
+      registerSendEmailRoute(http, { ...checks, database, acceptor, metrics });
+      registerMessageStatusRoute(http, { authenticator, facts, database });
     },
     async sendServiceMessage(accountId, templateId, message) {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');
       const { senders, templates } = dependencies;
       return sendEmail(
-        { senders, templates, parser, keys, quotas, usage, database, clock, acceptor },
+        { senders, templates, parser, keys, quotas, usage, database, acceptor },
         {
           admission: { account, clientId: serviceClientId, templates: undefined },
           templateText: templateId,

@@ -1,17 +1,15 @@
-import type { Clock } from '../foundation/clock.ts';
 import { syncIdClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import { ensureMessagePartitions } from '../message/message-partitions-store.ts';
 import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
-import { ensureMessagePartitions } from './message-partitions-store.ts';
 
 const hourMs = 60 * 60 * 1000;
 const minuteMs = 60 * 1000;
 
 interface UpkeepDependencies {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -43,9 +41,9 @@ export class SubmissionUpkeep {
   }
 
   async #run(): Promise<void> {
-    const { database, clock, log } = this.#dependencies;
+    const { database, log } = this.#dependencies;
     await syncIdClock(database.pool, log);
     await ensureMessagePartitions(this.#dependencies);
-    await removeOldIdempotencyKeys(database.kysely, clock.offset);
+    await removeOldIdempotencyKeys(database.kysely);
   }
 }

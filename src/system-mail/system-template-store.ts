@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { namedAdvisoryLocks } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import { systemAccountId } from '../outbox/system-mail.ts';
@@ -8,7 +9,7 @@ type Kysely = Database['kysely'];
 
 /** Serializes transactions that publish system templates. */
 export async function lockSystemTemplates(transaction: Kysely): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('signalpost system templates', 0))`.execute(
+  await sql`select pg_advisory_xact_lock(hashtextextended(${namedAdvisoryLocks.systemTemplates}, 0))`.execute(
     transaction,
   );
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
+import { eventKinds } from '../message/event-kinds.ts';
 import {
   claimPending,
   type PendingDelivery,
@@ -118,7 +119,7 @@ async function deliverOne(
 /** The body (Standard Webhooks: type, timestamp, data). */
 function bodyOf(delivery: PendingDelivery, messageId: MessageId): string {
   return JSON.stringify({
-    type: `message.${delivery.kind}`,
+    type: eventKinds[delivery.kind].webhook,
     timestamp: delivery.at.toISOString(),
     data: {
       eventId: delivery.eventId,

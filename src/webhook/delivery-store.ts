@@ -2,13 +2,15 @@ import { sql } from 'kysely';
 import type { FeedWindow } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { WebhookKind } from '../message/event-kinds.ts';
+import { recipientAddress } from '../message/message-sql.ts';
 
 type Kysely = Database['kysely'];
 
 /** An event that an endpoint is to hear of, with what its body says. */
 export interface PendingDelivery {
   readonly eventId: string;
-  readonly kind: string;
+  readonly kind: WebhookKind;
   readonly recipient: number | null;
   readonly at: Date;
   readonly detail: Readonly<Record<string, unknown>>;
@@ -95,7 +97,7 @@ export async function claimPending(
     select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
       m.external_id as "externalId", d.claimed_until::text as claim,
-      case when coalesce(d.recipient, 0) = 0 then m.content ->> 'to' else m.content -> 'cc' ->> (d.recipient - 1) end as address
+      ${sql.raw(recipientAddress('m', 'd.recipient'))} as address
     from taken d
     left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
     order by d.place`.execute(kysely);
@@ -153,7 +155,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed';
 export interface LoggedDelivery {
   readonly eventId: string;
   readonly messageId: MessageId;
-  readonly kind: string;
+  readonly kind: WebhookKind;
   readonly at: Date;
   readonly state: DeliveryState;
   readonly attempts: number;

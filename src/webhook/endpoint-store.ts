@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
+import type { WebhookKind } from '../message/event-kinds.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
-import type { WebhookKind } from './webhook-kinds.ts';
 
 type Kysely = Database['kysely'];
 

@@ -21,9 +21,9 @@ import { addSuppressions } from '../../src/feedback/suppression/suppression-stor
 import { writeEngagements } from '../../src/feedback/tracking/engagement-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, type MessageId, newId } from '../../src/foundation/ids.ts';
+import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
-import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -6,7 +6,7 @@ import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
-const controls = new QueueControlStore(world.database, world.clock);
+const controls = new QueueControlStore(world.database);
 afterEach(async () => {
   await world.close();
   await world.database.pool.query('delete from queue_entry');

@@ -25,9 +25,9 @@ async function startBehindGate(port: number) {
   const { clock, log } = world;
   const worker = new Worker({
     stores: {
-      claims: new ClaimStore(database, clock, 30_000),
-      leases: new LeaseStore(database, clock, 30_000),
-      outcomes: new CompleteStore(database, clock),
+      claims: new ClaimStore(database, 30_000),
+      leases: new LeaseStore(database, 30_000),
+      outcomes: new CompleteStore(database),
     },
     attempt: world.delivery(new SmtpPool(inboxServer(port))),
     clock,

@@ -9,7 +9,7 @@ import {
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
-const store = new DeferStore(world.database, world.clock);
+const store = new DeferStore(world.database);
 const crowd: Backlog = {
   accountId: account,
   domain: 'slow.test',

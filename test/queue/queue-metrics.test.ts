@@ -8,7 +8,7 @@ import { DeliveryWorld } from '../support/delivery-world.ts';
 const world = await DeliveryWorld.create();
 const { database, clock, log } = world;
 const registry = new Registry();
-registerQueueMetrics(registry, new QueueSizeStore(database, clock), clock, () => 0, log);
+registerQueueMetrics(registry, new QueueSizeStore(database), clock, () => 0, log);
 
 /** What a scrape says of the queue. */
 async function scrape(): Promise<Record<string, number>> {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
+import { isFinalState } from '../../src/message/message-state.ts';
 import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
 import type { ClaimedMessage, RecipientResult } from '../../src/queue/attempt.ts';
-import { isFinalState } from '../../src/queue/message-state.ts';
 import {
   jitter,
   type RetryKind,

@@ -11,7 +11,6 @@ import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import { unsubscribe } from '../../src/feedback/unsubscribe/unsubscribe-store.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
@@ -153,7 +152,7 @@ async function makeByProduct(): Promise<Database> {
   await reaches(await send('slow1@people.test', { late: false }), 'expired');
   const stopped = await send('slow2@people.test');
   await reaches(stopped, 'deferred');
-  await new QueueControlStore(place.database, systemClock).control('cancel', {
+  await new QueueControlStore(place.database).control('cancel', {
     accountId: place.shop.id,
     messageId: stopped,
   });
@@ -164,7 +163,7 @@ async function makeByProduct(): Promise<Database> {
     { source: arf, digest: 'arf' },
   );
   assert.ok(report !== undefined);
-  await writeFeedbackEvents(kysely, [report], 0);
+  await writeFeedbackEvents(kysely, [report]);
   await unsubscribe(
     kysely,
     {
@@ -174,7 +173,6 @@ async function makeByProduct(): Promise<Database> {
       address: 'r@people.test' as EmailAddress,
     },
     'one-click',
-    0,
   );
   await waitFor('search rows', async () => {
     const { rows } = await pool.query(

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
+import type { StoredMessageStatus } from '../../src/message/message-status-store.ts';
 import { explainMessage } from '../../src/report/explain-message.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { sumHistograms } from '../../src/report/histogram-store.ts';
@@ -14,7 +15,6 @@ import { parseTimeZone, type ReportQuery, reportGroups } from '../../src/report/
 import { ReportUpkeep } from '../../src/report/report-upkeep.ts';
 import { rebuildReport, rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
-import type { StoredMessageStatus } from '../../src/submission/message-status-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
@@ -440,7 +440,7 @@ test('what hardly ever comes together is looked for step by step, and nothing is
   const seen: string[] = [];
   let pages = 0;
   for (let before: string | undefined, limit = 3; pages < 100; pages += 1) {
-    const filter = { tag: 'often', templateId: 't1', state: 'bounced', limit };
+    const filter = { tag: 'often', templateId: 't1', state: 'bounced' as const, limit };
     const where = before === undefined ? {} : { before: before as never };
     const { found, next } = await findMessages(
       kysely,

@@ -33,16 +33,16 @@ const look = `
   process.exit(found === 1 ? 0 : 1);`;
 
 test('a batch is stored although its process is busy from the moment it was given out', async () => {
-  await store.insert([makeAcceptRow()], 0);
+  await store.insert([makeAcceptRow()]);
   const row = makeAcceptRow();
-  const outcome = store.insert([row], 0);
+  const outcome = store.insert([row]);
   const seen = spawnSync(process.execPath, ['--input-type=module', '-e', look, url, row.id]);
   assert.equal(seen.status, 0, seen.stderr.toString());
   assert.equal((await outcome)[0]?.kind, 'accepted');
 });
 
 test('a connection that broke while it was free fails no batch', async () => {
-  await store.insert([makeAcceptRow()], 0);
+  await store.insert([makeAcceptRow()]);
   const pids = await backends();
   assert.ok(pids.length > 0);
   await database.pool.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [
@@ -51,12 +51,12 @@ test('a connection that broke while it was free fails no batch', async () => {
   await waitFor('the end of the backends', async () => (await backends()).length === 0);
   // What they said last is read by now, or in this turn.
   await setImmediate();
-  assert.equal((await store.insert([makeAcceptRow()], 0))[0]?.kind, 'accepted');
+  assert.equal((await store.insert([makeAcceptRow()]))[0]?.kind, 'accepted');
 });
 
 test('more batches than connections all get their turn', async () => {
   const outcomes = await Promise.all(
-    Array.from({ length: 12 }, () => store.insert([makeAcceptRow()], 0)),
+    Array.from({ length: 12 }, () => store.insert([makeAcceptRow()])),
   );
   assert.deepEqual(new Set(outcomes.map(([outcome]) => outcome?.kind)), new Set(['accepted']));
   assert.ok((await backends()).length <= 2);
@@ -64,8 +64,8 @@ test('more batches than connections all get their turn', async () => {
 
 test('closing waits for a batch under way and leaves no connection', async () => {
   const closing = new AcceptStore({ url }, 2);
-  await closing.insert([makeAcceptRow()], 0);
-  const outcome = closing.insert([makeAcceptRow()], 0);
+  await closing.insert([makeAcceptRow()]);
+  const outcome = closing.insert([makeAcceptRow()]);
   await closing.close();
   assert.equal((await outcome)[0]?.kind, 'accepted');
   await waitFor('the end of its backends', async () => (await backends()).length <= 2);

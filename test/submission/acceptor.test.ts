@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { systemClock } from '../../src/foundation/clock.ts';
 import { Fault } from '../../src/foundation/errors.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
@@ -27,7 +26,6 @@ function makeAcceptor(limits: Partial<typeof defaultAcceptorLimits> = {}): Accep
   return new Acceptor(
     {
       store,
-      clock: systemClock,
       log: createLog('silent'),
       onAccepted: (accountIds) => told.push([...accountIds]),
     },
@@ -91,7 +89,7 @@ test('a key that another node claims after the look-up is taken, and the rest of
        values ($1, 'raced', '\\x00', gen_random_uuid(), now())`,
       [rows[0]?.accountId],
     );
-    const inserted = store.insert(rows, 0);
+    const inserted = store.insert(rows);
     await waitFor('the batch to meet the key', async () => {
       const waiting = await database.pool.query(
         `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'signalpost accept'

@@ -191,11 +191,11 @@ export class DeliveryWorld {
   }
 
   stores(leaseMs = 30_000) {
-    const { database, clock } = this;
+    const { database } = this;
     return {
-      claims: new ClaimStore(database, clock, leaseMs),
-      leases: new LeaseStore(database, clock, leaseMs),
-      outcomes: new CompleteStore(database, clock),
+      claims: new ClaimStore(database, leaseMs),
+      leases: new LeaseStore(database, leaseMs),
+      outcomes: new CompleteStore(database),
     };
   }
 
@@ -215,7 +215,7 @@ export class DeliveryWorld {
       options: { pollMs: 50, graceMs: 500, ...options },
       onRecorded: registerQueueMetrics(
         registry,
-        new QueueSizeStore(this.database, clock),
+        new QueueSizeStore(this.database),
         clock,
         () => 0,
         log,

@@ -46,7 +46,7 @@ export function startDirectNode(
     },
   });
   const staging = { redirect: undefined, allow: [] };
-  const deferBacklog = createDeferBacklog(new DeferStore(database, clock), log);
+  const deferBacklog = createDeferBacklog(new DeferStore(database), log);
   const findVersion = (): LoadedTemplate => world.template;
   const attempt = createDelivery({ findVersion, transport, staging, log, deferBacklog });
   shaper.start();

@@ -18,9 +18,9 @@ const database = openDatabase({ url });
 const log = pino({ level: 'silent' });
 const worker = new Worker({
   stores: {
-    claims: new ClaimStore(database, systemClock, leaseMs),
-    leases: new LeaseStore(database, systemClock, leaseMs),
-    outcomes: new CompleteStore(database, systemClock),
+    claims: new ClaimStore(database, leaseMs),
+    leases: new LeaseStore(database, leaseMs),
+    outcomes: new CompleteStore(database),
   },
   attempt: createDelivery({
     findVersion: async (accountId, templateId, version) => {

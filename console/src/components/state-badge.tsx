@@ -1,7 +1,8 @@
 import { Badge } from '@mantine/core';
-import { textOr } from '../texts/text.ts';
+import type { Message } from '../api/management.generated.ts';
+import { text } from '../texts/text.ts';
 
-const colors: Readonly<Record<string, string>> = {
+const colors: Readonly<Record<Message['state'], string>> = {
   queued: 'gray',
   sending: 'blue',
   deferred: 'yellow',
@@ -12,17 +13,13 @@ const colors: Readonly<Record<string, string>> = {
   uncertain: 'grape',
   suppressed: 'orange',
   canceled: 'gray',
-  opened: 'teal',
-  clicked: 'teal',
-  complained: 'red',
-  unsubscribed: 'orange',
 };
 
-/** A message state or event as a word; the color only reinforces it. */
-export function StateBadge({ state }: { state: string }) {
+/** A message state as a word; the color only reinforces it. */
+export function StateBadge({ state }: { state: Message['state'] }) {
   return (
-    <Badge className="state-badge" data-color={colors[state] ?? 'gray'} variant="light" tt="none">
-      {textOr(`state.${state}`, state)}
+    <Badge className="state-badge" data-color={colors[state]} variant="light" tt="none">
+      {text(`state.${state}`)}
     </Badge>
   );
 }

@@ -1,16 +1,20 @@
 import { Alert, Text } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
-import { text, textOr } from '../texts/text.ts';
+import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 
-const colors: Readonly<Record<string, string>> = {
+const colors: Readonly<Record<Message['state'], string>> = {
+  queued: 'blue',
+  sending: 'blue',
+  deferred: 'blue',
   delivered: 'green',
   bounced: 'red',
-  failed: 'red',
   expired: 'orange',
-  suppressed: 'orange',
+  failed: 'red',
   uncertain: 'grape',
+  suppressed: 'orange',
+  canceled: 'blue',
 };
 
 /** Explains why a message hasn't arrived: state, last reply and next step. */
@@ -20,11 +24,11 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
   const { reply, reason } = parseEventDetail(last?.detail);
   return (
     <Alert
-      color={colors[state] ?? 'blue'}
+      color={colors[state]}
       title={text(state === 'delivered' ? 'why.delivered' : 'why.title')}
       role="status"
     >
-      <Text size="sm">{textOr(`why.state.${state}`, state)}</Text>
+      <Text size="sm">{text(`why.state.${state}`)}</Text>
       {reply !== undefined && state !== 'delivered' && (
         <Text size="sm">{text('why.reply', { reply })}</Text>
       )}

@@ -9,7 +9,7 @@ import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
-import { isFinalMessageState } from './final-states.ts';
+import { isFinalMessageState } from './message-states.ts';
 
 /** The actions available in the state of a message: retry, pause, resume, cancel, resend. */
 export function MessageActions({ message }: { message: Message }) {

@@ -3,12 +3,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { text, textOr } from '../texts/text.ts';
-import {
-  type MessageFilters,
-  messagePeriods,
-  messageStates,
-  readMessageFilters,
-} from './message-filters.ts';
+import { type MessageFilters, messagePeriods, readMessageFilters } from './message-filters.ts';
+import { shownStates } from './message-states.ts';
 
 const route = getRouteApi('/$account/messages');
 
@@ -29,9 +25,9 @@ export function MessageFilterBar() {
         onChange={(event) => change({ state: event.currentTarget.value })}
         data={[
           { value: '', label: text('messages.anyState') },
-          ...messageStates.map((state) => ({
+          ...shownStates.map((state) => ({
             value: state,
-            label: textOr(`state.${state}`, state),
+            label: text(`state.${state}`),
           })),
         ]}
       />

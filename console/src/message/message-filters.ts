@@ -1,3 +1,5 @@
+import { shownStates } from './message-states.ts';
+
 /** Filters of the message log, kept in the page URL. */
 export interface MessageFilters {
   readonly state?: string;
@@ -8,19 +10,6 @@ export interface MessageFilters {
   /** Name of a period in `periods`. */
   readonly period?: string;
 }
-
-export const messageStates = [
-  'queued',
-  'sending',
-  'deferred',
-  'delivered',
-  'bounced',
-  'expired',
-  'failed',
-  'uncertain',
-  'suppressed',
-  'canceled',
-] as const;
 
 /** Hours of each period. */
 export const messagePeriods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
@@ -36,7 +25,7 @@ export function readMessageFilters(search: Readonly<Record<string, unknown>>): M
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && text !== '') filters[name] = text;
   }
-  if (filters.state !== undefined && !(messageStates as readonly string[]).includes(filters.state))
+  if (filters.state !== undefined && !(shownStates as readonly string[]).includes(filters.state))
     delete filters.state;
   if (filters.period !== undefined && !Object.hasOwn(messagePeriods, filters.period))
     delete filters.period;

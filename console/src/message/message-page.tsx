@@ -10,9 +10,9 @@ import { RowsSkeleton } from '../components/rows.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
-import { isFinalMessageState } from './final-states.ts';
 import { MessageActions } from './message-actions.tsx';
 import { MessageFacts } from './message-facts.tsx';
+import { isFinalMessageState } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel } from './rendered-message.tsx';
 

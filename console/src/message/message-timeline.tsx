@@ -1,8 +1,9 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
-import { text, textOr } from '../texts/text.ts';
+import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
+import { eventName } from './event-texts.ts';
 
 /** The events of a message in order, with their source. */
 export function MessageTimeline({ message }: { message: Message }) {
@@ -20,7 +21,7 @@ export function MessageTimeline({ message }: { message: Message }) {
         {message.events.map((event) => (
           <Timeline.Item
             key={`${event.at} ${event.kind} ${event.recipient}`}
-            title={textOr(`state.${event.kind}`, event.kind)}
+            title={eventName(event.kind)}
           >
             <Text size="sm" c="dimmed">
               <TimeText value={event.at} />

@@ -15,7 +15,7 @@ import { StateBadge } from '../components/state-badge.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { MessageFilterBar } from './message-filter-bar.tsx';
-import { type messageStates, periodStart, readMessageFilters } from './message-filters.ts';
+import { periodStart, readMessageFilters } from './message-filters.ts';
 
 const route = getRouteApi('/$account/messages');
 
@@ -30,7 +30,13 @@ export function MessagesPage() {
     read(cursor) {
       const { period, state, ...rest } = filters;
       const from = periodStart(period);
-      const query = { ...rest, state: state as MessageState | undefined, from, cursor, limit: 50 };
+      const query = {
+        ...rest,
+        state: state as MessageLine['state'] | undefined,
+        from,
+        cursor,
+        limit: 50,
+      };
       return answerOf(
         api.GET('/accounts/{accountId}/messages', { params: { path: { accountId }, query } }),
       );
@@ -69,8 +75,6 @@ export function MessagesPage() {
     </>
   );
 }
-
-type MessageState = (typeof messageStates)[number];
 
 const idOf = ({ id }: MessageLine) => id;
 

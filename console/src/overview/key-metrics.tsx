@@ -9,6 +9,7 @@ import {
   formatShare,
 } from '../format/format-number.ts';
 import { CountPlot } from '../report/count-plot.tsx';
+import { figureOf } from '../report/report-figures.ts';
 import { lastDays, useReport } from '../report/use-report.ts';
 import { text } from '../texts/text.ts';
 import { useQueue } from './use-overview.ts';
@@ -73,17 +74,16 @@ function metricsOf(report: Report | undefined, waiting: string | undefined): Met
   const row = report?.rows[0];
   const counts = row?.counts;
   const number = (value: number) => (report === undefined ? '–' : formatNumber(value));
-  const accepted = counts?.accepted ?? 0;
-  const bounced = (counts?.bounced_hard ?? 0) + (counts?.bounced_soft ?? 0);
+  const accepted = figureOf('accepted', counts);
   const part = (value: number) => ({
     value: number(value),
     ...(accepted > 0 && { share: formatShare(value, accepted) }),
   });
   return [
     { name: text('reports.accepted'), value: number(accepted) },
-    { name: text('reports.delivered'), ...part(counts?.delivered ?? 0) },
-    { name: text('reports.bounced'), ...part(bounced) },
-    { name: text('reports.opened'), ...part(counts?.opened_people_unique ?? 0) },
+    { name: text('reports.delivered'), ...part(figureOf('delivered', counts)) },
+    { name: text('reports.bounced'), ...part(figureOf('bounced', counts)) },
+    { name: text('reports.opened'), ...part(figureOf('opened', counts)) },
     { name: text('overview.waiting'), value: waiting ?? '–' },
     {
       name: text('reports.latency'),

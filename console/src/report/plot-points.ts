@@ -1,4 +1,5 @@
 import type { ReportRow } from '../api/management.generated.ts';
+import { figureOf } from './report-figures.ts';
 import type { ReportPeriod } from './use-report.ts';
 
 /** Delivery counts of a day or hour. */
@@ -25,14 +26,14 @@ export function plotPoints(
   const points: PlotPoint[] = [];
   for (let at = new Date(period.from); at < end; at = next(at, unit)) {
     const count = counts.get(localKey(at).slice(0, unit === 'day' ? 10 : 13));
-    const delivered = count?.delivered ?? 0;
-    const bounced = (count?.bounced_hard ?? 0) + (count?.bounced_soft ?? 0);
+    const delivered = figureOf('delivered', count);
+    const bounced = figureOf('bounced', count);
     points.push({
       at,
       delivered,
       bounced,
-      open: Math.max((count?.accepted ?? 0) - delivered - bounced, 0),
-      opened: count?.opened_people_unique ?? 0,
+      open: Math.max(figureOf('accepted', count) - delivered - bounced, 0),
+      opened: figureOf('opened', count),
     });
   }
   return points;

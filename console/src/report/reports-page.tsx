@@ -10,6 +10,7 @@ import { formatDuration, formatNumber, formatShare } from '../format/format-numb
 import { formatDay } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { CountPlot } from './count-plot.tsx';
+import { figureOf, type ReportFigure } from './report-figures.ts';
 import {
   defaultReportFilters,
   type ReportFilters,
@@ -98,24 +99,20 @@ export function ReportsPage() {
 }
 
 function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow>[] {
-  const count = (
-    title: string,
-    of: (row: ReportRow) => number,
-    share = true,
-  ): Column<ReportRow> => ({
-    title,
+  const count = (figure: ReportFigure, share = true): Column<ReportRow> => ({
+    title: text(`reports.${figure}`),
     numeric: true,
     cell: (row) => (
       // One thing, also where the cells of a row are lines of their own.
       <div>
-        {formatNumber(of(row))}
+        {formatNumber(figureOf(figure, row.counts))}
         {share && (
           <Text span size="xs" c="dimmed">
             {' '}
-            {formatShare(of(row), row.counts.accepted)}
+            {formatShare(figureOf(figure, row.counts), row.counts.accepted)}
           </Text>
         )}
-        {earlier !== undefined && <Change row={row} of={of} earlier={earlier} />}
+        {earlier !== undefined && <Change row={row} figure={figure} earlier={earlier} />}
       </div>
     ),
   });
@@ -124,12 +121,12 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
       title: text('reports.name'),
       cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.nameless'),
     },
-    count(text('reports.accepted'), ({ counts }) => counts.accepted, false),
-    count(text('reports.delivered'), ({ counts }) => counts.delivered),
-    count(text('reports.bounced'), ({ counts }) => counts.bounced_hard + counts.bounced_soft),
-    count(text('reports.opened'), ({ counts }) => counts.opened_people_unique),
-    count(text('reports.clicked'), ({ counts }) => counts.clicked_people_unique),
-    count(text('reports.complained'), ({ counts }) => counts.complained),
+    count('accepted', false),
+    count('delivered'),
+    count('bounced'),
+    count('opened'),
+    count('clicked'),
+    count('complained'),
     {
       title: text('reports.latency'),
       numeric: true,
@@ -140,15 +137,15 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
 
 interface ChangeProps {
   row: ReportRow;
-  of: (row: ReportRow) => number;
+  figure: ReportFigure;
   earlier: readonly ReportRow[];
 }
 
-function Change({ row, of, earlier }: ChangeProps) {
+function Change({ row, figure, earlier }: ChangeProps) {
   const before = earlier.find(({ key }) => key === row.key);
   return (
     <Text size="xs" c="dimmed">
-      {text('reports.before', { value: formatNumber(before === undefined ? 0 : of(before)) })}
+      {text('reports.before', { value: formatNumber(figureOf(figure, before?.counts)) })}
     </Text>
   );
 }

@@ -17,8 +17,8 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
-import { text, textOr } from '../texts/text.ts';
-import { eventName } from './event-name.ts';
+import { eventName } from '../message/event-texts.ts';
+import { text } from '../texts/text.ts';
 import { WebhookBadge } from './webhooks-page.tsx';
 
 /** A webhook: its health, delivery log and replay. */
@@ -165,12 +165,18 @@ export function WebhookPage() {
   );
 }
 
-const colors: Readonly<Record<string, string>> = { delivered: 'green', failed: 'red' };
+const colors: Readonly<Record<DeliveryState, string>> = {
+  pending: 'yellow',
+  delivered: 'green',
+  failed: 'red',
+};
 
-function DeliveryBadge({ state }: { state: string }) {
+type DeliveryState = WebhookDelivery['state'];
+
+function DeliveryBadge({ state }: { state: DeliveryState }) {
   return (
-    <Badge className="state-badge" data-color={colors[state] ?? 'yellow'} tt="none">
-      {textOr(`webhooks.delivery.${state}`, state)}
+    <Badge className="state-badge" data-color={colors[state]} tt="none">
+      {text(`webhooks.delivery.${state}`)}
     </Badge>
   );
 }

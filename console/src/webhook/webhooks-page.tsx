@@ -14,26 +14,8 @@ import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
-import { eventName } from './event-name.ts';
-
-type Kind = Webhook['kinds'][number];
-
-const kinds: readonly Kind[] = [
-  'accepted',
-  'delivered',
-  'deferred',
-  'delayed',
-  'bounced',
-  'expired',
-  'failed',
-  'uncertain',
-  'canceled',
-  'opened',
-  'clicked',
-  'complained',
-  'unsubscribed',
-];
 
 export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   const { pausedAt, failingSince } = webhook;
@@ -121,7 +103,7 @@ function WebhookDialog(props: {
     const { secret } = await answerOf(
       api.POST('/accounts/{accountId}/webhooks', {
         params: { path: { accountId } },
-        body: { url, kinds: chosen as Kind[] },
+        body: { url, kinds: chosen as Webhook['kinds'] },
       }),
     );
     await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
@@ -155,7 +137,7 @@ function WebhookDialog(props: {
             error={reasonFor(error, 'kinds')}
           >
             <SimpleGrid cols={2} spacing={6} mt={4}>
-              {kinds.map((kind) => (
+              {shownWebhookKinds.map((kind) => (
                 <Checkbox key={kind} value={kind} label={eventName(kind)} />
               ))}
             </SimpleGrid>

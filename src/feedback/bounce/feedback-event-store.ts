@@ -3,6 +3,9 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
 import type { MessageId } from '../../foundation/ids.ts';
+import type { StoredEventKind } from '../../message/event-kinds.ts';
+import { ccAddresses, hasNoCc } from '../../message/message-sql.ts';
+import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
 
 /** Something that happened to a message after it was handed over, told from outside. */
@@ -10,7 +13,7 @@ export interface FeedbackEvent {
   readonly messageId: MessageId;
   /** 0 is To, 1 and up are Cc; an address is looked up among the message's recipients. */
   readonly recipient: number | { readonly address: string };
-  readonly kind: 'bounced' | 'complained' | 'delayed' | 'unsubscribed';
+  readonly kind: Extract<StoredEventKind, 'bounced' | 'complained' | 'delayed' | 'unsubscribed'>;
   readonly detail: Readonly<Record<string, unknown>>;
   /** Names the report, so that hearing of it again changes nothing. */
   readonly report: string;
@@ -19,17 +22,15 @@ export interface FeedbackEvent {
 /**
  * Writes what was told about messages of this installation. A recipient of a message gets so many events of a kind and no
  * more: anyone who had the message knows its return path, and a relay's reports repeat.
- * @param offset milliseconds added to the database's clock
  * @returns how many were past the limit of their message
  */
 export async function writeFeedbackEvents(
   kysely: Database['kysely'],
   events: readonly FeedbackEvent[],
-  offset: number,
 ): Promise<number> {
   let past = 0;
   for (let from = 0; from < events.length; from += maxRowsPerStatement)
-    past += await writeSome(kysely, events.slice(from, from + maxRowsPerStatement), offset);
+    past += await writeSome(kysely, events.slice(from, from + maxRowsPerStatement));
   return past;
 }
 
@@ -39,7 +40,6 @@ const maxRowsPerStatement = 500;
 async function writeSome(
   kysely: Database['kysely'],
   events: readonly FeedbackEvent[],
-  offset: number,
 ): Promise<number> {
   const rows = events.map((event) => ({
     message_id: event.messageId,
@@ -53,8 +53,8 @@ async function writeSome(
   const { rows: past } = await sql<{ count: number }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
-        coalesce(i.recipient, case when m.content -> 'cc' is null then 0 else coalesce((
-          select c.place::smallint from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+        coalesce(i.recipient, case when ${sql.raw(hasNoCc('m'))} then 0 else coalesce((
+          select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
           where lower(c.address) = i.address limit 1), 0) end) as recipient
       from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
         as i (message_id uuid, recipient smallint, address text, id uuid, kind text, detail json)
@@ -77,8 +77,18 @@ async function writeSome(
             and e.kind = f.kind and e.recipient = f.recipient
           limit ${maxFeedbackEvents}) as s) as counted),
     written as (
-      insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-      select account_id, message_id, retention_days, id, now() + ${offset}::float8 * interval '1 ms', kind, recipient, detail
+      ${sql.raw(
+        insertEvents({
+          accountId: 'account_id',
+          messageId: 'message_id',
+          retentionDays: 'retention_days',
+          id: 'id',
+          at: 'now()',
+          kind: { from: 'kind' },
+          recipient: 'recipient',
+          detail: 'detail',
+        }),
+      )}
       from placed where fits
       on conflict do nothing)
     select count(*)::int as count from placed where not fits`.execute(kysely);

@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { readerEventKinds } from '../../message/event-kinds.ts';
+import { kindList } from '../../message/message-sql.ts';
 
 // Parts of `with` lists. Each is given the name of the part that holds account_id, message_id and retention_days of messages.
 
@@ -16,7 +18,7 @@ export const eraseTraces = (messages: string) => sql`
     update message_event e set detail = ${withoutTraces('e')}
     from ${sql.table(messages)} as f
     where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
-      and e.kind in ('opened', 'clicked')),
+      and e.kind in (${sql.raw(kindList(readerEventKinds))})),
   posted as (
     update webhook_delivery w set ${erasedWebhookColumns}
     from ${sql.table(messages)} as f

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
+import { maxCc } from '../../message/message-content.ts';
+import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
 import { cancelWaiting, eraseTraces } from './erase-parts-store.ts';
 
@@ -162,12 +164,12 @@ function freshOf(accountId: AccountId, address: ComparableAddress) {
     select m.account_id, m.id as message_id, m.retention_days, r.recipient::smallint as recipient
     from message m
     cross join lateral (
-      select 0 as recipient, m.content ->> 'to' as address
+      select 0 as recipient, ${sql.raw(toAddress('m'))} as address
       union all
-      select c.place, c.address from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+      select c.place, c.address from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
       union all
-      select c.place + 5, c.address
-      from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
+      select c.place + ${sql.lit(maxCc)}, c.address
+      from ${sql.raw(suppressedCcAddresses('m'))} with ordinality as c (address, place)) as r
     where m.tx >= coalesce((select tx from feed_cursor where name = ${searchFollower}), '0'::xid8)
       and m.account_id = ${accountId} and lower(r.address) = ${address}`;
 }

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { readerEventKinds } from '../../message/event-kinds.ts';
+import { kindList, withoutTexts } from '../../message/message-sql.ts';
 import { cancelWaiting, erasedWebhookColumns, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
@@ -72,7 +74,7 @@ const steps: readonly Step[] = [
       update message m
       set content = case when exists (
           select from queue_entry q where q.account_id = m.account_id and q.message_id = m.id) then null
-        else ((m.content::jsonb - 'subjectLine' - 'previewText') || '{"values":{}}')::json end
+        else ${sql.raw(withoutTexts('m'))} end
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
     ${cancelWaiting('part')}`,
@@ -114,7 +116,7 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
       where account_id = ${accountId} and engagement_days is not null),
     part as materialized (
       select account_id, message_id, retention_days, id from message_event
-      where account_id = ${accountId} and kind in ('opened', 'clicked') and message_id < (select bound from rule)
+      where account_id = ${accountId} and kind in (${sql.raw(kindList(readerEventKinds))}) and message_id < (select bound from rule)
         and tx < (select min(tx) from feed_cursor)
       order by message_id limit ${batchSize}),
     erased as (

@@ -1,7 +1,9 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { simulatedDomain } from '../../foundation/simulated-address.ts';
+import { eventKinds, type SuppressingKind, suppressingKinds } from '../../message/event-kinds.ts';
+import { recipientAddress } from '../../message/message-sql.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
@@ -20,6 +22,19 @@ export const suppressBounced: Follower = {
   follow: suppressWindow,
 };
 
+/** Which events of each kind suppress. */
+const conditions: Readonly<Record<SuppressingKind, RawBuilder<unknown>>> = {
+  bounced: sql`(e.kind = 'bounced' and e.detail ->> 'cause' = any (${hardCauses}::text[])
+    and coalesce(e.detail ->> 'permanent', 'true') = 'true')`,
+  complained: sql`e.kind = 'complained'`,
+  // Those that came here are suppressed with their event, and may be taken back before it is followed.
+  unsubscribed: sql`(e.kind = 'unsubscribed' and e.detail ->> 'how' is null)`,
+};
+
+const reasons = suppressingKinds
+  .map((kind) => `when '${kind}' then '${eventKinds[kind].suppresses}'`)
+  .join(' ');
+
 async function suppressWindow(
   transaction: Database['kysely'],
   { from, until }: FeedWindow,
@@ -30,9 +45,8 @@ async function suppressWindow(
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
     from (
       select e.account_id, e.message_id, e.at,
-        lower(case when coalesce(e.recipient, 0) = 0 then m.content ->> 'to'
-          else m.content -> 'cc' ->> (e.recipient - 1) end) as address,
-        case e.kind when 'bounced' then 'hard_bounce' when 'complained' then 'complaint' else 'unsubscribe' end as reason
+        lower(${sql.raw(recipientAddress('m', 'e.recipient'))}) as address,
+        case e.kind ${sql.raw(reasons)} end as reason
       from message_event e
       -- Lateral with a limit: one probe by the key, whatever the planner knows of the tables.
       cross join lateral (
@@ -40,11 +54,10 @@ async function suppressWindow(
         where account_id = e.account_id and id = e.message_id and retention_days = e.retention_days
         limit 1) as m
       where e.tx >= ${from}::xid8 and e.tx < ${until}::xid8
-        and (e.kind = 'complained'
-          -- Those that came here are suppressed with their event, and may be taken back before it is followed.
-          or (e.kind = 'unsubscribed' and e.detail ->> 'how' is null)
-          or (e.kind = 'bounced' and e.detail ->> 'cause' = any (${hardCauses}::text[])
-            and coalesce(e.detail ->> 'permanent', 'true') = 'true'))
+        and (${sql.join(
+          suppressingKinds.map((kind) => conditions[kind]),
+          sql` or `,
+        )})
         -- What DELIVERY_REDIRECT's address does says nothing about the recipient's.
         and not exists (
           select from message_event r where r.account_id = e.account_id and r.message_id = e.message_id

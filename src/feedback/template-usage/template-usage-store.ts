@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../foundation/ids.ts';
+import { contentMembers } from '../../message/message-sql.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
@@ -35,7 +36,7 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
           c."subjectLine" is not null as own_subject, c."previewText" is not null as own_preview,
           max(m.accepted_at) as accepted_at, max(m.id::text) as id
         from message m
-        cross join lateral json_to_record(m.content) as c (values json, "subjectLine" json, "previewText" json)
+        cross join lateral ${sql.raw(contentMembers('m', 'c', ['values', 'subjectLine', 'previewText']))}
         where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8 and m.new_call and m.content is not null
         group by 1, 2, 3, 4, 5) as called
       group by 1, 2, 3, 4, 5) as given

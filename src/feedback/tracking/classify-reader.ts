@@ -1,11 +1,12 @@
 import { type BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { toBlockList } from '../../foundation/network/to-block-list.ts';
+import type { ReaderEventKind } from '../../message/event-kinds.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
 /** What a request shows of its reader. */
 export interface ReaderTraits {
-  readonly kind: 'opened' | 'clicked';
+  readonly kind: ReaderEventKind;
   readonly userAgent: string;
   readonly address: string;
   /** The link that no person sees was followed. */

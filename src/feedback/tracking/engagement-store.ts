@@ -1,4 +1,7 @@
 import type { Database } from '../../foundation/database/open-database.ts';
+import { readerEventKinds } from '../../message/event-kinds.ts';
+import { hasNoCc, kindList } from '../../message/message-sql.ts';
+import { insertEvents } from '../../message/write-events.ts';
 import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
@@ -29,7 +32,7 @@ export async function writeEngagements(
         -- For each by itself: the planner would read whole partitions for a few hundred.
         cross join lateral (
           select content, (state in ('queued', 'deferred') or (state = 'delivered' and i.at < state_at))
-            and content -> 'cc' is null as early
+            and ${hasNoCc('message')} as early
           from message
           where account_id = i.account_id and id = i.message_id and retention_days = i.retention_days
           limit 1
@@ -41,7 +44,7 @@ export async function writeEngagements(
         cross join lateral (
           select kind, detail ->> 'class' as class, detail ->> 'link' as link, count(*) as count from message_event
           where account_id = g.account_id and message_id = g.message_id and retention_days = g.retention_days
-            and kind in ('opened', 'clicked')
+            and kind in (${kindList(readerEventKinds)})
           group by 1, 2, 3
         ) e),
       placed as (
@@ -57,8 +60,17 @@ export async function writeEngagements(
           limit 1
         ) t on true),
       written as (
-        insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
-        select account_id, message_id, retention_days, id, at, kind, detail from placed
+        ${insertEvents({
+          accountId: 'account_id',
+          messageId: 'message_id',
+          retentionDays: 'retention_days',
+          id: 'id',
+          at: 'at',
+          kind: { from: 'kind' },
+          recipient: 'null',
+          detail: 'detail',
+        })}
+        from placed
         where stored + place <= $2 and total + place_in_all <= $3
         on conflict do nothing)
       select id from placed where (stored >= $2 or total >= $3) and class = read_class`,

@@ -1,3 +1,4 @@
+import type { ReaderEventKind } from '../../message/event-kinds.ts';
 import type { ReaderVerdict } from './classify-reader.ts';
 import type { TrackedMessage } from './tracking-tokens.ts';
 
@@ -6,7 +7,7 @@ export interface Engagement {
   /** Of its event: writing it once more, since nobody knows whether it was written, changes nothing. */
   readonly id: string;
   readonly message: TrackedMessage;
-  readonly kind: 'opened' | 'clicked';
+  readonly kind: ReaderEventKind;
   /** When, in milliseconds since the epoch by the process clock. */
   readonly at: number;
   /** The link's number; undefined for opens and the hidden link. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { newId } from '../../foundation/ids.ts';
+import type { ReaderEventKind } from '../../message/event-kinds.ts';
 import { classifyReader, truncateAddress } from './classify-reader.ts';
 import type { Engagement } from './engagement.ts';
 import type { TrackedMessage } from './tracking-tokens.ts';
@@ -9,7 +10,7 @@ const maxAgentLength = 300;
 
 export interface EngagementSource {
   readonly message: TrackedMessage;
-  readonly kind: 'opened' | 'clicked';
+  readonly kind: ReaderEventKind;
   readonly link?: number | undefined;
   readonly hidden?: boolean;
 }

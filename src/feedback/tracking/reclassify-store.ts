@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { type ReaderEventKind, readerEventKinds } from '../../message/event-kinds.ts';
+import { kindList } from '../../message/message-sql.ts';
 import { classifyReader, type ReaderVerdict } from './classify-reader.ts';
 
 type Kysely = Database['kysely'];
@@ -9,7 +11,7 @@ interface StoredEngagement {
   readonly message_id: string;
   readonly retention_days: number;
   readonly id: string;
-  readonly kind: 'opened' | 'clicked';
+  readonly kind: ReaderEventKind;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -42,7 +44,7 @@ export async function reclassifyEngagements(
     const { rows } = await sql<StoredEngagement>`
       select message_id, retention_days, id, kind, detail from message_event
       where account_id = ${accountId} and (message_id, id) > (${after.message}::uuid, ${after.event}::uuid)
-        and kind in ('opened', 'clicked') and at >= ${from} and at < ${until}
+        and kind in (${sql.raw(kindList(readerEventKinds))}) and at >= ${from} and at < ${until}
       order by message_id, id limit ${batchSize}`.execute(kysely);
     changed += await writeVerdicts(kysely, accountId, rows);
     const last = rows.at(-1);

@@ -1,5 +1,5 @@
-import type { DeliverableContent } from '../../delivery/deliverable-content.ts';
 import type { MailDecoration } from '../../delivery/prepare-mail.ts';
+import type { MessageContent } from '../../message/message-content.ts';
 import type { ClaimedMessage } from '../../queue/attempt.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import { unsubscribeField } from '../../template/built-in-fields.ts';
@@ -17,7 +17,7 @@ export function trackMessage(
   tokens: TrackingTokens,
   base: string,
   message: ClaimedMessage,
-  content: DeliverableContent,
+  content: MessageContent,
   template: LoadedTemplate,
 ): Pick<MailDecoration, 'rewriteLink' | 'bodyEnd'> {
   let bodyEnd = '';

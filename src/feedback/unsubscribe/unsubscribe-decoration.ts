@@ -1,5 +1,5 @@
-import type { DeliverableContent } from '../../delivery/deliverable-content.ts';
 import type { MailDecoration } from '../../delivery/prepare-mail.ts';
+import type { MessageContent } from '../../message/message-content.ts';
 import type { ClaimedMessage } from '../../queue/attempt.ts';
 import { unsubscribeField } from '../../template/built-in-fields.ts';
 import type { UnsubscribeTokens } from './unsubscribe-token.ts';
@@ -13,11 +13,10 @@ export function unsubscribeDecoration(
   tokens: UnsubscribeTokens,
   base: string,
   message: ClaimedMessage,
-  content: DeliverableContent,
+  content: MessageContent,
 ): Pick<MailDecoration, 'headerLines' | 'values'> {
-  const [address, ...cc] = content.recipients;
-  if (message.transactional || cc.length > 0 || address === undefined)
-    return { values: { [unsubscribeField]: '' } };
+  const { to: address, cc = [] } = content;
+  if (message.transactional || cc.length > 0) return { values: { [unsubscribeField]: '' } };
   const link = `${base}/u/${tokens.make({ ...message, address })}`;
   const headerLines = [`List-Unsubscribe:\r\n <${link}>`];
   if (link.startsWith('https:'))

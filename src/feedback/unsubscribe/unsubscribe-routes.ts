@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import { plainPage } from '../../http/plain-page.ts';
@@ -9,7 +8,6 @@ import type { UnsubscribeTokens } from './unsubscribe-token.ts';
 export interface UnsubscribeRouteDependencies {
   readonly tokens: UnsubscribeTokens;
   readonly database: Database;
-  readonly clock: Clock;
 }
 
 /**
@@ -21,7 +19,7 @@ export function registerUnsubscribeRoutes(
   http: Http,
   dependencies: UnsubscribeRouteDependencies,
 ): void {
-  const { tokens, database, clock } = dependencies;
+  const { tokens, database } = dependencies;
   http.register(async (scope) => {
     // Any form, multipart included: what counts is the address of the request.
     scope.removeAllContentTypeParsers();
@@ -42,7 +40,7 @@ export function registerUnsubscribeRoutes(
       const found = tokens.read(request.params.token);
       if (found === undefined) return unknown(reply);
       const how = String(request.body).includes('One-Click') ? 'one-click' : 'page';
-      await unsubscribe(database.kysely, found, how, clock.offset);
+      await unsubscribe(database.kysely, found, how);
       return show(
         reply,
         plainPage('You’re unsubscribed', 'Changed your mind? You can subscribe again.', {

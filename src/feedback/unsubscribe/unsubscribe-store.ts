@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { normalizeAddress } from '../../foundation/email-address.ts';
 import { newId } from '../../foundation/ids.ts';
+import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
 import { addSuppressions } from '../suppression/suppression-store.ts';
 import type { Unsubscription } from './unsubscribe-token.ts';
@@ -14,7 +15,6 @@ export async function unsubscribe(
   kysely: Database['kysely'],
   { accountId, messageId, retentionDays, address }: Unsubscription,
   how: 'one-click' | 'page',
-  offset: number,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     const account = await sql`select from account where id = ${accountId} for key share`.execute(
@@ -25,10 +25,20 @@ export async function unsubscribe(
     const added = await addSuppressions(transaction, accountId, [entry]);
     if (added === 0) return;
     await sql`
-      insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-      select account_id, id, retention_days, ${newId()}, now() + ${offset}::float8 * interval '1 ms', 'unsubscribed', 0,
-        json_build_object('how', ${how}::text)
-      from message where account_id = ${accountId} and id = ${messageId} and retention_days = ${retentionDays}
+      ${sql.raw(
+        insertEvents({
+          accountId: 'm.account_id',
+          messageId: 'm.id',
+          retentionDays: 'm.retention_days',
+          id: 'event.id',
+          at: 'now()',
+          kind: 'unsubscribed',
+          recipient: '0',
+          detail: "json_build_object('how', event.how)",
+        }),
+      )}
+      from message m cross join (select ${newId()}::uuid as id, ${how}::text as how) as event
+      where m.account_id = ${accountId} and m.id = ${messageId} and m.retention_days = ${retentionDays}
         and ${maxFeedbackEvents} > (select count(*) from message_event
           where account_id = ${accountId} and message_id = ${messageId} and retention_days = ${retentionDays}
             and kind = 'unsubscribed' and recipient = 0)`.execute(transaction);

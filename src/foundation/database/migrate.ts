@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { OperatorError } from '../errors.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './open-database.ts';
 
 const folder = new URL('../../../migrations/', import.meta.url);
 const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
-
-/** Installation-wide advisory lock, so nodes that start together migrate one at a time. */
-const lockKey = 7_233_480_021;
 
 /** A day, because a migration may index all stored data, and other nodes wait for it. */
 const migrationTimeoutMs = 24 * 60 * 60 * 1000;
@@ -46,11 +44,13 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   const client = await database.pool.connect();
   try {
-    await client.query(withMigrationTimeout('select pg_advisory_lock($1)', [lockKey]));
+    await client.query(
+      withMigrationTimeout('select pg_advisory_lock($1)', [advisoryLocks.migrations]),
+    );
     try {
       return await applyMissing(client, migrations);
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [lockKey]);
+      await client.query('select pg_advisory_unlock($1)', [advisoryLocks.migrations]);
     }
   } finally {
     client.release();

@@ -2,8 +2,13 @@ import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
 import type { ClientId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
-import type { MessageContent } from '../../submission/message-content.ts';
-import type { StoredMessage } from '../../submission/message-status-store.ts';
+import {
+  type MessageContent,
+  recipientsOf,
+  type StoredContent,
+} from '../../message/message-content.ts';
+import { maxDeliverySeconds } from '../../message/message-state.ts';
+import type { StoredMessage } from '../../message/message-status-store.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
 import { Problem } from '../answer/problem.ts';
@@ -53,19 +58,23 @@ export const resumeMessage = controlMessage('resume');
 export const cancelMessage = controlMessage('cancel');
 export const retryMessage = controlMessage('retry');
 
+/** True if no value was erased. */
+function hasAllValues(content: StoredContent): content is MessageContent {
+  return !Object.values(content.values).includes(null);
+}
+
 /** True if no value that the template version needs was erased. */
 async function isResendable(
   call: OperationCall,
   message: StoredMessage,
-  content: MessageContent,
+  content: StoredContent,
 ): Promise<boolean> {
   const template = await call.dependencies.templates.version(
     accountOf(call).id,
     message.template_id as TemplateId,
     message.template_version,
   );
-  const values: Readonly<Record<string, string | null>> = content.values;
-  if (template === undefined || Object.values(values).includes(null)) return false;
+  if (template === undefined || !hasAllValues(content)) return false;
   const override = (text: string | undefined) => {
     const parsed = text === undefined ? undefined : parseOverride(text);
     return parsed?.ok === true ? parsed.override : undefined;
@@ -74,9 +83,6 @@ async function isResendable(
   const overrides = { subjectLine: override(subjectLine), previewText: override(previewText) };
   return missingFields(template.compiled, content.values, overrides).length === 0;
 }
-
-/** How long to retry a resent message, in seconds. */
-const lifetimeSeconds = 48 * 60 * 60;
 
 export const resendMessage = defineOperation({
   id: 'resendMessage',
@@ -113,8 +119,8 @@ export const resendMessage = defineOperation({
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
       clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
-      lifetimeSeconds,
-      recipients: [content.to, ...(content.cc ?? [])],
+      lifetimeSeconds: maxDeliverySeconds,
+      recipients: recipientsOf(content),
       suppressed: [],
       content: JSON.stringify(content),
       key: undefined,

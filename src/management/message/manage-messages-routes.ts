@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
+import { describeMessage } from '../../message/describe-message.ts';
+import type { StoredContent } from '../../message/message-content.ts';
+import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
+import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
-import { messageStatus, statusRecipient } from '../../submission/answer-schemas.ts';
-import { describeMessage } from '../../submission/describe-message.ts';
-import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
@@ -14,24 +15,11 @@ import { accountOf, defineOperation, type OperationCall } from '../operation.ts'
 import { maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
-const states = [
-  'queued',
-  'sending',
-  'deferred',
-  'delivered',
-  'bounced',
-  'expired',
-  'failed',
-  'uncertain',
-  'suppressed',
-  'canceled',
-] as const;
-
 const MessageLineView = Type.Object(
   {
     id: Uuid,
     acceptedAt: Time('When it was accepted.'),
-    state: Type.String(),
+    state: MessageStateSchema,
     stateAt: Time('When the state last changed.'),
     templateId: Type.String(),
     templateVersion: Type.Integer(),
@@ -49,10 +37,10 @@ const MessageLineView = Type.Object(
 /** The response of the contract's message operation, plus the content. */
 const MessageView = Type.Object(
   {
-    ...messageStatus,
+    ...messageFields,
     recipients: Type.Array(
       Type.Object({
-        ...statusRecipient,
+        ...recipientFields,
         explanation: Type.Object(
           {
             sentence: Type.String({
@@ -65,7 +53,7 @@ const MessageView = Type.Object(
       }),
     ),
     content: Nullable(
-      Type.Unsafe<Record<string, unknown>>({
+      Type.Unsafe<StoredContent>({
         type: 'object',
         description:
           'Addresses, overrides and values, with secret values masked. Null once erased.',
@@ -81,7 +69,7 @@ export const listMessages = defineOperation({
   description:
     'Each page has a time budget of a few milliseconds, so it can be short or empty although more pages follow. Go on until `nextCursor` is null.',
   query: pageQuery({
-    state: Type.Optional(Type.Enum([...states])),
+    state: Type.Optional(MessageStateSchema),
     templateId: Type.Optional(Type.String({ maxLength: 64 })),
     tag: Type.Optional(Type.String({ maxLength: 48 })),
     externalId: Type.Optional(Type.String({ maxLength: 128 })),
@@ -119,9 +107,9 @@ export const listMessages = defineOperation({
 
 /** @throws Problem if the message doesn't exist */
 export async function requireMessage(call: OperationCall) {
-  const { database, clock } = call.dependencies;
+  const { database } = call.dependencies;
   const { id } = accountOf(call);
-  const status = await readMessageStatus(database.kysely, id, call.params.messageId, clock.offset);
+  const status = await readMessageStatus(database.kysely, id, call.params.messageId);
   if (status === undefined) throw notFound('message');
   return status;
 }

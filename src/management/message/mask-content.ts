@@ -1,15 +1,15 @@
-import type { MessageContent } from '../../submission/message-content.ts';
+import type { StoredContent } from '../../message/message-content.ts';
 
 /** Shown instead of a secret value, to every role. */
 export const mask = '••••••';
 
 /** Masks secret values. Null if the content was erased; erased values are null. */
 export function maskContent(
-  content: MessageContent | null,
+  content: StoredContent | null,
   secret: ReadonlySet<string>,
-): (Omit<MessageContent, 'values'> & { values: Record<string, string | null> }) | null {
+): StoredContent | null {
   if (content === null) return null;
-  const values = Object.entries<string | null>(content.values).map(([name, value]) => [
+  const values = Object.entries(content.values).map(([name, value]) => [
     name,
     value !== null && secret.has(name) ? mask : value,
   ]);
@@ -18,10 +18,10 @@ export function maskContent(
 
 /** Values for rendering, with secret and erased ones masked. */
 export function maskedValues(
-  content: MessageContent,
+  content: StoredContent,
   secret: ReadonlySet<string>,
 ): Record<string, string> {
-  const values = Object.entries<string | null>(content.values).map(([name, value]) => [
+  const values = Object.entries(content.values).map(([name, value]) => [
     name,
     value === null || secret.has(name) ? mask : value,
   ]);

@@ -2,6 +2,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
+import { fromAddress, toAddress } from '../../message/message-sql.ts';
+import {
+  type MessageState,
+  messageStateNames,
+  messageStates,
+} from '../../message/message-state.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
 import { recentFrom } from '../../report/message-id-range.ts';
 import { TimeBudget } from '../../report/time-budget.ts';
@@ -12,7 +18,7 @@ type Kysely = Database['kysely'];
 interface MessageListItem {
   readonly id: MessageId;
   readonly acceptedAt: Date;
-  readonly state: string;
+  readonly state: MessageState;
   readonly stateAt: Date;
   readonly templateId: string;
   readonly templateVersion: number;
@@ -26,7 +32,7 @@ interface MessageListItem {
 }
 
 export interface MessageListFilter {
-  readonly state?: string | undefined;
+  readonly state?: MessageState | undefined;
   readonly templateId?: string | undefined;
   readonly tag?: string | undefined;
   readonly externalId?: string | undefined;
@@ -52,7 +58,9 @@ const pageBudgetMs = 25;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** States whose messages all have a queue entry. */
-const waitingStates: ReadonlySet<string> = new Set(['queued', 'sending', 'deferred', 'uncertain']);
+const waitingStates: ReadonlySet<MessageState> = new Set(
+  messageStateNames.filter((state) => messageStates[state].next === 'attempt'),
+);
 
 /**
  * Messages of an account, newest first.
@@ -110,7 +118,7 @@ async function scanRange(
   >`
     with looked as (${scanned(range, scanLimit)})
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
-      m.template_version as "templateVersion", m.content ->> 'to' as to, m.content -> 'from' ->> 'address' as from,
+      m.template_version as "templateVersion", ${sql.raw(toAddress('m'))} as to, ${sql.raw(fromAddress('m'))} as from,
       m.tag, m.external_id as "externalId", m.transactional,
       case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason, last."end"
     from (select (select id from looked order by id desc offset ${scanLimit - 1} limit 1) as "end") as last
@@ -202,7 +210,7 @@ function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   if (clientId !== undefined) all.push(sql`m.client_id = ${clientId}`);
   if (transactional !== undefined) all.push(sql`m.transactional = ${transactional}`);
   if (recipient !== undefined && (filter.waiting === true || !wholeAddress.test(recipient)))
-    all.push(sql`position(${recipient} in lower(m.content ->> 'to')) > 0`);
+    all.push(sql`position(${recipient} in lower(${sql.raw(toAddress('m'))})) > 0`);
   return all;
 }
 

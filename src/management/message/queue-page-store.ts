@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { toDomain } from '../../message/message-sql.ts';
 
 /** Queued mail of an account to one domain. */
 interface WaitingDestination {
@@ -46,7 +47,7 @@ export async function readWaitingDestinations(
 ): Promise<QueueSummary> {
   // Messages that are simply queued have no reason; without coalesce, mode() would ignore them.
   const { rows } = await sql<WaitingDestination & { counted: number }>`
-    select split_part(lower(m.content ->> 'to'), '@', -1) as destination, count(*)::int as waiting,
+    select ${sql.raw(toDomain('m'))} as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,
       min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
       nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,

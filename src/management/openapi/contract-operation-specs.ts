@@ -2,8 +2,9 @@ import { type TSchema, Type } from 'typebox';
 import { FaultSchema } from '../../http/fault-schema.ts';
 import { listNumbers } from '../../list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../list/listing-schema.ts';
+import { MessageStatusSchema } from '../../message/message-view.ts';
 import { OAuthErrorSchema, TokenFormSchema, TokenSchema } from '../../session/token-schemas.ts';
-import { AcceptedSchema, MessageStatusSchema } from '../../submission/answer-schemas.ts';
+import { AcceptedSchema } from '../../submission/answer-schemas.ts';
 import { sendBodySchema } from '../../submission/send-body-schema.ts';
 
 interface Parameter {

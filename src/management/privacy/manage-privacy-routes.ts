@@ -7,6 +7,7 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
+import { isFinalState, type MessageState } from '../../message/message-state.ts';
 import { mask } from '../message/mask-content.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit, saveResource } from '../save-resource.ts';
@@ -90,20 +91,12 @@ async function* writeLines(call: OperationCall): AsyncGenerator<string> {
     yield `${JSON.stringify(withoutSecrets(part))}\n`;
 }
 
-/** States at which secret values are erased. */
-const finalStates: ReadonlySet<unknown> = new Set([
-  'delivered',
-  'bounced',
-  'expired',
-  'suppressed',
-  'canceled',
-]);
-
 /** Masks the secret values that a message still holds until it is final. */
 function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
   const message = part.message as Readonly<Record<string, unknown>> | undefined;
   const content = message?.content as { readonly values?: object } | null | undefined;
-  if (message === undefined || finalStates.has(message.state) || !content?.values) return part;
+  if (message === undefined || isFinalState(message.state as MessageState) || !content?.values)
+    return part;
   const values = Object.fromEntries(Object.keys(content.values).map((name) => [name, mask]));
   return { message: { ...message, content: { ...content, values } } };
 }

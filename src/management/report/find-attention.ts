@@ -1,7 +1,7 @@
 import type { Account } from '../../account/account.ts';
 import type { QuotaUsage } from '../../account/quota-usage-store.ts';
 import { formatRate } from '../../delivery/shaping/explain-throttle.ts';
-import type { ReportColumnCounts } from '../../report/report-columns.ts';
+import type { ReportColumnCounts } from '../../message/event-kinds.ts';
 import type { AttentionFacts, ThrottledReceiver } from './attention-store.ts';
 
 /** Something that needs a person's attention, and what to do about it. */

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TInteger, Type } from 'typebox';
 import { Nullable, strict, TimeOrDay } from '../../foundation/common-schemas.ts';
+import { type ReportColumn, reportColumns } from '../../message/event-kinds.ts';
 import { type ReportResultRow, readReport } from '../../report/read-report-store.ts';
-import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
 import { parseTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
 import { invalidField } from '../answer/problem.ts';
@@ -55,7 +55,10 @@ function toReportQuery(given: Static<typeof query>): ReportQuery {
 }
 
 const Counts = Type.Object(
-  Object.fromEntries(reportColumns.map((name) => [name, Type.Integer()])),
+  Object.fromEntries(reportColumns.map((name) => [name, Type.Integer()])) as Record<
+    ReportColumn,
+    TInteger
+  >,
   { ...strict, title: 'ReportCounts' },
 );
 
@@ -101,7 +104,7 @@ export const getReport = defineOperation({
     const rows = await readRows(call);
     return {
       rows: rows.map(({ key, counts, latency }) => ({ key, counts, latency: latency ?? null })),
-    } as never;
+    };
   },
 });
 

@@ -20,7 +20,7 @@ import { domainSettingMembers } from './domain-settings-routes.ts';
 const domainFacts = {
   domain: Type.String(),
   state: Type.Enum(['pending', 'verified', 'broken']),
-  stateAt: Time('When it was suppressed.'),
+  stateAt: Time('When the state last changed.'),
   returnPath: Type.String({ description: 'Host that receives bounces.' }),
   ...domainSettingMembers,
   checkedAt: Nullable(Time('When its DNS records were last checked.')),
@@ -40,7 +40,7 @@ const DomainDetailView = Type.Object(
             description:
               '`pending`: waiting for its DNS record. `active`: signs mail. `retired`: no longer signs, but kept for mail in transit.',
           }),
-          stateAt: Time('When it was suppressed.'),
+          stateAt: Time('When the state last changed.'),
         },
         { ...strict, title: 'DomainKey' },
       ),

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
+import { webhookKinds } from '../../message/event-kinds.ts';
 import {
   addEndpoint,
   changeEndpoint,
@@ -12,7 +13,6 @@ import {
   rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../webhook/endpoint-store.ts';
-import { webhookKinds } from '../../webhook/webhook-kinds.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';

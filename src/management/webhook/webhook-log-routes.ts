@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import { webhookKinds } from '../../message/event-kinds.ts';
 import { readLog } from '../../webhook/delivery-store.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
@@ -14,7 +15,7 @@ const DeliveryView = Type.Object(
   {
     eventId: Uuid,
     messageId: Uuid,
-    kind: Type.String(),
+    kind: Type.Enum(webhookKinds),
     at: Time('When the event occurred.'),
     state: Type.Enum([...states]),
     attempts: Type.Integer(),

@@ -14,6 +14,12 @@ export const messagesTexts = {
   'state.clicked': 'Clicked',
   'state.complained': 'Marked as spam',
   'state.unsubscribed': 'Unsubscribed',
+  'event.redirected': 'Redirected',
+  'event.warning': 'Warning',
+  'event.pause-asked': 'Pause requested',
+  'event.resume-asked': 'Resume requested',
+  'event.cancel-asked': 'Cancellation requested',
+  'event.retry-asked': 'Retry requested',
 
   'messages.title': 'Messages',
   'messages.hint': 'All messages, newest first.',

@@ -32,30 +32,30 @@
  * Every entry that is not final has either a time (`due_at`) or waits for a person (`due_at` is infinity and the recipient
  * stands in `held`), and says why in `reason`. A suspended account's entries keep their time and are not claimed.
  */
-export type MessageState =
-  | 'queued'
-  | 'sending'
-  | 'deferred'
-  | 'delivered'
-  | 'bounced'
-  | 'expired'
-  | 'failed'
-  | 'uncertain'
-  | 'suppressed'
-  | 'canceled';
+export const messageStates = {
+  queued: { next: 'attempt' },
+  sending: { next: 'attempt' },
+  deferred: { next: 'attempt' },
+  delivered: { next: 'nothing' },
+  bounced: { next: 'nothing' },
+  expired: { next: 'nothing' },
+  failed: { next: 'person' },
+  uncertain: { next: 'attempt' },
+  suppressed: { next: 'nothing' },
+  canceled: { next: 'nothing' },
+} as const satisfies Readonly<Record<string, { readonly next: NextForState }>>;
 
-const finalStates: ReadonlySet<MessageState> = new Set<MessageState>([
-  'delivered',
-  'bounced',
-  'expired',
-  'suppressed',
-  'canceled',
-]);
+/** What a message in a state waits for; where a template holds uncertain messages, those wait for a person. */
+type NextForState = 'attempt' | 'person' | 'nothing';
+
+export type MessageState = keyof typeof messageStates;
+
+export const messageStateNames = Object.keys(messageStates) as MessageState[];
 
 /** True where nothing more will be done about the recipient. */
 export function isFinalState(state: MessageState): boolean {
-  return finalStates.has(state);
+  return messageStates[state].next === 'nothing';
 }
 
-/** Values of `queue_entry.priority`: transactional messages go first within their account. */
-export const priorities = { transactional: 0, other: 1 } as const;
+/** How long delivery is tried, in seconds, unless the freshness window ends it sooner (RFC 5321 section 4.5.4.1: 4 to 5 days are usual for mail between people; news of an event is worthless long before). */
+export const maxDeliverySeconds = 48 * 60 * 60;

@@ -1,23 +1,9 @@
-import type { Static } from 'typebox';
 import type { Account } from '../account/account.ts';
 import type { MessageId } from '../foundation/ids.ts';
-import type { Wire } from '../foundation/wire.ts';
-import type { MessageStatusSchema } from './answer-schemas.ts';
-import type { StoredMessageStatus } from './message-status-store.ts';
-
-type DescribedMessage = Wire<Static<typeof MessageStatusSchema>>;
-
-/** Events of these kinds say what became of a recipient; others are notes, opens, clicks. */
-const outcomes: ReadonlySet<string> = new Set([
-  'delivered',
-  'deferred',
-  'bounced',
-  'expired',
-  'failed',
-  'uncertain',
-  'suppressed',
-  'canceled',
-]);
+import { eventKinds, isOutcomeKind, type OutcomeKind } from './event-kinds.ts';
+import { recipientsOf } from './message-content.ts';
+import type { StoredEvent, StoredMessageStatus } from './message-status-store.ts';
+import type { MessageStatusView } from './message-view.ts';
 
 /**
  * The public view of a message: what it is, how far it is, what happened and what comes next. Values of
@@ -27,7 +13,7 @@ export function describeMessage(
   messageId: MessageId,
   status: StoredMessageStatus,
   account: Account,
-): DescribedMessage {
+): MessageStatusView {
   const { message, entry, events } = status;
   const sending = entry?.leased === true;
   return {
@@ -61,16 +47,15 @@ function describeRecipients({
   message,
   entry,
   events,
-}: StoredMessageStatus): DescribedMessage['recipients'] {
+}: StoredMessageStatus): MessageStatusView['recipients'] {
   const { content } = message;
-  const addresses: (string | null)[] =
-    content === null ? [null] : [content.to, ...(content.cc ?? [])];
+  const addresses: readonly (string | null)[] = content === null ? [null] : recipientsOf(content);
+  const outcomes = events.filter(isOutcome);
   return addresses.map((address, recipient) => {
-    const last = events.findLast(
-      (event) => event.recipient === recipient && outcomes.has(event.kind),
-    );
+    const last = outcomes.findLast((event) => event.recipient === recipient);
     const sending = entry?.leased === true && entry.pending.includes(recipient);
-    const before = last?.kind ?? (recipient === 0 ? message.state : 'queued');
+    const initial = recipient === 0 ? message.state : 'queued';
+    const before = last === undefined ? initial : eventKinds[last.kind].state;
     return {
       address,
       role: recipient === 0 ? 'to' : 'cc',
@@ -80,11 +65,18 @@ function describeRecipients({
   });
 }
 
+/** True of an event that says what became of a recipient. */
+export function isOutcome(
+  event: StoredEvent,
+): event is StoredEvent & { readonly kind: OutcomeKind } {
+  return isOutcomeKind(event.kind);
+}
+
 /** When the message is tried next and why it waits; null when nothing more is to come. */
 function describeNextAttempt(
   { entry }: StoredMessageStatus,
   account: Account,
-): DescribedMessage['nextAttempt'] {
+): MessageStatusView['nextAttempt'] {
   if (entry === undefined || entry.leased) return null;
   if (account.suspended) {
     return { at: null, reason: 'held, as the account is suspended; sent on once it is not' };

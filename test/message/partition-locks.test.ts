@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
+import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
-import type { MessageContent } from './message-content.ts';
+import type { StoredEventKind } from './event-kinds.ts';
+import type { StoredContent } from './message-content.ts';
+import type { MessageState } from './message-state.ts';
 
 /** What became of a message, or of one of its recipients. */
 export interface StoredEvent {
   readonly at: Date;
-  readonly kind: string;
+  readonly kind: StoredEventKind;
   /** 0 To, 1 and up Cc, null the message as a whole. */
   readonly recipient: number | null;
   readonly detail: unknown;
@@ -25,7 +27,7 @@ interface StoredQueueEntry {
 export interface StoredMessage {
   readonly template_id: string;
   readonly template_version: number;
-  readonly state: string;
+  readonly state: MessageState;
   readonly state_at: Date;
   readonly accepted_at: Date;
   readonly transactional: boolean;
@@ -35,7 +37,7 @@ export interface StoredMessage {
   readonly external_id: string | null;
   readonly tag: string | null;
   /** Null: erased. */
-  readonly content: MessageContent | null;
+  readonly content: StoredContent | null;
 }
 
 export interface StoredMessageStatus {
@@ -49,13 +51,11 @@ const maxEvents = 1_000;
 
 /**
  * A message of an account with its queue entry and its events in their order, or undefined.
- * @param offset milliseconds added to the database's clock
  */
 export async function readMessageStatus(
   kysely: Database['kysely'],
   accountId: AccountId,
   messageId: MessageId,
-  offset: number,
 ): Promise<StoredMessageStatus | undefined> {
   const messages = await sql<StoredMessage>`
     select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
@@ -66,7 +66,7 @@ export async function readMessageStatus(
   const [entries, events] = await Promise.all([
     sql<StoredQueueEntry>`
       select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
-        lease_owner is not null and due_at > now() + ${offset}::float8 * interval '1 ms' as leased
+        lease_owner is not null and due_at > now() as leased
       from queue_entry where account_id = ${accountId} and message_id = ${messageId}`.execute(
       kysely,
     ),

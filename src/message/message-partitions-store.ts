@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
@@ -15,9 +16,6 @@ const weekMs = 7 * 24 * 60 * 60 * 1000;
 const firstMonday = -3 * 24 * 60 * 60 * 1000;
 /** Weeks ahead of the current one. */
 const weeksAhead = 2;
-
-/** One lock for the installation, so that nodes make partitions one after the other. */
-const lockKey = 7_233_480_022;
 
 interface Range {
   /** Of the week's Monday, as in `message_90_20261116`. */
@@ -48,7 +46,7 @@ export async function ensureMessagePartitions(
   const client = await dependencies.database.pool.connect();
   try {
     await client.query("set lock_timeout = '10s'");
-    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    await client.query('select pg_advisory_lock($1)', [advisoryLocks.messagePartitions]);
     try {
       await client.query("set lock_timeout = '1s'");
       const existing = await listPartitions(client);
@@ -60,7 +58,7 @@ export async function ensureMessagePartitions(
               await makePartition(client, table, days, range, dependencies.log);
       }
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [lockKey]);
+      await client.query('select pg_advisory_unlock($1)', [advisoryLocks.messagePartitions]);
       await client.query('reset lock_timeout');
     }
     client.release();

@@ -1,0 +1,43 @@
+import type { ReportCounts } from '../api/management.generated.ts';
+
+/** What the console shows of a report. */
+export type ReportFigure =
+  | 'accepted'
+  | 'delivered'
+  | 'bounced'
+  | 'opened'
+  | 'clicked'
+  | 'complained';
+
+/** Which figure each count is part of; null: only the CSV export has it. */
+const figures: Readonly<Record<keyof ReportCounts, ReportFigure | null>> = {
+  accepted: 'accepted',
+  delivered: 'delivered',
+  bounced_hard: 'bounced',
+  bounced_soft: 'bounced',
+  deferred: null,
+  expired: null,
+  failed: null,
+  uncertain: null,
+  canceled: null,
+  complained: 'complained',
+  unsubscribed: null,
+  opened_people: null,
+  opened_people_unique: 'opened',
+  opened_machines: null,
+  opened_machines_unique: null,
+  clicked_people: null,
+  clicked_people_unique: 'clicked',
+  clicked_machines: null,
+  clicked_machines_unique: null,
+};
+
+const names = Object.keys(figures) as (keyof ReportCounts)[];
+
+/** A figure of a report; zero where there is none. */
+export function figureOf(figure: ReportFigure, counts: ReportCounts | undefined): number {
+  if (counts === undefined) return 0;
+  return names
+    .filter((name) => figures[name] === figure)
+    .reduce((sum, name) => sum + counts[name], 0);
+}

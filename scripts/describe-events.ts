@@ -1,0 +1,32 @@
+import { eventKindNames, eventKinds } from '../src/message/event-kinds.ts';
+
+/** The table of docs/reference/events.md: one line for each kind. */
+export function describeEvents(): Readonly<Record<'events', string>> {
+  const rows = eventKindNames.map((kind) => {
+    const { meaning, doesNotProve, state, webhook, report, suppresses } = eventKinds[kind];
+    return [
+      code(kind),
+      meaning,
+      doesNotProve,
+      state === null ? '' : code(state),
+      webhook === null ? '' : code(webhook),
+      Object.keys(report).map(code).join(', '),
+      suppresses === null ? '' : code(suppresses),
+    ];
+  });
+  const head = [
+    'event',
+    'meaning',
+    'what it does not prove',
+    "recipient's state",
+    'webhook',
+    'report',
+    'suppresses as',
+  ];
+  const lines = [head, head.map(() => '---'), ...rows];
+  return { events: lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n') };
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

@@ -1,0 +1,92 @@
+import type { EmailAddress } from '../foundation/email-address.ts';
+
+/** Section 2.2 of the contract: Cc addresses of one message. */
+export const maxCc = 5;
+/** To and Cc. */
+export const maxRecipients = 1 + maxCc;
+/** Section 2.2 of the contract, in Unicode code points. */
+export const maxSubjectLength = 90;
+export const maxPreviewLength = 240;
+
+/** Who a message is from, as its From header says. */
+export interface MessageSender {
+  readonly address: EmailAddress;
+  /** Absent: the address alone. */
+  readonly name?: string;
+}
+
+/**
+ * `message.content`: everything personal of a message, frozen when it was accepted. Recipient 0 is `to`, recipient n is
+ * `cc[n - 1]`; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
+ * in SQL: `message-sql.ts`.
+ */
+export interface MessageContent<Value extends string | null = string> {
+  readonly to: EmailAddress;
+  readonly cc?: readonly EmailAddress[];
+  /** Cc addresses of the request that were left out, as they were suppressed. */
+  readonly suppressedCc?: readonly EmailAddress[];
+  readonly from: MessageSender;
+  /** Absent: the From address (section 2.2). */
+  readonly replyTo?: EmailAddress;
+  /** As the request had it, markup included. Absent: the template's. */
+  readonly subjectLine?: string;
+  readonly previewText?: string;
+  /** Values by field name, as the request had them. */
+  readonly values: Readonly<Record<string, Value>>;
+}
+
+/** Content as the database has it; values that were erased are null. */
+export type StoredContent = MessageContent<string | null>;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads stored content, without values that were erased; undefined where it was erased or is not that of a message. */
+export function readContent(stored: unknown): MessageContent | undefined {
+  if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
+  const { from, values } = stored;
+  if (!isFields(from) || typeof from.address !== 'string') return undefined;
+  return {
+    to: stored.to as EmailAddress,
+    ...addresses('cc', stored.cc),
+    ...addresses('suppressedCc', stored.suppressedCc),
+    from: {
+      address: from.address as EmailAddress,
+      ...(typeof from.name === 'string' && { name: from.name }),
+    },
+    ...(typeof stored.replyTo === 'string' && { replyTo: stored.replyTo as EmailAddress }),
+    ...(typeof stored.subjectLine === 'string' && { subjectLine: stored.subjectLine }),
+    ...(typeof stored.previewText === 'string' && { previewText: stored.previewText }),
+    values: isFields(values) ? onlyTexts(values) : {},
+  };
+}
+
+/** In the order in which the queue and events count them: To, then Cc. */
+export function recipientsOf({
+  to,
+  cc,
+}: Pick<MessageContent, 'to' | 'cc'>): readonly [EmailAddress, ...EmailAddress[]] {
+  return cc === undefined ? [to] : [to, ...cc];
+}
+
+/** Those of the named fields that the content has a value of; undefined where it has none. */
+export function secretFieldsOf(
+  { values }: MessageContent,
+  names: readonly string[],
+): readonly string[] | undefined {
+  const fields = names.filter((name) => Object.hasOwn(values, name));
+  return fields.length === 0 ? undefined : fields;
+}
+
+function addresses(name: 'cc' | 'suppressedCc', stored: unknown) {
+  if (!Array.isArray(stored)) return undefined;
+  return { [name]: stored.filter((item) => typeof item === 'string') as EmailAddress[] };
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function onlyTexts(values: Fields): Record<string, string> {
+  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts) as Record<string, string>;
+}

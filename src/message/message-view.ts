@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox';
+import { Nullable, Time, Uuid } from '../foundation/common-schemas.ts';
+import type { Wire } from '../foundation/wire.ts';
+import { storedEventKinds } from './event-kinds.ts';
+import { messageStateNames } from './message-state.ts';
+
+export const MessageStateSchema = Type.Enum(messageStateNames);
+
+/** A recipient of the message's public view. */
+export const recipientFields = {
+  address: Nullable(Type.String()),
+  role: Type.Enum(['to', 'cc']),
+  state: MessageStateSchema,
+  at: Time('When the state last changed.'),
+};
+
+/** What a message is, how far it is, what happened and what comes next: the same for the contract and the management API. */
+export const messageFields = {
+  messageId: Uuid,
+  templateId: Type.String(),
+  templateVersion: Type.Integer(),
+  state: MessageStateSchema,
+  stateAt: Time('When the state last changed.'),
+  acceptedAt: Time('When it was accepted.'),
+  transactional: Type.Boolean(),
+  externalId: Nullable(Type.String()),
+  tag: Nullable(Type.String()),
+  trackOpens: Type.Boolean(),
+  trackClicks: Type.Boolean(),
+  deliveryWhenDelayed: Type.Enum(['TRUE', 'FALSE']),
+  recipients: Type.Array(Type.Object(recipientFields)),
+  suppressedRecipients: Type.Array(Type.String()),
+  nextAttempt: Nullable(
+    Type.Object({
+      at: Nullable(Time('When.')),
+      reason: Type.String({ description: 'Why it is waiting.' }),
+    }),
+  ),
+  events: Type.Array(
+    Type.Object({
+      at: Time('When it happened.'),
+      kind: Type.Enum(storedEventKinds),
+      recipient: Nullable(
+        Type.Integer({ description: '0: To; 1 and up: Cc; null: the whole message.' }),
+      ),
+      detail: Type.Unknown(),
+    }),
+  ),
+};
+
+/** The 200 of the contract's message operation. */
+export const MessageStatusSchema = Type.Object(
+  { success: Type.Literal(true), ...messageFields },
+  { title: 'MessageStatus' },
+);
+
+/** The message's public view, before it is JSON. */
+export type MessageStatusView = Wire<Static<typeof MessageStatusSchema>>;

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type MessageContent,
+  readContent,
+  recipientsOf,
+  secretFieldsOf,
+} from '../../src/message/message-content.ts';
+
+const content = {
+  to: 'a@x.test',
+  cc: ['b@x.test'],
+  suppressedCc: ['c@x.test'],
+  from: { address: 's@x.test', name: 'Shop' },
+  replyTo: 'r@x.test',
+  subjectLine: 'Hello',
+  previewText: 'Soon',
+  values: { name: 'Ann', secret: 'x' },
+} as unknown as MessageContent;
+
+test('content is read as it was stored', () => {
+  assert.deepEqual(readContent(JSON.parse(JSON.stringify(content))), content);
+  const { to, from, values } = content;
+  assert.deepEqual(readContent({ to, from, values }), { to, from, values });
+});
+
+test('recipients are counted from To, then Cc', () => {
+  assert.deepEqual(recipientsOf(content), ['a@x.test', 'b@x.test']);
+  assert.deepEqual(recipientsOf({ to: content.to }), ['a@x.test']);
+});
+
+test('what was erased, or is not the content of a message, is none', () => {
+  for (const stored of [null, undefined, 'x', [], {}, { to: 'a@x.test' }, { to: 1, from: {} }])
+    assert.equal(readContent(stored), undefined);
+});
+
+test('values that were erased are left out, and are no secret fields any more', () => {
+  const read = readContent({ ...content, values: { name: 'Ann', secret: null } });
+  assert.deepEqual(read?.values, { name: 'Ann' });
+  assert.equal(read && secretFieldsOf(read, ['secret']), undefined);
+  assert.deepEqual(secretFieldsOf(content, ['secret', 'other']), ['secret']);
+});
