@@ -1,5 +1,6 @@
 import libmime from 'libmime';
 import { type HeaderLines, simpleParser } from 'mailparser';
+import { decodeWords } from '../foundation/decode-words.ts';
 import type { MailContent, MailHeaderField } from './inbox-message.ts';
 
 /** What a message says that could not be parsed. */
@@ -46,16 +47,8 @@ function decodeHeaders(lines: HeaderLines): MailHeaderField[] {
     // Lines come as one character per byte; fields may be UTF-8 as they are (RFC 6532).
     const value = Buffer.from(libmime.decodeHeader(line).value, 'latin1').toString('utf8');
     const name = line.slice(0, line.indexOf(':')).trim();
-    return [storable(name === '' ? key : name), storable(decode(value))];
+    return [storable(name === '' ? key : name), storable(decodeWords(value))];
   });
-}
-
-function decode(value: string): string {
-  try {
-    return libmime.decodeWords(value);
-  } catch {
-    return value;
-  }
 }
 
 /** The text without what PostgreSQL cannot keep in text: NUL and unpaired surrogates. */
