@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { parseDomainName } from './domain-name.ts';
 
 declare const brand: unique symbol;
 
@@ -12,9 +12,8 @@ export type ParsedEmailAddress =
   | { readonly ok: true; readonly address: EmailAddress }
   | { readonly ok: false; readonly reason: string };
 
-// RFC 5321 §4.5.3.1: octets of a local part, of a domain, and of a path without its angle brackets.
+// RFC 5321 §4.5.3.1: octets of a local part, and of a path without its angle brackets.
 const MAX_LOCAL_OCTETS = 64;
-const MAX_DOMAIN_OCTETS = 255;
 const MAX_ADDRESS_OCTETS = 254;
 /** Longer input is refused before anything looks at it; an octet is at most one UTF-16 unit. */
 const MAX_INPUT_UNITS = 320;
@@ -24,10 +23,6 @@ const ASCII_LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 // RFC 6531 §3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates stay out.
 const UNICODE_LOCAL =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+)*$/u;
-// RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
-// RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
-const DOMAIN =
-  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NON_ASCII = /\P{ASCII}/u;
 
 function invalid(reason: string): ParsedEmailAddress {
@@ -56,7 +51,7 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
   }
   if (exceedsOctets(local, MAX_LOCAL_OCTETS))
     return invalid('has more than 64 octets before the @');
-  const domain = parseDomain(text.slice(at + 1));
+  const domain = parseDomainName(text.slice(at + 1));
   if (domain === undefined) return invalid('has no valid domain after the @');
   const address = `${local}@${domain}`;
   if (exceedsOctets(address, MAX_ADDRESS_OCTETS)) return invalid('is longer than 254 octets');
@@ -76,17 +71,6 @@ export function domainOf(address: EmailAddress): string {
 /** True where the mailbox cannot be named without SMTPUTF8 (RFC 6531): its local part is not ASCII. */
 export function needsSmtpUtf8(address: EmailAddress): boolean {
   return NON_ASCII.test(address);
-}
-
-function parseDomain(text: string): string | undefined {
-  let domain = text.toLowerCase();
-  if (NON_ASCII.test(domain) || domain.includes('xn--')) {
-    // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
-    // function would read `0x7f.1` as the address of a machine.
-    domain = domainToASCII(domain);
-  }
-  if (domain.length > MAX_DOMAIN_OCTETS) return undefined;
-  return domain === 'localhost' || DOMAIN.test(domain) ? domain : undefined;
 }
 
 function reasonForLocal(local: string): string {

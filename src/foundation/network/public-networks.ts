@@ -1,5 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
-import { toBlockList } from './to-block-list.ts';
+import { isListed, toBlockList } from './block-list.ts';
+import { expandIpv6 } from './ip-address.ts';
 
 /** Networks that are not the public internet (IANA special-purpose address registries, RFC 6890). */
 const specialNetworks = [
@@ -45,10 +46,8 @@ export class PublicNetworks {
   /** True for an address of the public internet, or of a network that the operator allows. */
   allows(address: string): boolean {
     const plain = unwrapIpv4(address);
-    const family = isIP(plain);
-    if (family === 0) return false;
-    const type = family === 4 ? 'ipv4' : 'ipv6';
-    return this.#allowed.check(plain, type) || !this.#special.check(plain, type);
+    if (isIP(plain) === 0) return false;
+    return isListed(this.#allowed, plain) || !isListed(this.#special, plain);
   }
 
   /** False for a name that always leads to the machine itself (RFC 6761 section 6.3), unless the operator allows that. */
@@ -59,9 +58,7 @@ export class PublicNetworks {
 
   /** True for an address that the operator allows by name; there plain http will do. */
   isTrusted(address: string): boolean {
-    const plain = unwrapIpv4(address);
-    const family = isIP(plain);
-    return family !== 0 && this.#allowed.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+    return isListed(this.#allowed, unwrapIpv4(address));
   }
 }
 
@@ -80,14 +77,4 @@ function unwrapIpv4(address: string): string {
     .map((group) => Number.parseInt(group, 16))
     .flatMap((group) => [group >> 8, group & 255])
     .join('.');
-}
-
-/** The eight groups of an IPv6 address, however it is written: without leading zeros, in hexadecimal. */
-function expandIpv6(address: string): string[] {
-  // URLs have one spelling for each address.
-  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const before = left === '' ? [] : left.split(':');
-  if (right === undefined) return before;
-  const after = right === '' ? [] : right.split(':');
-  return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }
