@@ -1,4 +1,4 @@
-import { readServerTime } from '../../foundation/database/server-time-store.ts';
+import { readDatabaseClock } from '../../foundation/database/database-time-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Seconds by which this machine and the database may disagree: message ids carry this machine's time. */
@@ -9,8 +9,8 @@ export async function checkClock({ database }: DoctorContext): Promise<Diagnosis
   if (database === undefined)
     return { ok: true, finding: `${new Date().toISOString()} by this machine` };
   const before = Date.now();
-  const server = await readServerTime(database);
-  const seconds = Math.abs(server.getTime() - (before + Date.now()) / 2) / 1000;
+  const server = await readDatabaseClock(database.pool, 0);
+  const seconds = Math.abs(server - (before + Date.now()) / 2) / 1000;
   if (seconds <= maxSkewSeconds) {
     return { ok: true, finding: `within ${seconds.toFixed(1)} s of the database’s` };
   }
