@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { parseDomainName } from '../foundation/domain-name.ts';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import { parseMailDomain } from '../foundation/mail-domain.ts';
 import { namedNetworks } from '../foundation/network/block-list.ts';
 
 /** Networks with commas between them. @throws OperatorError */
@@ -56,7 +56,7 @@ export function readMailbox(name: string, text: string | undefined): SenderMailb
 /** Domains with commas between them, in A-labels. @throws OperatorError */
 export function readDomainList(name: string, text: string | undefined): string[] {
   return readList(text).map((domain) => {
-    const parsed = parseDomainName(domain);
+    const parsed = parseMailDomain(domain);
     if (parsed !== undefined) return parsed;
     throw new OperatorError(`${name} must list domains such as example.com, not "${domain}".`);
   });
@@ -69,7 +69,7 @@ export function readDomainList(name: string, text: string | undefined): string[]
  */
 export function readHostName(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const parsed = parseDomainName(text, { allowOneLabel: true });
+  const parsed = parseMailDomain(text, { allowOneLabel: true });
   if (parsed !== undefined) return parsed;
   throw new OperatorError(
     `${name} must be the name of a host, such as mail.example.com, not "${text}".`,

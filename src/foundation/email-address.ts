@@ -1,4 +1,4 @@
-import { parseDomainName } from './domain-name.ts';
+import { parseMailDomain } from './mail-domain.ts';
 
 declare const brand: unique symbol;
 
@@ -51,7 +51,7 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
   }
   if (exceedsOctets(local, MAX_LOCAL_OCTETS))
     return invalid('has more than 64 octets before the @');
-  const domain = parseDomainName(text.slice(at + 1));
+  const domain = parseMailDomain(text.slice(at + 1));
   if (domain === undefined) return invalid('has no valid domain after the @');
   const address = `${local}@${domain}`;
   if (exceedsOctets(address, MAX_ADDRESS_OCTETS)) return invalid('is longer than 254 octets');

@@ -8,15 +8,15 @@ const severalLabels =
 const oneLabel = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const nonAscii = /\P{ASCII}/u;
 
-export interface DomainNameOptions {
+export interface MailDomainOptions {
   /** A single label will do, as for a host of the same network; without it, only `localhost`. */
   readonly allowOneLabel?: boolean;
 }
 
 /** A domain of several labels or `localhost`, in lower-case A-labels (RFC 5890); undefined where it is none. */
-export function parseDomainName(
+export function parseMailDomain(
   text: string,
-  { allowOneLabel = false }: DomainNameOptions = {},
+  { allowOneLabel = false }: MailDomainOptions = {},
 ): string | undefined {
   const lower = text.toLowerCase();
   let domain = lower;
