@@ -1,6 +1,7 @@
 import type { Account, Role } from '../account/account.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { isListed } from '../foundation/network/block-list.ts';
 import { type Access, type Permission, permissionsOf } from './permission.ts';
 import type { Principal } from './principal.ts';
 import { tokenPermissions } from './token-operations.ts';
@@ -122,8 +123,7 @@ async function authorizeOperator(
 
 function isOutsideNetworks(principal: Principal, remoteAddress: () => string): boolean {
   if (principal.kind !== 'key' || principal.networks === undefined) return false;
-  const address = remoteAddress();
-  return !principal.networks.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  return !isListed(principal.networks, remoteAddress());
 }
 
 function refuse(refusal: Refusal): Decision {

@@ -1,8 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { domainOf, type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import { parseMailDomain } from '../foundation/mail-domain.ts';
+import { namedNetworks } from '../foundation/network/block-list.ts';
 
 /** Comma-separated networks. @throws OperatorError */
 export function readNetworks(name: string, text: string | undefined): string[] {
@@ -16,13 +18,11 @@ export function readNetworks(name: string, text: string | undefined): string[] {
   return networks;
 }
 
-/** Names for networks, as in `proxy-addr`. */
-const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
-
 /** Comma-separated networks or names of networks. @throws OperatorError */
 export function readProxies(text: string | undefined): string[] {
   const proxies = readList(text);
-  readNetworks('TRUST_PROXY', proxies.filter((proxy) => !namedNetworks.includes(proxy)).join());
+  const unnamed = proxies.filter((proxy) => !Object.hasOwn(namedNetworks, proxy));
+  readNetworks('TRUST_PROXY', unnamed.join());
   return proxies;
 }
 
@@ -56,8 +56,8 @@ export function readMailbox(name: string, text: string | undefined): SenderMailb
 /** Comma-separated domains, as A-labels. @throws OperatorError */
 export function readDomainList(name: string, text: string | undefined): string[] {
   return readList(text).map((domain) => {
-    const parsed = parseEmailAddress(`postmaster@${domain}`);
-    if (parsed.ok) return domainOf(parsed.address);
+    const parsed = parseMailDomain(domain);
+    if (parsed !== undefined) return parsed;
     throw new OperatorError(`${name} must list domains such as example.com, not "${domain}".`);
   });
 }
@@ -69,9 +69,8 @@ export function readDomainList(name: string, text: string | undefined): string[]
  */
 export function readHostName(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const parsed = parseEmailAddress(`postmaster@${text}`);
-  if (parsed.ok) return domainOf(parsed.address);
-  if (/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)) return text.toLowerCase();
+  const parsed = parseMailDomain(text, { allowOneLabel: true });
+  if (parsed !== undefined) return parsed;
   throw new OperatorError(`${name} must be a host name, such as mail.example.com, not "${text}".`);
 }
 

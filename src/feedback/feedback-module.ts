@@ -10,7 +10,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { Http } from '../http/create-http.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
-import { type BounceServer, startBounceServer } from './bounce/start-bounce-server.ts';
+import type { BounceServer } from './bounce/start-bounce-server.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -114,6 +114,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     async start() {
       upkeep.start();
       if (dependencies.bounceServer === undefined) return;
+      const { startBounceServer } = await import('./bounce/start-bounce-server.ts');
       server = await startBounceServer({
         ...dependencies.bounceServer,
         hostname: dependencies.hostname,

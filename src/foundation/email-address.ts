@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { parseMailDomain } from './mail-domain.ts';
 
 declare const brand: unique symbol;
 
@@ -12,9 +12,8 @@ export type ParsedEmailAddress =
   | { readonly ok: true; readonly address: EmailAddress }
   | { readonly ok: false; readonly reason: string };
 
-// RFC 5321 §4.5.3.1: octets of a local part, of a domain, and of a path without its angle brackets.
+// RFC 5321 §4.5.3.1: octets of a local part, and of a path without its angle brackets.
 const MAX_LOCAL_OCTETS = 64;
-const MAX_DOMAIN_OCTETS = 255;
 const MAX_ADDRESS_OCTETS = 254;
 /** Longer input is rejected before parsing; a UTF-16 unit is at least one octet. */
 const MAX_INPUT_UNITS = 320;
@@ -24,10 +23,6 @@ const ASCII_LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 // RFC 6531 §3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates stay out.
 const UNICODE_LOCAL =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+)*$/u;
-// RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
-// RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
-const DOMAIN =
-  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NON_ASCII = /\P{ASCII}/u;
 
 function invalid(reason: string): ParsedEmailAddress {
@@ -35,11 +30,13 @@ function invalid(reason: string): ParsedEmailAddress {
 }
 
 /**
- * Parses a mailbox as used in the contract's fields: no display name, angle brackets, comments or
- * surrounding space. Rejected although RFC 5321 allows them: quoted local parts (§4.1.2 advises
- * against such mailboxes), address literals, and single-label domains other than `localhost`.
+ * Reads one mailbox as the contract's fields hold it: no display name, no angle brackets, no
+ * comments, no space around it. Refused although RFC 5321 has them: quoted local parts (its §4.1.2
+ * tells hosts not to hand such mailboxes out) and address literals; and domains of a single label
+ * other than `localhost`.
  * International domains become A-labels (RFC 5890); an international local part requires SMTPUTF8
- * (`needsSmtpUtf8`). Runs in linear time.
+ * (`needsSmtpUtf8`).
+ * Time is linear in the input, which is cut off at 320 units.
  */
 export function parseEmailAddress(text: string): ParsedEmailAddress {
   if (text.length > MAX_INPUT_UNITS) return invalid('is longer than 254 octets');
@@ -49,13 +46,13 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
   if (at === text.length - 1) return invalid('has nothing after the @');
   let local = text.slice(0, at);
   if (!ASCII_LOCAL.test(local)) {
-    // Normalized before validation: NFC turns the Greek question mark (U+037E) into a semicolon.
+    // Composed before it is judged: NFC turns the Greek question mark (U+037E) into a semicolon.
     local = local.normalize('NFC');
     if (!UNICODE_LOCAL.test(local)) return invalid(reasonForLocal(local));
   }
   if (exceedsOctets(local, MAX_LOCAL_OCTETS))
     return invalid('has more than 64 octets before the @');
-  const domain = parseDomain(text.slice(at + 1));
+  const domain = parseMailDomain(text.slice(at + 1));
   if (domain === undefined) return invalid('has no valid domain after the @');
   const address = `${local}@${domain}`;
   if (exceedsOctets(address, MAX_ADDRESS_OCTETS)) return invalid('is longer than 254 octets');
@@ -72,20 +69,9 @@ export function domainOf(address: EmailAddress): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** True if the mailbox requires SMTPUTF8 (RFC 6531), because its local part isn't ASCII. */
+/** True where the mailbox cannot be named without SMTPUTF8 (RFC 6531): its local part is not ASCII. */
 export function needsSmtpUtf8(address: EmailAddress): boolean {
   return NON_ASCII.test(address);
-}
-
-function parseDomain(text: string): string | undefined {
-  let domain = text.toLowerCase();
-  if (NON_ASCII.test(domain) || domain.includes('xn--')) {
-    // Returns an empty string for an invalid IDN. Not used for ASCII names, because it would parse
-    // `0x7f.1` as an IP address.
-    domain = domainToASCII(domain);
-  }
-  if (domain.length > MAX_DOMAIN_OCTETS) return undefined;
-  return domain === 'localhost' || DOMAIN.test(domain) ? domain : undefined;
 }
 
 function reasonForLocal(local: string): string {

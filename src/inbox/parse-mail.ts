@@ -1,5 +1,6 @@
 import libmime from 'libmime';
 import type { HeaderLines } from 'mailparser';
+import { decodeWords } from '../foundation/decode-words.ts';
 import type { MailContent, MailHeaderField } from './inbox-message.ts';
 
 /** The content of a message that can't be parsed. */
@@ -48,16 +49,8 @@ function decodeHeaders(lines: HeaderLines): MailHeaderField[] {
     // Lines have one character per byte; fields may contain raw UTF-8 (RFC 6532).
     const value = Buffer.from(libmime.decodeHeader(line).value, 'latin1').toString('utf8');
     const name = line.slice(0, line.indexOf(':')).trim();
-    return [storable(name === '' ? key : name), storable(decode(value))];
+    return [storable(name === '' ? key : name), storable(decodeWords(value))];
   });
-}
-
-function decode(value: string): string {
-  try {
-    return libmime.decodeWords(value);
-  } catch {
-    return value;
-  }
 }
 
 /** Removes what PostgreSQL can't store in text: NUL and unpaired surrogates. */

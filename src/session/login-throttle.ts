@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { networkOf } from '../foundation/network/network-of.ts';
+import { networkOf } from '../foundation/network/ip-address.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { SlowDown } from './oauth-errors.ts';
 import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { networkOf } from '../../src/foundation/network/network-of.ts';
+import { networkOf } from '../../src/foundation/network/ip-address.ts';
 import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
 import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';

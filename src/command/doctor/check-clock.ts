@@ -1,4 +1,4 @@
-import { readServerTime } from '../../foundation/database/server-time-store.ts';
+import { readDatabaseClock } from '../../foundation/database/database-time-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /**
@@ -11,8 +11,8 @@ export async function checkClock({ database }: DoctorContext): Promise<Diagnosis
   if (database === undefined)
     return { ok: true, finding: `${new Date().toISOString()} on this machine` };
   const before = Date.now();
-  const server = await readServerTime(database);
-  const seconds = Math.abs(server.getTime() - (before + Date.now()) / 2) / 1000;
+  const server = await readDatabaseClock(database.pool);
+  const seconds = Math.abs(server - (before + Date.now()) / 2) / 1000;
   if (seconds <= maxSkewSeconds) {
     return { ok: true, finding: `within ${seconds.toFixed(1)} s of the database’s` };
   }

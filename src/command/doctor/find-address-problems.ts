@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import { expandIpv6 } from '../../foundation/network/ip-address.ts';
 
 /**
  * Large receivers reject mail from addresses without matching forward and reverse DNS: each source's PTR record must
@@ -46,22 +47,11 @@ async function addressesOf(dns: Dns, host: string): Promise<string[]> {
 /** RFC 1035 section 3.5, and RFC 3596 section 2.5 for IPv6. */
 function reverseName(address: string): string {
   if (!isIPv6(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
-  const digits = hextets(address).map((part) => part.padStart(4, '0'));
+  const digits = expandIpv6(address).map((part) => part.padStart(4, '0'));
   return `${[...digits.join('')].reverse().join('.')}.ip6.arpa`;
 }
 
-function hextets(address: string): string[] {
-  return canonical(address).split(':');
-}
-
-/** The canonical form of an address: IPv6 with all eight groups and without leading zeros. */
+/** One spelling of an address. */
 function canonical(address: string): string {
-  if (!isIPv6(address)) return address;
-  const text = new URL(`http://[${address}]/`).hostname.slice(1, -1);
-  const [head = '', tail] = text.split('::');
-  const before = head === '' ? [] : head.split(':');
-  if (tail === undefined) return before.join(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
-  return [...before, ...zeros, ...after].join(':');
+  return isIPv6(address) ? expandIpv6(address).join(':') : address;
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../../foundation/clock.ts';
-import { networkOf } from '../../foundation/network/network-of.ts';
+import { networkOf } from '../../foundation/network/ip-address.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { SmtpSessionSlots, type SmtpSessionUsage } from './smtp-session-limits.ts';
 

@@ -1,3 +1,5 @@
+import { convert as htmlToText } from 'html-to-text';
+import { decodeWords } from '../../foundation/decode-words.ts';
 import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
 import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
@@ -102,7 +104,7 @@ function isAutoReply(mail: MimePart): boolean {
 
 function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
   const from = headerOf(mail, 'from');
-  const subject = decodeSubject(headerOf(mail, 'subject'));
+  const subject = decodeWords(headerOf(mail, 'subject'));
   const words = wordsOf(parts);
   const looksLikeBounce =
     mail.headers.has('x-failed-recipients') ||
@@ -146,57 +148,17 @@ function wordsOf(parts: readonly MimePart[]): string {
 }
 
 function plainOf(html: string): string {
-  return withoutElements(html.slice(0, 100_000), ['head', 'style', 'script'])
-    .replace(/<(br|p|div|tr|li|h\d)\b[^<>]*>/gi, '\n')
-    .replace(/<[^<>]*>/g, '')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&amp;/g, '&');
-}
-
-/** Without these elements and what is in them; one that does not end takes the rest along. */
-function withoutElements(html: string, names: readonly string[]): string {
-  let text = html;
-  for (const name of names) {
-    const lower = text.toLowerCase();
-    let remaining = '';
-    let at = 0;
-    for (
-      let start = lower.indexOf(`<${name}`);
-      start !== -1;
-      start = lower.indexOf(`<${name}`, at)
-    ) {
-      remaining += text.slice(at, start);
-      const end = lower.indexOf(`</${name}>`, start);
-      at = end === -1 ? text.length : end + name.length + 3;
-    }
-    text = remaining + text.slice(at);
-  }
-  return text;
-}
-
-/** Encoded words of the two forms (RFC 2047 section 4). */
-function decodeSubject(subject: string): string {
-  return subject.replace(
-    /=\?([\w-]{1,40})\?([bq])\?([^?]{0,2000})\?=\s*/gi,
-    (_all, charset, form, text) => {
-      const bytes =
-        String(form).toLowerCase() === 'b'
-          ? Buffer.from(String(text), 'base64')
-          : Buffer.from(
-              String(text)
-                .replaceAll('_', ' ')
-                .replace(/=([0-9A-F]{2})/gi, (_code, hex: string) =>
-                  String.fromCharCode(Number.parseInt(hex, 16)),
-                ),
-              'latin1',
-            );
-      try {
-        return new TextDecoder(String(charset)).decode(bytes);
-      } catch {
-        return bytes.toString('utf8');
-      }
-    },
-  );
+  return htmlToText(html.slice(0, 100_000), {
+    wordwrap: false,
+    limits: { maxDepth: 200 },
+    selectors: [
+      { selector: 'a', options: { ignoreHref: true } },
+      ...['head', 'style', 'script', 'img'].map((selector) => ({ selector, format: 'skip' })),
+      ...['p', 'tr', 'li'].map((selector) => ({
+        selector,
+        format: 'block',
+        options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
+      })),
+    ],
+  });
 }

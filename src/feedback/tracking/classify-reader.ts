@@ -1,6 +1,7 @@
 import { type BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { toBlockList } from '../../foundation/network/to-block-list.ts';
+import { isListed, toBlockList } from '../../foundation/network/block-list.ts';
+import { expandIpv6, unmapIpv4 } from '../../foundation/network/ip-address.ts';
 import type { ReaderEventKind } from '../../message/event-kinds.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
@@ -70,13 +71,9 @@ const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
 const allNetworks = toBlockList(knownNetworks.flatMap((entry) => entry.networks));
 
 function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {
-  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
-  const family = isIP(plain);
-  if (family === 0) return undefined;
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  if (!allNetworks.check(plain, type)) return undefined;
+  if (!isListed(allNetworks, address)) return undefined;
   return networks.find(
-    (entry) => (entry.for === 'both' || entry.for === kind) && entry.list.check(plain, type),
+    (entry) => (entry.for === 'both' || entry.for === kind) && isListed(entry.list, address),
   )?.verdict;
 }
 
@@ -85,19 +82,9 @@ function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict
  * what is no address.
  */
 export function truncateAddress(address: string): string {
-  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
+  const plain = unmapIpv4(address);
   const family = isIP(plain);
   if (family === 4) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
   if (family === 0) return '';
-  const groups = expand(plain).slice(0, 3);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/48`;
-}
-
-function expand(address: string): string[] {
-  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
-  const first = head === '' ? [] : head.split(':');
-  if (tail === undefined) return first;
-  const last = tail === '' ? [] : tail.split(':');
-  const missing = Math.max(0, 8 - first.length - last.length);
-  return [...first, ...Array.from({ length: missing }, () => '0'), ...last];
+  return `${expandIpv6(plain).slice(0, 3).join(':')}::/48`;
 }

@@ -1,5 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
-import { toBlockList } from './to-block-list.ts';
+import { isListed, toBlockList } from './block-list.ts';
+import { expandIpv6 } from './ip-address.ts';
 
 /** Non-public networks (IANA special-purpose address registries, RFC 6890). */
 const specialNetworks = [
@@ -45,10 +46,8 @@ export class PublicNetworks {
   /** True for a public address, or one in a network the operator allows. */
   allows(address: string): boolean {
     const plain = unwrapIpv4(address);
-    const family = isIP(plain);
-    if (family === 0) return false;
-    const type = family === 4 ? 'ipv4' : 'ipv6';
-    return this.#allowed.check(plain, type) || !this.#special.check(plain, type);
+    if (isIP(plain) === 0) return false;
+    return isListed(this.#allowed, plain) || !isListed(this.#special, plain);
   }
 
   /** False for names that always resolve to loopback (RFC 6761 section 6.3), unless the operator allows loopback. */
@@ -59,9 +58,7 @@ export class PublicNetworks {
 
   /** True for an address the operator explicitly allows, which may use plain http. */
   isTrusted(address: string): boolean {
-    const plain = unwrapIpv4(address);
-    const family = isIP(plain);
-    return family !== 0 && this.#allowed.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+    return isListed(this.#allowed, unwrapIpv4(address));
   }
 }
 
@@ -80,14 +77,4 @@ function unwrapIpv4(address: string): string {
     .map((group) => Number.parseInt(group, 16))
     .flatMap((group) => [group >> 8, group & 255])
     .join('.');
-}
-
-/** Normalizes any spelling of an IPv6 address to eight hexadecimal groups without leading zeros. */
-function expandIpv6(address: string): string[] {
-  // URL parsing normalizes the address.
-  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const before = left === '' ? [] : left.split(':');
-  if (right === undefined) return before;
-  const after = right === '' ? [] : right.split(':');
-  return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }

@@ -1,14 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { type BlockList, isIP, type Socket } from 'node:net';
-import { networkOf } from '../../foundation/network/network-of.ts';
-import { toBlockList } from '../../foundation/network/to-block-list.ts';
-
-/** Networks behind the names that TRUST_PROXY accepts. */
-const namedNetworks: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.0/8', '::1/128'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-};
+import type { BlockList, Socket } from 'node:net';
+import { isListed, namedNetworks, toBlockList } from '../../foundation/network/block-list.ts';
+import { networkOf } from '../../foundation/network/ip-address.ts';
 
 /** Identifies callers by network: an IPv4 address, or the /64 of an IPv6 address. */
 export class Peers {
@@ -52,9 +45,6 @@ export class Peers {
 
   /** True for a trusted proxy, which forwards requests of many peers. */
   isProxy(address: string): boolean {
-    if (this.#proxies === undefined) return false;
-    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-    const family = isIP(plain);
-    return family !== 0 && this.#proxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+    return this.#proxies !== undefined && isListed(this.#proxies, address);
   }
 }

@@ -1,0 +1,31 @@
+import { domainToASCII } from 'node:url';
+
+const maxOctets = 255;
+// RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
+// RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
+const severalLabels =
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const oneLabel = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const nonAscii = /\P{ASCII}/u;
+
+export interface MailDomainOptions {
+  /** A single label will do, as for a host of the same network; without it, only `localhost`. */
+  readonly allowOneLabel?: boolean;
+}
+
+/** A domain of several labels or `localhost`, in lower-case A-labels (RFC 5890); undefined where it is none. */
+export function parseMailDomain(
+  text: string,
+  { allowOneLabel = false }: MailDomainOptions = {},
+): string | undefined {
+  const lower = text.toLowerCase();
+  let domain = lower;
+  if (nonAscii.test(domain) || domain.includes('xn--')) {
+    // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
+    // function would read `0x7f.1` as the address of a machine.
+    domain = domainToASCII(domain);
+  }
+  if (domain.length > maxOctets) return undefined;
+  if (domain === 'localhost' || severalLabels.test(domain)) return domain;
+  return allowOneLabel && oneLabel.test(lower) ? lower : undefined;
+}

@@ -1,0 +1,27 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { unmapIpv4 } from './ip-address.ts';
+
+/** Networks behind the names that stand for some, as `proxy-addr` knows them. */
+export const namedNetworks: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** @param networks valid ones such as `192.0.2.0/24` and `2001:db8::/48`; an address alone is a network of one */
+export function toBlockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [base = '', bits] = network.split('/');
+    const type = isIPv4(base) ? 'ipv4' : 'ipv6';
+    list.addSubnet(base, Number(bits ?? (type === 'ipv4' ? 32 : 128)), type);
+  }
+  return list;
+}
+
+/** True for an address inside one of the networks; false for what is no address. */
+export function isListed(list: BlockList, address: string): boolean {
+  const plain = unmapIpv4(address);
+  const family = isIP(plain);
+  return family !== 0 && list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { BlockList, isIPv6 } from 'node:net';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { truncateAddress } from '../../../src/feedback/tracking/classify-reader.ts';
+import { isListed, toBlockList } from '../../../src/foundation/network/block-list.ts';
+import { expandIpv6, networkOf, unmapIpv4 } from '../../../src/foundation/network/ip-address.ts';
+
+/** Groups of an IPv6 address, with many zeros, and one of its spellings. */
+const spelledIpv6 = fc
+  .record({
+    groups: fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 }),
+    start: fc.nat(7),
+    length: fc.nat(8),
+    padded: fc.boolean(),
+    upper: fc.boolean(),
+    zone: fc.constantFrom('', '%eth0'),
+  })
+  .map(({ groups, start, length, padded, upper, zone }) => {
+    const spelled = groups.map((group) => group.toString(16).padStart(padded ? 4 : 1, '0'));
+    const end = Math.min(8, start + length);
+    const zeros = end > start && groups.slice(start, end).every((group) => group === 0);
+    const text = zeros
+      ? `${spelled.slice(0, start).join(':')}::${spelled.slice(end).join(':')}`
+      : spelled.join(':');
+    return { groups, text: `${upper ? text.toUpperCase() : text}${zone}` };
+  });
+const ipv4 = fc.ipV4();
+
+test('an IPv6 address has eight groups, however it is spelled', () => {
+  fc.assert(
+    fc.property(spelledIpv6, ({ groups, text }) => {
+      assert.ok(isIPv6(text), text);
+      assert.deepEqual(
+        expandIpv6(text),
+        groups.map((group) => group.toString(16)),
+      );
+    }),
+  );
+  assert.deepEqual(expandIpv6('64:ff9b::192.0.2.33'), [
+    '64',
+    'ff9b',
+    '0',
+    '0',
+    '0',
+    '0',
+    'c000',
+    '221',
+  ]);
+});
+
+test('an address stands in its own network, and the part of it that is kept of readers', () => {
+  fc.assert(
+    fc.property(spelledIpv6, ({ text }) => {
+      const plain = text.split('%')[0] ?? '';
+      assert.equal(networkOf(text), networkOf(plain));
+      for (const network of [`${networkOf(text)}::/64`, truncateAddress(text)])
+        assert.ok(toBlockList([network]).check(plain, 'ipv6'), `${network} ${plain}`);
+    }),
+  );
+  fc.assert(
+    fc.property(ipv4, (address) => {
+      assert.equal(networkOf(address), address);
+      assert.ok(toBlockList([truncateAddress(address)]).check(address, 'ipv4'));
+    }),
+  );
+});
+
+test('an IPv4 address inside an IPv6 one is the same address', () => {
+  fc.assert(
+    fc.property(ipv4, (address) => {
+      for (const mapped of [address, `::ffff:${address}`, `::FFFF:${address}`]) {
+        assert.equal(unmapIpv4(mapped), address);
+        assert.equal(networkOf(mapped), address);
+        assert.equal(truncateAddress(mapped), truncateAddress(address));
+      }
+    }),
+  );
+  assert.equal(unmapIpv4('2001:db8::1'), '2001:db8::1');
+  assert.equal(unmapIpv4('::ffff:1'), '::ffff:1');
+});
+
+test('an address is listed where Node’s own block list has it, and nothing else is', () => {
+  fc.assert(
+    fc.property(ipv4, fc.integer({ min: 0, max: 32 }), ipv4, (base, bits, address) => {
+      const own = new BlockList();
+      own.addSubnet(base, bits, 'ipv4');
+      const list = toBlockList([`${base}/${bits}`]);
+      assert.equal(isListed(list, address), own.check(address, 'ipv4'));
+      assert.equal(isListed(list, `::ffff:${address}`), own.check(address, 'ipv4'));
+      assert.ok(isListed(list, base));
+    }),
+  );
+  const all = toBlockList(['0.0.0.0/0', '::/0']);
+  for (const text of ['', 'localhost', '1.2.3', '1.2.3.4.5', '::g', '[::1]'])
+    assert.equal(isListed(all, text), false, text);
+});
