@@ -9,11 +9,11 @@ import type { StsMode } from '../../src/delivery/mta-sts/sts-policy.ts';
 import type { SendingLimiter, SlotOutcome } from '../../src/delivery/shaping/sending-limiter.ts';
 import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
 import type { TransactionResult } from '../../src/delivery/transport.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
+import { ProcessClock } from '../support/process-clock.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { TestMx, type TestMxOptions } from '../support/test-mx.ts';
@@ -374,7 +374,7 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
 test('RFC 8461 3.2, 5: a policy whose age is over binds nobody, and a newer one does at once', async () => {
   const domain = `sts${nextHost}.test`;
   const mx = await serve(domain, { certificate: new TestAuthority().issue([`mx${nextHost}.x`]) });
-  const clock = new OffsetClock();
+  const clock = new ProcessClock();
   const mode = 'enforce';
   const policy = { mode, mx: [`*.hosts-${domain}`], maxAge: 3_600 } as const;
   const fetchedAt = new Date(clock.now());

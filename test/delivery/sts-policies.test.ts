@@ -4,11 +4,11 @@ import { after, test } from 'node:test';
 import { fetchStsPolicy } from '../../src/delivery/mta-sts/fetch-sts-policy.ts';
 import type { StoredStsPolicy } from '../../src/delivery/mta-sts/sts-decision.ts';
 import { StsPolicies } from '../../src/delivery/mta-sts/sts-policies.ts';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
+import { ProcessClock } from '../support/process-clock.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -83,7 +83,7 @@ test('a policy host on the loopback is not asked', async () => {
 });
 
 test('RFC 8461 3.3, 5.1: fetched once, kept, renewed beside deliveries, and followed while the web server is away', async () => {
-  const clock = new OffsetClock();
+  const clock = new ProcessClock();
   const kept = new Map<string, StoredStsPolicy>();
   const policies = new StsPolicies({
     dns,
@@ -129,7 +129,7 @@ test('a domain without a record has no policy, and nobody is asked for one', asy
   fetches = 0;
   const policies = new StsPolicies({
     dns,
-    clock: new OffsetClock(),
+    clock: new ProcessClock(),
     log: createLog('silent'),
     fetch: (domain) => fetchStsPolicy(dns, domain, options),
     store: { read: async () => undefined, save: async () => undefined },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { formatDnsServer, parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
+import { ProcessClock } from '../support/process-clock.ts';
 import { TestDns } from '../support/test-dns.ts';
 
 const dns = await new TestDns().start();
@@ -99,7 +99,7 @@ test('an unreachable resolver is a fault, and the next one is queried', async ()
 });
 
 test('the cache queries once per time to live', async () => {
-  const clock = new OffsetClock();
+  const clock = new ProcessClock();
   const cache = new DnsCache(client, clock);
   const asked = (): number => dns.asked.filter((question) => question === 'TXT shop.test').length;
   const before = asked();
@@ -112,7 +112,7 @@ test('the cache queries once per time to live', async () => {
 });
 
 test('faults are cached for seconds only', async () => {
-  const clock = new OffsetClock();
+  const clock = new ProcessClock();
   const cache = new DnsCache(client, clock);
   assert.equal((await cache.lookUp('broken.test', 'A')).kind, 'fault');
   dns.set('broken.test', { A: ['127.0.0.9'] });

@@ -1,0 +1,19 @@
+import type { Clock } from '../../src/foundation/clock.ts';
+
+/** The time of what asks no database, which a test moves forward. */
+export class ProcessClock implements Clock {
+  readonly offset = 0;
+  #offsetMs = 0;
+
+  now(): number {
+    return Date.now() + this.#offsetMs;
+  }
+
+  monotonic(): number {
+    return performance.now() + this.#offsetMs;
+  }
+
+  advance(ms: number): void {
+    this.#offsetMs += ms;
+  }
+}
