@@ -3,9 +3,10 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import { getToken, type Shop } from '../../test/support/shop.ts';
 import { wireRequests } from '../bench-account.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
-import { type BenchService, startBenchService } from '../bench-service.ts';
+import { startBenchService } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
 import { runLoad } from '../run-load.ts';
+import type { BenchProgram } from '../start-program.ts';
 import { createAccountReader, measureReading } from './bench-reading.ts';
 import { clickTrackingRequest, deliveredMessages, openTrackingRequest } from './reader-requests.ts';
 import { reportCases, searchCases } from './reading-cases.ts';
@@ -19,62 +20,53 @@ const connections = 32;
  * over HTTP. Then reports must count what tables hold, and reports and search are measured on it.
  */
 export async function benchJourney(options: BenchOptions): Promise<BenchResult[]> {
-  const history = await startThrowawayHistory(options.history ?? 0);
-  const sink = await BenchSink.start();
-  try {
-    const { database, shop } = history;
-    const service = await startBenchService(history.url, {
-      nodeOptions: options.nodeOptions,
-      roles: 'http,worker',
-      smtpUrl: `smtp://127.0.0.1:${sink.port}?tls=off&connections=20&messages=100000`,
-    });
-    try {
-      const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
-      const started = performance.now();
-      const accepted = await acceptMessages(service, shop, token, options.messages);
-      while (await anyRow(database, 'select from queue_entry limit 1')) await delay(100);
-      const deliveredAt = performance.now();
-      const engaged = await engage(service, database, shop, accepted);
-      while ((await openedAndClicked(database)) < engaged) await delay(100);
-      const ended = performance.now();
-      await compareTotals(database, shop.id);
-      const reading = createAccountReader(service, token, shop.id);
-      const now = Date.now();
-      const line = { history: accepted };
-      return [
-        {
-          name: 'journey',
-          params: { messages: accepted, engagements: engaged },
-          rate: Math.round((accepted * 1_000) / (deliveredAt - started)),
-          ceiling: Math.round((engaged * 1_000) / (ended - deliveredAt)),
-          ratio: 1,
-          p50_ms: 0,
-          p99_ms: 0,
-        },
-        ...(await measureReading(
-          { ...line, name: 'journey-reports', limit: 100 },
-          reading,
-          reportCases(now),
-          options,
-        )),
-        ...(await measureReading(
-          { ...line, name: 'journey-search', limit: 50 },
-          reading,
-          await searchCases(database, shop.id, now, 0),
-          options,
-        )),
-      ];
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    sink.stop();
-    await history.stop();
-  }
+  await using history = await startThrowawayHistory(options.history ?? 0);
+  using sink = await BenchSink.start();
+  const { database, shop } = history;
+  await using service = await startBenchService(history.url, {
+    nodeOptions: options.nodeOptions,
+    roles: 'http,worker',
+    smtpUrl: `smtp://127.0.0.1:${sink.port}?tls=off&connections=20&messages=100000`,
+  });
+  const token = await getToken(service, shop);
+  const started = performance.now();
+  const accepted = await acceptMessages(service, shop, token, options.messages);
+  while (await anyRow(database, 'select from queue_entry limit 1')) await delay(100);
+  const deliveredAt = performance.now();
+  const engaged = await engage(service, database, shop, accepted);
+  while ((await openedAndClicked(database)) < engaged) await delay(100);
+  const ended = performance.now();
+  await compareTotals(database, shop.id);
+  const reading = createAccountReader(service, token, shop.id);
+  const now = Date.now();
+  const line = { history: accepted };
+  return [
+    {
+      name: 'journey',
+      params: { messages: accepted, engagements: engaged },
+      rate: Math.round((accepted * 1_000) / (deliveredAt - started)),
+      ceiling: Math.round((engaged * 1_000) / (ended - deliveredAt)),
+      ratio: 1,
+      p50_ms: 0,
+      p99_ms: 0,
+    },
+    ...(await measureReading(
+      { ...line, name: 'journey-reports', limit: 100 },
+      reading,
+      reportCases(now),
+      options,
+    )),
+    ...(await measureReading(
+      { ...line, name: 'journey-search', limit: 50 },
+      reading,
+      await searchCases(database, shop.id, now, 0),
+      options,
+    )),
+  ];
 }
 
 async function acceptMessages(
-  { port }: BenchService,
+  { port }: BenchProgram,
   shop: Shop,
   token: string,
   wanted: number,
@@ -87,8 +79,6 @@ async function acceptMessages(
       tag: `tag-${index % 3}`,
       token,
       count: 500,
-      bodyBytes: 0,
-      keys: false,
     }),
   ).flat();
   let accepted = 0;
@@ -103,7 +93,7 @@ async function acceptMessages(
 
 /** @returns how many requests were answered */
 async function engage(
-  { port }: BenchService,
+  { port }: BenchProgram,
   database: Database,
   shop: Shop,
   messages: number,
