@@ -23,7 +23,7 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
   const open = async ({ url, pid }: BenchDatabase, shop: Shop) => {
     const service = closing.use(await startBenchService(url, { nodeOptions, processes: 1 }));
     const requests = await acceptRequests(service, shop);
-    const order = { host: '127.0.0.1', port: service.port, connections, requests };
+    const order = { port: service.port, connections, requests };
     await runLoad({ ...order, seconds: seconds / 2 });
     const pids = { service: service.pid, database: pid };
     const tally = new Tally();

@@ -100,7 +100,7 @@ async function measureInTurns(
       Math.ceil(distinctCharacters / Math.max(1, bodyBytes)),
     );
     const requests = wireRequests({ path, accountIds: ids, token, count, bodyBytes, keys });
-    return runLoad({ host: '127.0.0.1', port, connections, seconds: length, requests });
+    return runLoad({ port, connections, seconds: length, requests });
   };
   const before = await countMessages(database);
   let answered = 0;

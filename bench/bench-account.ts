@@ -1,7 +1,7 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
+import type { BenchProgram } from './bench-program.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';
-import type { BenchProgram } from './start-program.ts';
 
 export const fieldNames = [
   'First Name',

@@ -32,7 +32,7 @@ export async function benchApiKey({
   const pids = { service: service.pid, database: pid };
   const side = async (token?: string) => {
     const requests = await acceptRequests(service, shop, token);
-    const order = { host: '127.0.0.1', port: service.port, connections, requests };
+    const order = { port: service.port, connections, requests };
     return { tally: new Tally(), load: (length: number) => runLoad({ ...order, seconds: length }) };
   };
   const [byToken, byKey] = [await side(), await side(key)];

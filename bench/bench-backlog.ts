@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { startBenchDatabase } from './bench-database.ts';
+import type { BenchProgram } from './bench-program.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
@@ -11,7 +12,6 @@ import { MemoryWatch } from './deliver/memory-watch.ts';
 import { sendSingle } from './deliver/send-single.ts';
 import { startServe } from './deliver/start-serve.ts';
 import { median, percentile } from './median.ts';
-import type { BenchProgram } from './start-program.ts';
 
 /** Between two single messages of the other account. */
 const pauseMs = 100;

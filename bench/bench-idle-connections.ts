@@ -24,7 +24,7 @@ export async function benchIdleConnections(options: BenchOptions): Promise<Bench
   const { port } = service;
   const requests = await acceptRequests(service, shop);
   const pids = { service: service.pid, database: bench.pid };
-  const load = () => runLoad({ host: '127.0.0.1', port, connections, seconds, requests });
+  const load = () => runLoad({ port, connections, seconds, requests });
   const resident = () => (readResident([service.pid]).get(service.pid) ?? 0) / 2 ** 20;
   await load();
   const alone = new Tally();

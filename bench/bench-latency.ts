@@ -82,7 +82,7 @@ async function measureLatency(
   /** @returns messages delivered meanwhile, a second */
   const measure = async (tally: Tally, path: string, rate?: number): Promise<number> => {
     const requests = wireRequests({ ...wire, path });
-    const order = { host: '127.0.0.1', port: service.port, connections, seconds, requests };
+    const order = { port: service.port, connections, seconds, requests };
     let delivered = 0;
     const { result, use } = await measureCalm(calm, async () => {
       if (sink !== undefined) await beginDelivery(scene, sink, seconds * deliveredPerSecond);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { routeTable } from '../src/management/route-table.ts';
+import type { BenchProgram } from './bench-program.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { measureReading, onHistory } from './feedback/bench-reading.ts';
 import type { ReadingCase } from './feedback/reading-cases.ts';
-import type { BenchProgram } from './start-program.ts';
 
 /** Milliseconds that a page of any list may take. */
 const limit = 100;

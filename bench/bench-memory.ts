@@ -35,7 +35,6 @@ export async function benchMemory(options: BenchOptions): Promise<BenchResult[]>
     const requests = await acceptRequests(service, shop);
     const seconds = options.minutes * 60;
     const report = await runLoad({
-      host: '127.0.0.1',
       port: service.port,
       connections,
       seconds,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { type BenchProgram, startBenchProgram } from './bench-program.ts';
 import { runtimeEnvironment, runtimeOptions } from './runtime-options.ts';
-import { type BenchProgram, startProgram } from './start-program.ts';
 
 export interface BenchServiceOptions {
   /** For the runtime, such as `--cpu-prof`. */
@@ -20,7 +20,7 @@ export function startBenchService(
   { nodeOptions = [], processes, roles, smtpUrl }: BenchServiceOptions = {},
 ): Promise<BenchProgram> {
   const program = join(import.meta.dirname, 'bench-server.ts');
-  return startProgram(process.execPath, [...runtimeOptions, ...nodeOptions, program], {
+  return startBenchProgram(process.execPath, [...runtimeOptions, ...nodeOptions, program], {
     ...runtimeEnvironment,
     DATABASE_URL: databaseUrl,
     SIGNALPOST_KEY: benchMasterKey,

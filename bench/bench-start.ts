@@ -1,10 +1,10 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startBenchProgram } from './bench-program.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { benchMasterKey } from './bench-service.ts';
 import { median } from './median.ts';
-import { startProgram } from './start-program.ts';
 
 const program = join(import.meta.dirname, '../bin/signalpost');
 
@@ -39,7 +39,7 @@ export async function benchStart(options: BenchOptions): Promise<BenchResult[]> 
 
 async function startOnce(dataDir: string): Promise<number> {
   const started = performance.now();
-  await using service = await startProgram(program, ['start'], {
+  await using service = await startBenchProgram(program, ['start'], {
     DATA_DIR: dataDir,
     SIGNALPOST_KEY: benchMasterKey,
     PORT: '0',

@@ -69,7 +69,7 @@ async function measureNoOp(url: string, shop: Shop, options: BenchOptions): Prom
     token: 'none',
     count: 1_000,
   });
-  const order = { host: '127.0.0.1', port: service.port, connections: 128, requests };
+  const order = { port: service.port, connections: 128, requests };
   await runLoad({ ...order, seconds: options.seconds / 2 });
   const report = await runLoad({ ...order, seconds: options.seconds });
   return report.answered / report.seconds;

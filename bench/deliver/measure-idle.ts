@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getToken, type Shop } from '../../test/support/shop.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchResult } from '../bench-result.ts';
 import { median, percentile } from '../median.ts';
-import type { BenchProgram } from '../start-program.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import { sendSingle } from './send-single.ts';
 

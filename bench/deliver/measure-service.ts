@@ -1,9 +1,9 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import type { BenchDatabase } from '../bench-database.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchResult } from '../bench-result.ts';
 import { measureUse } from '../machine-use.ts';
-import type { BenchProgram } from '../start-program.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import {
   fillWhilePaused,

@@ -1,7 +1,7 @@
+import type { BenchProgram } from '../bench-program.ts';
 import { readResident } from '../machine-use.ts';
 import { median } from '../median.ts';
 import { processTree } from '../process-tree.ts';
-import type { BenchProgram } from '../start-program.ts';
 
 const sampleIntervalMs = 250;
 

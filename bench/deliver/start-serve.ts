@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { type BenchProgram, startBenchProgram } from '../bench-program.ts';
 import { benchMasterKey } from '../bench-service.ts';
 import { runtimeEnvironment, runtimeOptions } from '../runtime-options.ts';
-import { type BenchProgram, startProgram } from '../start-program.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 
@@ -14,7 +14,7 @@ export function startServe(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<BenchProgram> {
   const args = [...runtimeOptions, ...nodeOptions, program, 'serve'];
-  return startProgram(process.execPath, args, {
+  return startBenchProgram(process.execPath, args, {
     ...runtimeEnvironment,
     DATABASE_URL: databaseUrl,
     SIGNALPOST_KEY: benchMasterKey,

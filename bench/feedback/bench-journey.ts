@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import { getToken, type Shop } from '../../test/support/shop.ts';
+import { signIn } from '../../test/support/sign-in.ts';
 import { wireRequests } from '../bench-account.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
 import { runLoad } from '../run-load.ts';
-import type { BenchProgram } from '../start-program.ts';
 import { createAccountReader, measureReading } from './bench-reading.ts';
 import { clickTrackingRequest, deliveredMessages, openTrackingRequest } from './reader-requests.ts';
 import { reportCases, searchCases } from './reading-cases.ts';
@@ -37,7 +38,8 @@ export async function benchJourney(options: BenchOptions): Promise<BenchResult[]
   while ((await openedAndClicked(database)) < engaged) await delay(100);
   const ended = performance.now();
   await compareTotals(database, shop.id);
-  const reading = createAccountReader(service, token, shop.id);
+  const cookie = await signIn(service, shop.owner.email);
+  const reading = createAccountReader(service, cookie, shop.id);
   const now = Date.now();
   const line = { history: accepted };
   return [
@@ -83,7 +85,7 @@ async function acceptMessages(
   ).flat();
   let accepted = 0;
   while (accepted < wanted) {
-    const report = await runLoad({ host: '127.0.0.1', port, connections, seconds: 5, requests });
+    const report = await runLoad({ port, connections, seconds: 5, requests });
     const refused = Object.keys(report.statuses).filter((status) => status !== '200');
     if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(report.statuses)}`);
     accepted += report.answered;
@@ -108,8 +110,8 @@ async function engage(
   for (let from = 0; from < requests.length; from += 20_000) {
     const part = requests.slice(from, from + 20_000);
     const seconds = Math.max(1, part.length / 4_000);
-    const order = { host: '127.0.0.1', port, connections, seconds, requests: part };
-    answered += (await runLoad({ ...order, perSecond: 4_000 })).answered;
+    const order = { port, connections, seconds, requests: part };
+    answered += (await runLoad({ ...order, rate: 4_000 })).answered;
   }
   return answered;
 }

@@ -2,11 +2,11 @@ import { createLog } from '../../src/foundation/log.ts';
 import type { Shop } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import type { BenchDatabase } from '../bench-database.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { openHistory } from '../history/open-history.ts';
 import { percentile } from '../median.ts';
-import type { BenchProgram } from '../start-program.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 
 /** Milliseconds that a report and a page of messages may take. */

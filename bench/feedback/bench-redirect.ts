@@ -1,9 +1,9 @@
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { LatencyHistogram } from '../latency-histogram.ts';
 import { readProcessorTimes } from '../machine-use.ts';
 import { runLoad } from '../run-load.ts';
-import type { BenchProgram } from '../start-program.ts';
 import { browserGet, clickTrackingRequest, deliveredMessages } from './reader-requests.ts';
 import { startThrowawayHistory } from './throwaway-history.ts';
 
@@ -65,7 +65,6 @@ class RedirectTally {
   async run(service: BenchProgram, requests: readonly string[], seconds: number): Promise<void> {
     const before = readCpuMs(service);
     const report = await runLoad({
-      host: '127.0.0.1',
       port: service.port,
       connections,
       seconds,

@@ -27,9 +27,9 @@ export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]>
   const before = await countOpens(database);
   const seconds = Math.max(20, options.seconds * options.rounds);
   const readings: { at: number; opens: number }[] = [];
-  const order = { host: '127.0.0.1', port: service.port, connections: 16, seconds, requests };
+  const order = { port: service.port, connections: 16, seconds, requests };
   let running = true;
-  const loading = runLoad({ ...order, perSecond }).finally(() => {
+  const loading = runLoad({ ...order, rate: perSecond }).finally(() => {
     running = false;
   });
   while (running) {

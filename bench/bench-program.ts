@@ -14,7 +14,7 @@ export interface BenchProgram {
 }
 
 /** Starts a program; resolves once it has printed where it answers. */
-export async function startProgram(
+export async function startBenchProgram(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
