@@ -6,7 +6,6 @@ import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { openHistory } from './history/open-history.ts';
-import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -18,54 +17,33 @@ const defaultHistory = 10_000_000;
  * turns. What is accepted is taken out of the filled database again.
  */
 export async function benchAcceptHistory(options: BenchOptions): Promise<BenchResult[]> {
-  const history = options.history ?? defaultHistory;
-  const closing: (() => Promise<void>)[] = [];
-  const open = async (database: BenchDatabase, shop: Shop) => {
-    const service = await startBenchService(database.url, {
-      nodeOptions: options.nodeOptions,
-      processes: 1,
-    });
-    closing.push(() => service.stop());
-    const { port } = service;
-    const requests = await acceptRequests(port, shop);
-    const pids = { service: service.child.pid ?? 0, database: database.pid };
-    const load = (seconds: number) =>
-      runLoad({ host: '127.0.0.1', port, connections, seconds, requests });
-    await load(options.seconds / 2);
+  const { history = defaultHistory } = options;
+  const { nodeOptions, calm, seconds, rounds } = options;
+  await using closing = new AsyncDisposableStack();
+  const open = async ({ url, pid }: BenchDatabase, shop: Shop) => {
+    const service = closing.use(await startBenchService(url, { nodeOptions, processes: 1 }));
+    const requests = await acceptRequests(service, shop);
+    const order = { port: service.port, connections, requests };
+    await runLoad({ ...order, seconds: seconds / 2 });
+    const pids = { service: service.pid, database: pid };
     const tally = new Tally();
     return {
       tally,
-      async measure(): Promise<void> {
-        const { result, use } = await measureCalm(options.calm, () =>
-          measureUse(pids, () => load(options.seconds)),
-        );
-        tally.add(result, use);
-      },
+      measure: () => tally.measure(calm, pids, () => runLoad({ ...order, seconds })),
     };
   };
-  try {
-    const fresh = await startBenchDatabase();
-    closing.push(() => fresh.stop());
-    const empty = await open(fresh, await openBenchAccount(fresh.database));
-    const past = await openHistory(history, createLog('warn'), options.historyFolder);
-    closing.push(() => past.stop());
-    const since = minIdAt(new Date());
-    closing.push(() => deleteAcceptedSince(past, since));
-    const filled = await open(past, past.shop);
-    for (let round = 0; round < options.rounds; round += 1) {
-      await filled.measure();
-      await empty.measure();
-    }
-    return [
-      {
-        name: 'accept-history',
-        params: { connections, stored: history, seconds: options.seconds, rounds: options.rounds },
-        ...compare(filled.tally, empty.tally),
-      },
-    ];
-  } finally {
-    for (const close of closing.reverse()) await close();
+  const fresh = closing.use(await startBenchDatabase());
+  const empty = await open(fresh, await openBenchAccount(fresh.database));
+  const past = closing.use(await openHistory(history, createLog('warn'), options.historyFolder));
+  const since = minIdAt(new Date());
+  closing.defer(() => deleteAcceptedSince(past, since));
+  const filled = await open(past, past.shop);
+  for (let round = 0; round < rounds; round += 1) {
+    await filled.measure();
+    await empty.measure();
   }
+  const params = { connections, stored: history, seconds, rounds };
+  return [{ name: 'accept-history', params, ...compare(filled.tally, empty.tally) }];
 }
 
 async function deleteAcceptedSince(

@@ -7,7 +7,6 @@ import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { multiplyAccounts } from './copy-rows.ts';
 import type { LoadReport } from './load-generator.ts';
-import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -62,28 +61,21 @@ async function measureCases(
   options: BenchOptions,
   wanted: readonly AcceptCase[],
 ): Promise<BenchResult[]> {
-  const { url, database, pid, stop } = await startBenchDatabase();
-  try {
-    const shop = await openBenchAccount(database);
-    const maxAccounts = Math.max(...wanted.map((one) => one.accounts));
-    const accountIds = await multiplyAccounts(database, shop, maxAccounts);
-    const results: BenchResult[] = [];
-    for (const [processes, some] of Map.groupBy(wanted, (one) => one.processes)) {
-      const { nodeOptions } = options;
-      const service = await startBenchService(url, { nodeOptions, processes });
-      try {
-        const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
-        const pids = { service: service.child.pid ?? 0, database: pid };
-        const target = { port: service.port, pids, accountIds, token, database };
-        results.push(...(await measureInTurns(options, some, target)));
-      } finally {
-        await service.stop();
-      }
-    }
-    return results;
-  } finally {
-    await stop();
+  await using bench = await startBenchDatabase();
+  const { url, database, pid } = bench;
+  const shop = await openBenchAccount(database);
+  const maxAccounts = Math.max(...wanted.map((one) => one.accounts));
+  const accountIds = await multiplyAccounts(database, shop, maxAccounts);
+  const results: BenchResult[] = [];
+  for (const [processes, some] of Map.groupBy(wanted, (one) => one.processes)) {
+    const { nodeOptions } = options;
+    await using service = await startBenchService(url, { nodeOptions, processes });
+    const token = await getToken(service, shop);
+    const pids = { service: service.pid, database: pid };
+    const target = { port: service.port, pids, accountIds, token, database };
+    results.push(...(await measureInTurns(options, some, target)));
   }
+  return results;
 }
 
 interface Target {
@@ -108,7 +100,7 @@ async function measureInTurns(
       Math.ceil(distinctCharacters / Math.max(1, bodyBytes)),
     );
     const requests = wireRequests({ path, accountIds: ids, token, count, bodyBytes, keys });
-    return runLoad({ host: '127.0.0.1', port, connections, seconds: length, requests });
+    return runLoad({ port, connections, seconds: length, requests });
   };
   const before = await countMessages(database);
   let answered = 0;
@@ -123,16 +115,12 @@ async function measureInTurns(
   }
   for (let round = 0; round < rounds; round += 1) {
     for (const { one, accept, nothing } of tallies) {
-      const idle = await measureCalm(calm, () =>
-        measureUse(pids, () => load(one, '/bench/nothing', seconds)),
-      );
-      nothing.add(idle.result, idle.use);
-      const busy = await measureCalm(calm, async () => {
-        const measured = await measureUse(pids, () => load(one, '/ete/v1/email', seconds));
-        answered += measured.result.answered;
-        return measured;
+      await nothing.measure(calm, pids, () => load(one, '/bench/nothing', seconds));
+      await accept.measure(calm, pids, async () => {
+        const report = await load(one, '/ete/v1/email', seconds);
+        answered += report.answered;
+        return report;
       });
-      accept.add(busy.result, busy.use);
     }
   }
   const stored = (await countMessages(database)) - before;

@@ -1,5 +1,6 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
+import type { BenchProgram } from './bench-program.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';
 
 export const fieldNames = [
@@ -51,16 +52,18 @@ export interface WireOptions {
   readonly templateId?: string;
   readonly tag?: string;
   readonly token: string;
-  readonly count: number;
-  readonly bodyBytes: number;
+  readonly count?: number;
+  readonly bodyBytes?: number;
   /** Each request has an idempotency key that was never used. */
-  readonly keys: boolean;
+  readonly keys?: boolean;
 }
+
+const distinctRequests = 5_000;
 
 /** Requests as they go over the wire. */
 export function wireRequests(options: WireOptions): LoadOrder['requests'] {
-  const { path, accountIds, templateId = 't-0001', tag, token, count, bodyBytes, keys } = options;
-  return Array.from({ length: count }, (_, index) => {
+  const { path, accountIds, templateId = 't-0001', tag, token, bodyBytes, keys = false } = options;
+  return Array.from({ length: options.count ?? distinctRequests }, (_, index) => {
     const body = distinctBody(index, bodyBytes, tag);
     return [
       `POST ${path}/${accountIds[index % accountIds.length]}/${templateId} HTTP/1.1`,
@@ -75,16 +78,12 @@ export function wireRequests(options: WireOptions): LoadOrder['requests'] {
   });
 }
 
-const distinctRequests = 5_000;
-
-/** Small requests of an account, each like no other, with a token of the service's. */
-export async function acceptRequests(port: number, shop: Shop): Promise<LoadOrder['requests']> {
-  return wireRequests({
-    path: '/ete/v1/email',
-    accountIds: [shop.id],
-    token: await getToken({ url: `http://127.0.0.1:${port}` }, shop),
-    count: distinctRequests,
-    bodyBytes: 0,
-    keys: false,
-  });
+/** Small requests of an account, each like no other. @param token undefined: a new one of the service's */
+export async function acceptRequests(
+  service: BenchProgram,
+  shop: Shop,
+  token?: string,
+): Promise<LoadOrder['requests']> {
+  const bearer = token ?? (await getToken(service, shop));
+  return wireRequests({ path: '/ete/v1/email', accountIds: [shop.id], token: bearer });
 }

@@ -16,6 +16,7 @@ export interface BenchDatabase {
   /** Of PostgreSQL's first process. */
   readonly pid: number;
   stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const silent = { info: () => undefined, warn: () => undefined };
@@ -27,13 +28,11 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   const opened = await openBenchFolder(dataDir);
   await migrate(opened.database);
   await warmUpWal(opened.admin);
-  return {
-    ...opened,
-    async stop() {
-      await opened.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    await opened.stop();
+    await rm(dataDir, { recursive: true, force: true });
   };
+  return { ...opened, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** As many files of the log as `min_wal_size` keeps. */
@@ -65,14 +64,10 @@ export async function openBenchFolder(
     { url },
     statementTimeoutMs === undefined ? {} : { statementTimeoutMs },
   );
-  return {
-    url,
-    database,
-    admin: embedded.admin,
-    pid: embedded.pid ?? 0,
-    async stop() {
-      await database.close();
-      await embedded.stop();
-    },
+  const stop = async (): Promise<void> => {
+    await database.close();
+    await embedded.stop();
   };
+  const { admin, pid = 0 } = embedded;
+  return { url, database, admin, pid, stop, [Symbol.asyncDispose]: stop };
 }

@@ -10,56 +10,47 @@ import { measureService, medianRun, type ServiceRun } from './deliver/measure-se
 import { startServe } from './deliver/start-serve.ts';
 import { openHistory } from './history/open-history.ts';
 
+const defaultHistory = 1_000_000;
+
 /**
  * The rate of delivery on a database that holds so many finished messages, beside that on an empty one, in turns. The
  * filled database stays for the next time, with the account that this run adds to it.
  */
-export async function benchHistory(options: BenchOptions, history: number): Promise<BenchResult> {
-  const closing: (() => Promise<void>)[] = [];
-  const sink = await BenchSink.start();
-  try {
-    const key = await generateDkimKey('rsa-sha256');
-    const open = async (
-      database: BenchDatabase,
-      id: AccountId,
-    ): Promise<() => Promise<ServiceRun>> => {
-      const node = await startServe(
-        database.url,
-        sink.port,
-        connections / processes,
-        options.nodeOptions,
-      );
-      closing.push(() => node.stop());
-      const count = Math.round(options.seconds * 2_000);
-      await measureService({ database, node, sink }, id, 4_000);
-      return () => measureService({ database, node, sink }, id, count);
-    };
-    const fresh = await startBenchDatabase();
-    closing.push(() => fresh.stop());
-    const empty = await open(fresh, (await openLetterAccount(fresh.database, key)).id);
-    const past = await openHistory(history, createLog('warn'), options.historyFolder);
-    closing.push(() => past.stop());
-    const id = `bench-${Date.now()}`;
-    const filled = await open(past, await addLetterAccount(past.database, key, past.shop, id));
-    const rates = { empty: [] as ServiceRun[], filled: [] as ServiceRun[] };
-    for (let round = 0; round < options.rounds; round += 1) {
-      rates.filled.push(await filled());
-      rates.empty.push(await empty());
-    }
-    const { rate, use } = medianRun(rates.filled);
-    const ceiling = medianRun(rates.empty).rate;
-    return {
+export async function benchHistory(options: BenchOptions): Promise<BenchResult[]> {
+  const { history = defaultHistory, seconds, rounds, nodeOptions } = options;
+  await using closing = new AsyncDisposableStack();
+  const sink = closing.use(await BenchSink.start());
+  const key = await generateDkimKey('rsa-sha256');
+  const open = async (database: BenchDatabase, id: AccountId) => {
+    const node = closing.use(
+      await startServe(database.url, sink.port, connections / processes, nodeOptions),
+    );
+    const measure = (count: number) => measureService({ database, node, sink }, id, count);
+    await measure(4_000);
+    return () => measure(Math.round(seconds * 2_000));
+  };
+  const fresh = closing.use(await startBenchDatabase());
+  const empty = await open(fresh, (await openLetterAccount(fresh.database, key)).id);
+  const past = closing.use(await openHistory(history, createLog('warn'), options.historyFolder));
+  const id = `bench-${Date.now()}`;
+  const filled = await open(past, await addLetterAccount(past.database, key, past.shop, id));
+  const rates = { empty: [] as ServiceRun[], filled: [] as ServiceRun[] };
+  for (let round = 0; round < rounds; round += 1) {
+    rates.filled.push(await filled());
+    rates.empty.push(await empty());
+  }
+  const { rate, use } = medianRun(rates.filled);
+  const ceiling = medianRun(rates.empty).rate;
+  return [
+    {
       name: 'deliver-history',
-      params: { finished: history, seconds: options.seconds, rounds: options.rounds },
+      params: { finished: history, seconds, rounds },
       rate: Math.round(rate),
       ceiling: Math.round(ceiling),
       ratio: rate / ceiling,
       p50_ms: 0,
       p99_ms: 0,
       ...use,
-    };
-  } finally {
-    for (const close of closing.reverse()) await close();
-    sink.stop();
-  }
+    },
+  ];
 }

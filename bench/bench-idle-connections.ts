@@ -4,7 +4,7 @@ import { acceptRequests, openBenchAccount } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
-import { measureCalm, measureUse, readResident } from './machine-use.ts';
+import { readResident } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -17,53 +17,31 @@ const batchSize = 100;
  * without them. All must still be there afterwards.
  */
 export async function benchIdleConnections(options: BenchOptions): Promise<BenchResult[]> {
-  const { url, database, pid, stop } = await startBenchDatabase();
-  try {
-    const shop = await openBenchAccount(database);
-    const service = await startBenchService(url, {
-      nodeOptions: options.nodeOptions,
-      processes: 1,
-    });
-    const { port } = service;
-    try {
-      const requests = await acceptRequests(port, shop);
-      const root = service.child.pid ?? 0;
-      const load = () =>
-        measureCalm(options.calm, () =>
-          measureUse({ service: root, database: pid }, () =>
-            runLoad({ host: '127.0.0.1', port, connections, seconds: options.seconds, requests }),
-          ),
-        );
-      const resident = () => (readResident([root]).get(root) ?? 0) / 2 ** 20;
-      await load();
-      const alone = new Tally();
-      const among = new Tally();
-      let held = 0;
-      for (let round = 0; round < options.rounds; round += 1) {
-        const without = await load();
-        alone.add(without.result, without.use);
-        const before = resident();
-        const idle = await openIdle(port);
-        held = Math.max(held, resident() - before);
-        const busy = await load();
-        among.add(busy.result, busy.use);
-        const gone = idle.filter((socket) => socket.destroyed || socket.readableEnded).length;
-        if (gone > 0) throw new Error(`${gone} of ${idle.length} idle connections are gone`);
-        await Promise.all(idle.map((socket) => once(socket.destroy(), 'close')));
-      }
-      return [
-        {
-          name: 'idle-connections',
-          params: { connections, idle: idleConnections, held_mib: Math.round(held) },
-          ...compare(among, alone),
-        },
-      ];
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await stop();
+  await using bench = await startBenchDatabase();
+  const shop = await openBenchAccount(bench.database);
+  const { nodeOptions, seconds, calm } = options;
+  await using service = await startBenchService(bench.url, { nodeOptions, processes: 1 });
+  const { port } = service;
+  const requests = await acceptRequests(service, shop);
+  const pids = { service: service.pid, database: bench.pid };
+  const load = () => runLoad({ port, connections, seconds, requests });
+  const resident = () => (readResident([service.pid]).get(service.pid) ?? 0) / 2 ** 20;
+  await load();
+  const alone = new Tally();
+  const among = new Tally();
+  let held = 0;
+  for (let round = 0; round < options.rounds; round += 1) {
+    await alone.measure(calm, pids, load);
+    const before = resident();
+    const idle = await openIdle(port);
+    held = Math.max(held, resident() - before);
+    await among.measure(calm, pids, load);
+    const gone = idle.filter((socket) => socket.destroyed || socket.readableEnded).length;
+    if (gone > 0) throw new Error(`${gone} of ${idle.length} idle connections are gone`);
+    await Promise.all(idle.map((socket) => once(socket.destroy(), 'close')));
   }
+  const params = { connections, idle: idleConnections, held_mib: Math.round(held) };
+  return [{ name: 'idle-connections', params, ...compare(among, alone) }];
 }
 
 async function openIdle(port: number): Promise<Socket[]> {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { addKey } from '../test/support/api-key.ts';
@@ -7,6 +6,7 @@ import { openBenchAccount } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
+import { MemoryWatch } from './deliver/memory-watch.ts';
 
 const contacts = 1_000_000;
 
@@ -15,76 +15,68 @@ const contacts = 1_000_000;
  * service's process took meanwhile beside what it took before. The ceiling of the rates is the export's.
  */
 export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchResult[]> {
-  const database = await startBenchDatabase();
-  try {
-    const shop = await openBenchAccount(database.database);
-    const service = await startBenchService(database.url, {
-      nodeOptions,
-      processes: 1,
-      roles: 'http',
-    });
-    try {
-      const base = `http://127.0.0.1:${service.port}`;
-      const token = await addKey(database.database, shop.id);
-      const memory = watchMemory(service.child.pid ?? 0);
-      const list = `${base}/manage/v1/accounts/${shop.id}/lists/bench`;
-      const ask = async (url: string, init: RequestInit = {}) => {
-        const headers = { authorization: `Bearer ${token}`, ...(init.headers as object) };
-        const answer = await fetch(url, { ...init, headers });
-        if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
-        return answer;
-      };
-      await ask(list, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: '{"name":"Bench"}',
-      });
-      const before = memory.now();
-      const address = `${list}/imports/${randomUUID()}`;
-      const started = performance.now();
-      await ask(address, {
-        method: 'PUT',
-        headers: { 'content-type': 'text/csv' },
-        body: Readable.toWeb(Readable.from(rows())) as ReadableStream,
-        duplex: 'half',
-      } as RequestInit);
-      let state: Record<string, unknown>;
-      do {
-        await pause(200);
-        state = (await (await ask(address)).json()) as Record<string, unknown>;
-      } while (state.state === 'running');
-      if (state.rowsWritten !== contacts) throw new Error(JSON.stringify(state));
-      const importSeconds = (performance.now() - started) / 1_000;
-      const exporting = performance.now();
-      let bytes = 0;
-      const file = await ask(`${list}/export`);
-      for await (const chunk of file.body as unknown as AsyncIterable<Uint8Array>)
-        bytes += chunk.length;
-      const exportSeconds = (performance.now() - exporting) / 1_000;
-      const rate = contacts / importSeconds;
-      const ceiling = contacts / exportSeconds;
-      return [
-        {
-          name: 'import',
-          params: {
-            contacts,
-            file_mb: Math.round(bytes / 1e6),
-            rss_before_mb: before,
-            rss_peak_mb: memory.stop(),
-          },
-          rate: Math.round(rate),
-          ceiling: Math.round(ceiling),
-          ratio: rate / ceiling,
-          p50_ms: 0,
-          p99_ms: 0,
-        },
-      ];
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await database.stop();
-  }
+  await using database = await startBenchDatabase();
+  const shop = await openBenchAccount(database.database);
+  await using service = await startBenchService(database.url, {
+    nodeOptions,
+    processes: 1,
+    roles: 'http',
+  });
+  const base = `http://127.0.0.1:${service.port}`;
+  const token = await addKey(database.database, shop.id);
+  using memory = new MemoryWatch(service);
+  const list = `${base}/manage/v1/accounts/${shop.id}/lists/bench`;
+  const ask = async (url: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${token}`, ...(init.headers as object) };
+    const answer = await fetch(url, { ...init, headers });
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  };
+  await ask(list, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: '{"name":"Bench"}',
+  });
+  const before = Math.round(memory.readAndReset().peak);
+  const address = `${list}/imports/${randomUUID()}`;
+  const started = performance.now();
+  await ask(address, {
+    method: 'PUT',
+    headers: { 'content-type': 'text/csv' },
+    body: Readable.toWeb(Readable.from(rows())) as ReadableStream,
+    duplex: 'half',
+  } as RequestInit);
+  let state: Record<string, unknown>;
+  do {
+    await pause(200);
+    state = (await (await ask(address)).json()) as Record<string, unknown>;
+  } while (state.state === 'running');
+  if (state.rowsWritten !== contacts) throw new Error(JSON.stringify(state));
+  const importSeconds = (performance.now() - started) / 1_000;
+  const exporting = performance.now();
+  let bytes = 0;
+  const file = await ask(`${list}/export`);
+  for await (const chunk of file.body as unknown as AsyncIterable<Uint8Array>)
+    bytes += chunk.length;
+  const exportSeconds = (performance.now() - exporting) / 1_000;
+  const rate = contacts / importSeconds;
+  const ceiling = contacts / exportSeconds;
+  return [
+    {
+      name: 'import',
+      params: {
+        contacts,
+        file_mb: Math.round(bytes / 1e6),
+        rss_before_mb: before,
+        rss_peak_mb: Math.round(memory.readAndReset().peak),
+      },
+      rate: Math.round(rate),
+      ceiling: Math.round(ceiling),
+      ratio: rate / ceiling,
+      p50_ms: 0,
+      p99_ms: 0,
+    },
+  ];
 }
 
 function* rows(): Generator<string> {
@@ -95,25 +87,4 @@ function* rows(): Generator<string> {
       text += `reader${n}@people${n % 997}.test,Reader ${n},"Ulan Bator, ${n % 50}",2026-01-0${(n % 9) + 1}\r\n`;
     yield text;
   }
-}
-
-/** Megabytes of the resident set of the process that serves: the one that was started last, where it started another. */
-function watchMemory(first: number) {
-  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim();
-  const pid = children === '' ? first : Number(children.split(' ').at(-1));
-  const read = (): number => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024);
-  };
-  let peak = read();
-  const timer = setInterval(() => {
-    peak = Math.max(peak, read());
-  }, 50);
-  return {
-    now: read,
-    stop(): number {
-      clearInterval(timer);
-      return peak;
-    },
-  };
 }

@@ -29,14 +29,10 @@ interface Scene {
  * accepting is saturated, beside a do-nothing POST at the same rate. The ratio is the one of the 99th percentiles.
  */
 export async function benchLatency(options: BenchOptions): Promise<BenchResult[]> {
-  const database = await startBenchDatabase();
-  try {
-    const shop = await openBenchAccount(database.database);
-    const service = { nodeOptions: options.nodeOptions };
-    return await measureLatency(options, { database, shop, service }, shares, 'latency');
-  } finally {
-    await database.stop();
-  }
+  await using database = await startBenchDatabase();
+  const shop = await openBenchAccount(database.database);
+  const service = { nodeOptions: options.nodeOptions };
+  return await measureLatency(options, { database, shop, service }, shares, 'latency');
 }
 
 /**
@@ -44,19 +40,14 @@ export async function benchLatency(options: BenchOptions): Promise<BenchResult[]
  * they can; then latency at half that rate beside a do-nothing POST at the same rate, both while a queue is being delivered.
  */
 export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
-  const database = await startBenchDatabase();
-  const sink = await BenchSink.start();
-  try {
-    const key = await generateDkimKey('rsa-sha256');
-    const shop = await openLetterAccount(database.database, key);
-    const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
-    const service = { nodeOptions: options.nodeOptions, roles: 'http,worker', smtpUrl };
-    const scene = { database, shop, service };
-    return await measureLatency(options, scene, [0.5], 'together', sink);
-  } finally {
-    sink.stop();
-    await database.stop();
-  }
+  await using database = await startBenchDatabase();
+  using sink = await BenchSink.start();
+  const key = await generateDkimKey('rsa-sha256');
+  const shop = await openLetterAccount(database.database, key);
+  const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
+  const service = { nodeOptions: options.nodeOptions, roles: 'http,worker', smtpUrl };
+  const scene = { database, shop, service };
+  return await measureLatency(options, scene, [0.5], 'together', sink);
 }
 
 /**
@@ -83,65 +74,61 @@ async function measureLatency(
   sink?: BenchSink,
 ): Promise<BenchResult[]> {
   const { database, shop } = scene;
-  const service = await startBenchService(database.url, scene.service);
-  try {
-    const origin = { url: `http://127.0.0.1:${service.port}` };
-    const token = await getToken(origin, shop);
-    const wire = { accountIds: [shop.id], token, count: 5_000, bodyBytes: 0, keys: false };
-    const pids = { service: service.child.pid ?? 0, database: database.pid };
-    /** @returns messages delivered meanwhile, a second */
-    const measure = async (tally: Tally, path: string, rate?: number): Promise<number> => {
-      const requests = wireRequests({ ...wire, path });
-      const order = { host: '127.0.0.1', port: service.port, connections, seconds, requests };
-      let delivered = 0;
-      const { result, use } = await measureCalm(calm, async () => {
-        if (sink !== undefined) await beginDelivery(scene, sink, seconds * deliveredPerSecond);
-        const taken = sink?.taken ?? 0;
-        const started = performance.now();
-        const run = () => runLoad(rate === undefined ? order : { ...order, rate });
-        const measured = await measureUse(pids, run);
-        delivered = ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
-        return measured;
-      });
-      tally.add(result, use);
-      return delivered;
-    };
-    const params = { connections, fields: 10, seconds };
-    const deliveries = (own: number, meanwhile: number): BenchResult['params'] =>
-      sink === undefined
-        ? {}
-        : {
-            delivered_per_second: Math.round(own),
-            ceiling_delivered_per_second: Math.round(meanwhile),
-          };
-    await measure(new Tally(), '/ete/v1/email');
-    const saturated = new Tally();
-    const ceiling = new Tally();
-    const own = await measure(saturated, '/ete/v1/email');
-    const meanwhile = await measure(ceiling, '/bench/nothing');
-    const results: BenchResult[] = [
-      {
-        name,
-        params: { ...params, rounds: 1, at: 'saturation', ...deliveries(own, meanwhile) },
-        ...compare(saturated, ceiling),
-      },
-    ];
-    for (const part of parts) {
-      const rate = saturated.rate * part;
-      const ours = new Tally();
-      const nothing = new Tally();
-      let [own, meanwhile] = [0, 0];
-      for (let round = 0; round < rounds; round += 1) {
-        meanwhile += await measure(nothing, '/bench/nothing', rate);
-        own += await measure(ours, '/ete/v1/email', rate);
-      }
-      const line = compare(ours, nothing);
-      const ratio = Number((line.p99_ms / line.ceiling_p99_ms).toFixed(2));
-      const at = { rounds, at: `${part * 100}%`, ...deliveries(own / rounds, meanwhile / rounds) };
-      results.push({ name, params: { ...params, ...at }, ...line, ratio });
+  await using service = await startBenchService(database.url, scene.service);
+  const origin = service;
+  const token = await getToken(origin, shop);
+  const wire = { accountIds: [shop.id], token };
+  const pids = { service: service.pid, database: database.pid };
+  /** @returns messages delivered meanwhile, a second */
+  const measure = async (tally: Tally, path: string, rate?: number): Promise<number> => {
+    const requests = wireRequests({ ...wire, path });
+    const order = { port: service.port, connections, seconds, requests };
+    let delivered = 0;
+    const { result, use } = await measureCalm(calm, async () => {
+      if (sink !== undefined) await beginDelivery(scene, sink, seconds * deliveredPerSecond);
+      const taken = sink?.taken ?? 0;
+      const started = performance.now();
+      const run = () => runLoad(rate === undefined ? order : { ...order, rate });
+      const measured = await measureUse(pids, run);
+      delivered = ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
+      return measured;
+    });
+    tally.add(result, use);
+    return delivered;
+  };
+  const params = { connections, fields: 10, seconds };
+  const deliveries = (own: number, meanwhile: number): BenchResult['params'] =>
+    sink === undefined
+      ? {}
+      : {
+          delivered_per_second: Math.round(own),
+          ceiling_delivered_per_second: Math.round(meanwhile),
+        };
+  await measure(new Tally(), '/ete/v1/email');
+  const saturated = new Tally();
+  const ceiling = new Tally();
+  const own = await measure(saturated, '/ete/v1/email');
+  const meanwhile = await measure(ceiling, '/bench/nothing');
+  const results: BenchResult[] = [
+    {
+      name,
+      params: { ...params, rounds: 1, at: 'saturation', ...deliveries(own, meanwhile) },
+      ...compare(saturated, ceiling),
+    },
+  ];
+  for (const part of parts) {
+    const rate = saturated.rate * part;
+    const ours = new Tally();
+    const nothing = new Tally();
+    let [own, meanwhile] = [0, 0];
+    for (let round = 0; round < rounds; round += 1) {
+      meanwhile += await measure(nothing, '/bench/nothing', rate);
+      own += await measure(ours, '/ete/v1/email', rate);
     }
-    return results;
-  } finally {
-    await service.stop();
+    const line = compare(ours, nothing);
+    const ratio = Number((line.p99_ms / line.ceiling_p99_ms).toFixed(2));
+    const at = { rounds, at: `${part * 100}%`, ...deliveries(own / rounds, meanwhile / rounds) };
+    results.push({ name, params: { ...params, ...at }, ...line, ratio });
   }
+  return results;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { routeTable } from '../src/management/route-table.ts';
+import type { BenchProgram } from './bench-program.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
-import type { BenchService } from './bench-service.ts';
 import { measureReading, onHistory } from './feedback/bench-reading.ts';
 import type { ReadingCase } from './feedback/reading-cases.ts';
 
@@ -76,7 +76,7 @@ function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
 
 type Json = Record<string, unknown>;
 
-function caller({ port }: BenchService, cookie: string) {
+function caller({ port }: BenchProgram, cookie: string) {
   const base = `http://127.0.0.1:${port}`;
   return async (method: string, path: string, body?: object): Promise<Json> => {
     const answer = await fetch(`${base}/manage/v1${path}`, {

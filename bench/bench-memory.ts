@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { acceptRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
@@ -8,6 +7,7 @@ import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/letter-account.ts';
 import { readResident } from './machine-use.ts';
 import { median } from './median.ts';
+import { processTree } from './process-tree.ts';
 import { runLoad } from './run-load.ts';
 import { requireAllAccepted } from './tally.ts';
 
@@ -21,64 +21,51 @@ const mebibyte = 2 ** 20;
  * one held in each fifth, which tells a slope from a step.
  */
 export async function benchMemory(options: BenchOptions): Promise<BenchResult[]> {
-  const database = await startBenchDatabase();
-  const sink = await BenchSink.start();
+  await using database = await startBenchDatabase();
+  using sink = await BenchSink.start();
+  const shop = await openLetterAccount(database.database, await generateDkimKey('rsa-sha256'));
+  const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
+  await using service = await startBenchService(database.url, { roles: 'http,worker', smtpUrl });
+  const samples = new Map<number, number[]>();
+  const timer = setInterval(() => {
+    for (const [pid, bytes] of readResident(processTree(service.pid)))
+      samples.set(pid, [...(samples.get(pid) ?? []), bytes / mebibyte]);
+  }, sampleIntervalMs);
   try {
-    const shop = await openLetterAccount(database.database, await generateDkimKey('rsa-sha256'));
-    const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
-    const service = await startBenchService(database.url, { roles: 'http,worker', smtpUrl });
-    const samples = new Map<number, number[]>();
-    const timer = setInterval(() => {
-      for (const [pid, bytes] of readResident(processesOf(service.child.pid ?? 0)))
-        samples.set(pid, [...(samples.get(pid) ?? []), bytes / mebibyte]);
-    }, sampleIntervalMs);
-    try {
-      const requests = await acceptRequests(service.port, shop);
-      const seconds = options.minutes * 60;
-      const report = await runLoad({
-        host: '127.0.0.1',
-        port: service.port,
-        connections,
-        seconds,
-        requests,
-      });
-      requireAllAccepted(report);
-      const each = [...samples.values()];
-      const growth = (sizes: readonly number[]) => fifth(sizes, 4) - fifth(sizes, 1);
-      const [grown = []] = each.toSorted((one, other) => growth(other) - growth(one));
-      return [
-        {
-          name: 'memory',
-          params: {
-            connections,
-            minutes: options.minutes,
-            processes: each.length,
-            peak_mib: Math.round(Math.max(...each.flat())),
-            growth_mib: Math.round(growth(grown)),
-            fifths_mib: [0, 1, 2, 3, 4].map((place) => Math.round(fifth(grown, place))).join(),
-            delivered: sink.taken,
-          },
-          rate: Math.round(report.answered / report.seconds),
-          ceiling: 0,
-          ratio: 0,
-          p50_ms: 0,
-          p99_ms: 0,
+    const requests = await acceptRequests(service, shop);
+    const seconds = options.minutes * 60;
+    const report = await runLoad({
+      port: service.port,
+      connections,
+      seconds,
+      requests,
+    });
+    requireAllAccepted(report);
+    const each = [...samples.values()];
+    const growth = (sizes: readonly number[]) => fifth(sizes, 4) - fifth(sizes, 1);
+    const [grown = []] = each.toSorted((one, other) => growth(other) - growth(one));
+    return [
+      {
+        name: 'memory',
+        params: {
+          connections,
+          minutes: options.minutes,
+          processes: each.length,
+          peak_mib: Math.round(Math.max(...each.flat())),
+          growth_mib: Math.round(growth(grown)),
+          fifths_mib: [0, 1, 2, 3, 4].map((place) => Math.round(fifth(grown, place))).join(),
+          delivered: sink.taken,
         },
-      ];
-    } finally {
-      clearInterval(timer);
-      await service.stop();
-    }
+        rate: Math.round(report.answered / report.seconds),
+        ceiling: 0,
+        ratio: 0,
+        p50_ms: 0,
+        p99_ms: 0,
+      },
+    ];
   } finally {
-    sink.stop();
-    await database.stop();
+    clearInterval(timer);
   }
-}
-
-/** The first process and those that it keeps. */
-function processesOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
 }
 
 /** The middle of one fifth of the samples, counted from 0. */

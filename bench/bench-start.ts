@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startBenchProgram } from './bench-program.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { benchMasterKey } from './bench-service.ts';
 import { median } from './median.ts';
@@ -39,32 +39,13 @@ export async function benchStart(options: BenchOptions): Promise<BenchResult[]> 
 
 async function startOnce(dataDir: string): Promise<number> {
   const started = performance.now();
-  const child = spawn(program, ['start'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      DATA_DIR: dataDir,
-      SIGNALPOST_KEY: benchMasterKey,
-      PORT: '0',
-      LOG_LEVEL: 'error',
-    },
+  await using service = await startBenchProgram(program, ['start'], {
+    DATA_DIR: dataDir,
+    SIGNALPOST_KEY: benchMasterKey,
+    PORT: '0',
+    LOG_LEVEL: 'error',
   });
-  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  try {
-    const url = await new Promise<string>((resolve, reject) => {
-      let text = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        text += chunk;
-        const match = /(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+)/.exec(text);
-        if (match?.[1] !== undefined) resolve(match[1]);
-      });
-      void exit.then(() => reject(new Error('the service ended before it answered')));
-    });
-    const answer = await fetch(`${url}/readyz`);
-    if (!answer.ok) throw new Error(`/readyz answered ${answer.status}`);
-    return performance.now() - started;
-  } finally {
-    child.kill('SIGTERM');
-    await exit;
-  }
+  const answer = await fetch(`${service.url}/readyz`);
+  if (!answer.ok) throw new Error(`/readyz answered ${answer.status}`);
+  return performance.now() - started;
 }

@@ -39,48 +39,40 @@ interface Scene {
  * ceiling the do-nothing POST of the same run; ratio is the share of such a request's time that a check takes.
  */
 export async function benchToken(options: BenchOptions): Promise<BenchResult[]> {
-  const { url, database, stop } = await startBenchDatabase();
+  await using bench = await startBenchDatabase();
+  const { url, database } = bench;
   const changes = new ChangeListener(database.settings, createLog('silent'));
-  try {
-    const shop = await openBenchAccount(database);
-    const ceiling = await measureNoOp(url, shop, options);
-    const mint = new TokenMint(new MasterKey(Buffer.alloc(32, 7)));
-    const store = new AccessTokenStore(database);
-    const checker = new TokenChecker({ mint, store, changes, clock: systemClock });
-    await changes.start();
-    const authenticator = new Authenticator(checker, { check: () => undefined });
-    const parts = { database, mint, shop, checker, authenticator };
-    const scene = { ...parts, first: await issueFirst(parts) };
-    const few = [scene.first, ...(await issueMore(scene, inUse - 1))];
-    const results = [await measureChecks(scene, few, few.length, ceiling)];
-    const many = await issueMore(scene, 1_000_000 - inUse);
-    results.push(await measureChecks(scene, [...few, ...many], 1_000_000, ceiling));
-    return results;
-  } finally {
-    await changes.close();
-    await stop();
-  }
+  await using closing = new AsyncDisposableStack();
+  closing.defer(() => changes.close());
+  const shop = await openBenchAccount(database);
+  const ceiling = await measureNoOp(url, shop, options);
+  const mint = new TokenMint(new MasterKey(Buffer.alloc(32, 7)));
+  const store = new AccessTokenStore(database);
+  const checker = new TokenChecker({ mint, store, changes, clock: systemClock });
+  await changes.start();
+  const authenticator = new Authenticator(checker, { check: () => undefined });
+  const parts = { database, mint, shop, checker, authenticator };
+  const scene = { ...parts, first: await issueFirst(parts) };
+  const few = [scene.first, ...(await issueMore(scene, inUse - 1))];
+  const results = [await measureChecks(scene, few, few.length, ceiling)];
+  const many = await issueMore(scene, 1_000_000 - inUse);
+  results.push(await measureChecks(scene, [...few, ...many], 1_000_000, ceiling));
+  return results;
 }
 
 /** Requests a second that do nothing, at 128 connections. */
 async function measureNoOp(url: string, shop: Shop, options: BenchOptions): Promise<number> {
-  const service = await startBenchService(url, { nodeOptions: options.nodeOptions });
-  try {
-    const requests = wireRequests({
-      path: '/bench/nothing',
-      accountIds: [shop.id],
-      token: 'none',
-      count: 1_000,
-      bodyBytes: 0,
-      keys: false,
-    });
-    const order = { host: '127.0.0.1', port: service.port, connections: 128, requests };
-    await runLoad({ ...order, seconds: options.seconds / 2 });
-    const report = await runLoad({ ...order, seconds: options.seconds });
-    return report.answered / report.seconds;
-  } finally {
-    await service.stop();
-  }
+  await using service = await startBenchService(url, { nodeOptions: options.nodeOptions });
+  const requests = wireRequests({
+    path: '/bench/nothing',
+    accountIds: [shop.id],
+    token: 'none',
+    count: 1_000,
+  });
+  const order = { port: service.port, connections: 128, requests };
+  await runLoad({ ...order, seconds: options.seconds / 2 });
+  const report = await runLoad({ ...order, seconds: options.seconds });
+  return report.answered / report.seconds;
 }
 
 /** Asks for tokens all over the million first, so that memory has had the chance to grow; then for those in use. */

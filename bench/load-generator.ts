@@ -9,7 +9,7 @@ import { LatencyHistogram } from './latency-histogram.ts';
  * input and prints what it saw as JSON.
  */
 export interface LoadOrder {
-  readonly host: string;
+  /** On this machine. */
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
@@ -20,8 +20,6 @@ export interface LoadOrder {
   readonly rate?: number;
   /** Whole requests as they go over the wire, taken in turn; `placeholder` in them becomes a number used only once. */
   readonly requests: readonly string[];
-  /** Most requests a second, evenly; undefined: as many as are answered. */
-  readonly perSecond?: number;
 }
 
 /** Stands where each request gets a number of its own. */
@@ -65,14 +63,9 @@ async function generateLoad(order: LoadOrder): Promise<LoadReport> {
     statuses[status] = (statuses[status] ?? 0) + 1;
     latencies.add(latencyMs);
   };
-  const gap = order.perSecond === undefined ? 0 : 1_000 / order.perSecond;
-  /** Milliseconds until the next request may go. */
-  const waitForTurn = (): number => start + sentCount * gap - performance.now();
   if (order.rate === undefined) {
     await Promise.all(
-      Array.from({ length: order.connections }, () =>
-        drive(order, nextRequest, waitForTurn, record),
-      ),
+      Array.from({ length: order.connections }, () => drive(order, nextRequest, record)),
     );
   } else await driveAtRate(order, order.rate, nextRequest, record);
   const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
@@ -81,20 +74,14 @@ async function generateLoad(order: LoadOrder): Promise<LoadReport> {
 }
 
 function drive(
-  { host, port }: LoadOrder,
+  { port }: LoadOrder,
   nextRequest: () => Buffer | undefined,
-  waitForTurn: () => number,
   record: (status: string, latencyMs: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true });
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
     let sentAt = 0;
     const send = (): void => {
-      const wait = waitForTurn();
-      if (wait > 1) {
-        setTimeout(send, wait);
-        return;
-      }
       const request = nextRequest();
       if (request === undefined) {
         socket.destroy();
@@ -119,7 +106,7 @@ function drive(
  * connection has been asked and has answered once before the first comes due, as those of clients that keep them have.
  */
 async function driveAtRate(
-  { host, port, connections }: LoadOrder,
+  { port, connections }: LoadOrder,
   rate: number,
   nextRequest: () => Buffer | undefined,
   record: (status: string, latencyMs: number) => void,
@@ -129,7 +116,7 @@ async function driveAtRate(
   let begun = false;
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
-      const socket = connect({ host, port, noDelay: true });
+      const socket = connect({ host: '127.0.0.1', port, noDelay: true });
       await once(socket, 'connect');
       let dueAt = 0;
       const send = (at: number, request: Buffer): void => {

@@ -21,7 +21,7 @@ interface Process {
  * Reads who has used the processors so far; undefined where the system has no `/proc`.
  * @param roots processes; each counts with all of its descendants
  */
-function readProcessorTimes(roots: readonly number[]): ProcessorTimes | undefined {
+export function readProcessorTimes(roots: readonly number[]): ProcessorTimes | undefined {
   if (process.platform !== 'linux') return undefined;
   const table = readProcesses();
   const of = roots.map((root) => {

@@ -29,7 +29,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,
-  'deliver-history': benchOnHistory,
+  'deliver-history': benchHistory,
   latency: benchLatency,
   together: benchTogether,
   memory: benchMemory,
@@ -45,11 +45,6 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   journey: benchJourney,
   hostile: benchHostile,
 };
-
-/** Delivery on a database that holds a million finished messages, or as many as `--history` says. */
-async function benchOnHistory(options: BenchOptions): Promise<BenchResult[]> {
-  return [await benchHistory(options, options.history ?? 1_000_000)];
-}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

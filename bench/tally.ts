@@ -1,6 +1,6 @@
 import { LatencyHistogram } from './latency-histogram.ts';
 import type { LoadReport } from './load-generator.ts';
-import type { MachineUse } from './machine-use.ts';
+import { type MachineUse, measureCalm, measureUse } from './machine-use.ts';
 
 /** What one route did over all rounds. */
 export class Tally {
@@ -11,6 +11,16 @@ export class Tally {
   #database = 0;
   #load = 0;
   #elsewhere = 0;
+
+  /** Adds a measurement; one that others disturbed is made again, as `measureCalm` says. */
+  async measure(
+    calm: number | undefined,
+    pids: Parameters<typeof measureUse>[0],
+    run: () => Promise<LoadReport>,
+  ): Promise<void> {
+    const { result, use } = await measureCalm(calm, () => measureUse(pids, run));
+    this.add(result, use);
+  }
 
   /** @throws where an answer was no 200 */
   add(report: LoadReport, use: MachineUse | undefined): void {

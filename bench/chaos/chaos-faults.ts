@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmallDisk } from '../../test/support/small-disk.ts';
+import { processTree, signalAll } from '../process-tree.ts';
 import type { ChaosNode } from './chaos-node.ts';
-import { processTree, signalAll } from './process-tree.ts';
 import { type Weather, weathers } from './rough-weather.ts';
 import type { ChaosSink } from './sink.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { benchMasterKey } from '../bench-service.ts';
-import { processTree, signalAll } from './process-tree.ts';
+import { processTree, signalAll } from '../process-tree.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 

@@ -76,7 +76,7 @@ export class BenchSink {
     });
   }
 
-  stop(): void {
+  [Symbol.dispose](): void {
     this.#child.disconnect();
   }
 

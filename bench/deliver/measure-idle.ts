@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getToken, type Shop } from '../../test/support/shop.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchResult } from '../bench-result.ts';
 import { median, percentile } from '../median.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import { sendSingle } from './send-single.ts';
-import type { BenchNode } from './start-serve.ts';
 
 const warmUp = 50;
 const measured = 200;
@@ -15,7 +15,7 @@ const restMs = 20;
  * Single messages on an idle service: from before the request to the final dot at the receiver, which answers at once.
  */
 export async function measureIdle(
-  node: BenchNode,
+  node: BenchProgram,
   sink: BenchSink,
   shop: Shop,
 ): Promise<BenchResult> {

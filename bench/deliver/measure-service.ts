@@ -1,6 +1,7 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import type { BenchDatabase } from '../bench-database.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchResult } from '../bench-result.ts';
 import { measureUse } from '../machine-use.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
@@ -10,12 +11,11 @@ import {
   waitForFollowers,
   waitUntilQueueEmpty,
 } from './letter-account.ts';
-import type { BenchNode } from './start-serve.ts';
 
 /** An installation under measurement. */
 export interface BenchInstallation {
   readonly database: BenchDatabase;
-  readonly node: BenchNode;
+  readonly node: BenchProgram;
   readonly sink: BenchSink;
 }
 

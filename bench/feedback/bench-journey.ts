@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import { getToken, type Shop } from '../../test/support/shop.ts';
+import { signIn } from '../../test/support/sign-in.ts';
 import { wireRequests } from '../bench-account.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
-import { type BenchService, startBenchService } from '../bench-service.ts';
+import { startBenchService } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
 import { runLoad } from '../run-load.ts';
 import { createAccountReader, measureReading } from './bench-reading.ts';
@@ -19,62 +21,54 @@ const connections = 32;
  * over HTTP. Then reports must count what tables hold, and reports and search are measured on it.
  */
 export async function benchJourney(options: BenchOptions): Promise<BenchResult[]> {
-  const history = await startThrowawayHistory(options.history ?? 0);
-  const sink = await BenchSink.start();
-  try {
-    const { database, shop } = history;
-    const service = await startBenchService(history.url, {
-      nodeOptions: options.nodeOptions,
-      roles: 'http,worker',
-      smtpUrl: `smtp://127.0.0.1:${sink.port}?tls=off&connections=20&messages=100000`,
-    });
-    try {
-      const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
-      const started = performance.now();
-      const accepted = await acceptMessages(service, shop, token, options.messages);
-      while (await anyRow(database, 'select from queue_entry limit 1')) await delay(100);
-      const deliveredAt = performance.now();
-      const engaged = await engage(service, database, shop, accepted);
-      while ((await openedAndClicked(database)) < engaged) await delay(100);
-      const ended = performance.now();
-      await compareTotals(database, shop.id);
-      const reading = createAccountReader(service, token, shop.id);
-      const now = Date.now();
-      const line = { history: accepted };
-      return [
-        {
-          name: 'journey',
-          params: { messages: accepted, engagements: engaged },
-          rate: Math.round((accepted * 1_000) / (deliveredAt - started)),
-          ceiling: Math.round((engaged * 1_000) / (ended - deliveredAt)),
-          ratio: 1,
-          p50_ms: 0,
-          p99_ms: 0,
-        },
-        ...(await measureReading(
-          { ...line, name: 'journey-reports', limit: 100 },
-          reading,
-          reportCases(now),
-          options,
-        )),
-        ...(await measureReading(
-          { ...line, name: 'journey-search', limit: 50 },
-          reading,
-          await searchCases(database, shop.id, now, 0),
-          options,
-        )),
-      ];
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    sink.stop();
-    await history.stop();
-  }
+  await using history = await startThrowawayHistory(options.history ?? 0);
+  using sink = await BenchSink.start();
+  const { database, shop } = history;
+  await using service = await startBenchService(history.url, {
+    nodeOptions: options.nodeOptions,
+    roles: 'http,worker',
+    smtpUrl: `smtp://127.0.0.1:${sink.port}?tls=off&connections=20&messages=100000`,
+  });
+  const token = await getToken(service, shop);
+  const started = performance.now();
+  const accepted = await acceptMessages(service, shop, token, options.messages);
+  while (await anyRow(database, 'select from queue_entry limit 1')) await delay(100);
+  const deliveredAt = performance.now();
+  const engaged = await engage(service, database, shop, accepted);
+  while ((await openedAndClicked(database)) < engaged) await delay(100);
+  const ended = performance.now();
+  await compareTotals(database, shop.id);
+  const cookie = await signIn(service, shop.owner.email);
+  const reading = createAccountReader(service, cookie, shop.id);
+  const now = Date.now();
+  const line = { history: accepted };
+  return [
+    {
+      name: 'journey',
+      params: { messages: accepted, engagements: engaged },
+      rate: Math.round((accepted * 1_000) / (deliveredAt - started)),
+      ceiling: Math.round((engaged * 1_000) / (ended - deliveredAt)),
+      ratio: 1,
+      p50_ms: 0,
+      p99_ms: 0,
+    },
+    ...(await measureReading(
+      { ...line, name: 'journey-reports', limit: 100 },
+      reading,
+      reportCases(now),
+      options,
+    )),
+    ...(await measureReading(
+      { ...line, name: 'journey-search', limit: 50 },
+      reading,
+      await searchCases(database, shop.id, now, 0),
+      options,
+    )),
+  ];
 }
 
 async function acceptMessages(
-  { port }: BenchService,
+  { port }: BenchProgram,
   shop: Shop,
   token: string,
   wanted: number,
@@ -87,13 +81,11 @@ async function acceptMessages(
       tag: `tag-${index % 3}`,
       token,
       count: 500,
-      bodyBytes: 0,
-      keys: false,
     }),
   ).flat();
   let accepted = 0;
   while (accepted < wanted) {
-    const report = await runLoad({ host: '127.0.0.1', port, connections, seconds: 5, requests });
+    const report = await runLoad({ port, connections, seconds: 5, requests });
     const refused = Object.keys(report.statuses).filter((status) => status !== '200');
     if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(report.statuses)}`);
     accepted += report.answered;
@@ -103,7 +95,7 @@ async function acceptMessages(
 
 /** @returns how many requests were answered */
 async function engage(
-  { port }: BenchService,
+  { port }: BenchProgram,
   database: Database,
   shop: Shop,
   messages: number,
@@ -118,8 +110,8 @@ async function engage(
   for (let from = 0; from < requests.length; from += 20_000) {
     const part = requests.slice(from, from + 20_000);
     const seconds = Math.max(1, part.length / 4_000);
-    const order = { host: '127.0.0.1', port, connections, seconds, requests: part };
-    answered += (await runLoad({ ...order, perSecond: 4_000 })).answered;
+    const order = { port, connections, seconds, requests: part };
+    answered += (await runLoad({ ...order, rate: 4_000 })).answered;
   }
   return answered;
 }

@@ -2,8 +2,9 @@ import { createLog } from '../../src/foundation/log.ts';
 import type { Shop } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import type { BenchDatabase } from '../bench-database.ts';
+import type { BenchProgram } from '../bench-program.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
-import { type BenchService, startBenchService } from '../bench-service.ts';
+import { startBenchService } from '../bench-service.ts';
 import { openHistory } from '../history/open-history.ts';
 import { percentile } from '../median.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
@@ -43,36 +44,23 @@ type OpenedHistory = Awaited<ReturnType<typeof openHistory>>;
 /** Runs a measurement on an installation with a history, filled where it is not there yet. */
 export async function onHistory(
   options: BenchOptions,
-  measure: (service: BenchService, token: string, history: OpenedHistory) => Promise<BenchResult[]>,
+  measure: (service: BenchProgram, token: string, history: OpenedHistory) => Promise<BenchResult[]>,
 ): Promise<BenchResult[]> {
   const { history: messages = defaultHistory, historyFolder } = options;
-  const history = await openHistory(messages, createLog('error'), historyFolder);
-  try {
-    return await withService(options, history, (service, token) =>
-      measure(service, token, history),
-    );
-  } finally {
-    await history.stop();
-  }
+  await using history = await openHistory(messages, createLog('error'), historyFolder);
+  return await withService(options, history, (service, token) => measure(service, token, history));
 }
 
 async function withService<Result>(
   options: BenchOptions,
   { url, shop }: BenchDatabase & { readonly shop: Shop },
-  run: (service: BenchService, cookie: string) => Promise<Result>,
+  run: (service: BenchProgram, cookie: string) => Promise<Result>,
 ): Promise<Result> {
-  const service = await startBenchService(url, {
+  await using service = await startBenchService(url, {
     nodeOptions: options.nodeOptions,
     processes: 1,
   });
-  try {
-    return await run(
-      service,
-      await signIn({ url: `http://127.0.0.1:${service.port}` }, shop.owner.email),
-    );
-  } finally {
-    await service.stop();
-  }
+  return await run(service, await signIn(service, shop.owner.email));
 }
 
 type AccountReader = (
@@ -82,7 +70,7 @@ type AccountReader = (
 
 /** Asks the management API about an account. */
 export function createAccountReader(
-  { port }: BenchService,
+  { port }: BenchProgram,
   cookie: string,
   accountId: string,
 ): AccountReader {

@@ -49,44 +49,34 @@ async function measureCase(
   name: string,
   names: readonly string[],
 ): Promise<BenchResult> {
-  const bench = await startBenchDatabase();
-  const sink = await BenchSink.start();
-  try {
-    const world = await openHostileWorld(bench.database);
-    const bouncePort = await findFreePort();
-    const node = await startServe(bench.url, sink.port, 10, nodeOptions, {
-      BOUNCE_PORT: String(bouncePort),
-      BOUNCE_HOST: '127.0.0.1',
-    });
-    const watch = new MemoryWatch(node);
-    try {
-      const port = Number(new URL(node.url).port);
-      const offer = {
-        port,
-        accountId: world.victim.id,
-        apiKey: world.victimKey,
-        rate: offeredPerSecond,
-      };
-      await offerSends({ ...offer, seconds: 2 });
-      watch.readAndReset();
-      const target = await makeTarget(world, node.url, bouncePort);
-      const order = { target, clients, names, seconds: leadSeconds + seconds };
-      const attacking = names.length > 0 ? runAttackers(order) : undefined;
-      await delay(leadSeconds * 1_000);
-      const pids = { service: node.pid, database: bench.pid };
-      const { result, use } = await measureUse(pids, () => offerSends({ ...offer, seconds }));
-      return {
-        ...toResult(name, seconds, result, await attacking, watch.readAndReset().peak),
-        ...(use && { elsewhere_percent: Math.round(use.elsewhere * 100) }),
-      };
-    } finally {
-      watch.stop();
-      await node.stop();
-    }
-  } finally {
-    sink.stop();
-    await bench.stop();
-  }
+  await using bench = await startBenchDatabase();
+  using sink = await BenchSink.start();
+  const world = await openHostileWorld(bench.database);
+  const bouncePort = await findFreePort();
+  await using node = await startServe(bench.url, sink.port, 10, nodeOptions, {
+    BOUNCE_PORT: String(bouncePort),
+    BOUNCE_HOST: '127.0.0.1',
+  });
+  using watch = new MemoryWatch(node);
+  const port = Number(new URL(node.url).port);
+  const offer = {
+    port,
+    accountId: world.victim.id,
+    apiKey: world.victimKey,
+    rate: offeredPerSecond,
+  };
+  await offerSends({ ...offer, seconds: 2 });
+  watch.readAndReset();
+  const target = await makeTarget(world, node.url, bouncePort);
+  const order = { target, clients, names, seconds: leadSeconds + seconds };
+  const attacking = names.length > 0 ? runAttackers(order) : undefined;
+  await delay(leadSeconds * 1_000);
+  const pids = { service: node.pid, database: bench.pid };
+  const { result, use } = await measureUse(pids, () => offerSends({ ...offer, seconds }));
+  return {
+    ...toResult(name, seconds, result, await attacking, watch.readAndReset().peak),
+    ...(use && { elsewhere_percent: Math.round(use.elsewhere * 100) }),
+  };
 }
 
 async function makeTarget(

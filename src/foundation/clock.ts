@@ -7,8 +7,6 @@ export interface Clock {
   now(): number;
   /** Milliseconds of a clock that nobody sets. */
   monotonic(): number;
-  /** Milliseconds that statements add to the database's `now()`. */
-  readonly offset: number;
 }
 
-export const systemClock: Clock = { now: Date.now, monotonic: () => performance.now(), offset: 0 };
+export const systemClock: Clock = { now: Date.now, monotonic: () => performance.now() };

@@ -2,7 +2,6 @@ import type { Clock } from '../../src/foundation/clock.ts';
 
 /** The time of what asks no database, which a test moves forward. */
 export class ProcessClock implements Clock {
-  readonly offset = 0;
   #offsetMs = 0;
 
   now(): number {

@@ -17,7 +17,6 @@ export const installTestClock = (databaseName: string): string => `
 
 /** The time of a test: that of its database's `now()` and of the services that are given this clock, moved together. */
 export class TestClock implements Clock {
-  readonly offset = 0;
   readonly #pool: pg.Pool;
   #offsetMs = 0;
 
