@@ -1,6 +1,6 @@
 import type { StoredEvent, StoredMessageStatus } from '../submission/message-status-store.ts';
 
-/** Why a message has not arrived, for the person who asks, and what they can do. */
+/** Why a message hasn't arrived, and what the user can do about it. */
 export interface DeliveryExplanation {
   readonly sentence: string;
   readonly nextStep: string;

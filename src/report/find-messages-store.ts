@@ -5,24 +5,24 @@ import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
 import { recentFrom } from './message-id-range.ts';
 import { TimeBudget } from './time-budget.ts';
 
-/** What messages are looked for by; members that are there must all fit. */
+/** Search filters. All that are given must match. */
 export interface MessageSearchFilter {
   readonly messageId?: MessageId | undefined;
   readonly externalId?: string | undefined;
-  /** Of To or a Cc, in any case. */
+  /** Address of To or Cc; case-insensitive. */
   readonly address?: string | undefined;
   readonly tag?: string | undefined;
   readonly templateId?: string | undefined;
-  /** The last outcome of a recipient. */
+  /** Latest outcome of a recipient. */
   readonly state?: string | undefined;
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
-  /** The last message of the page before. */
+  /** Last message of the previous page. */
   readonly before?: MessageId | undefined;
   readonly limit: number;
 }
 
-/** A recipient of a message that fits. */
+/** A matching recipient. */
 interface FoundMessage {
   readonly messageId: MessageId;
   readonly recipient: number;
@@ -35,29 +35,26 @@ interface FoundMessage {
   readonly acceptedAt: Date;
 }
 
-/** A page of found messages. */
 export interface FoundPage {
-  /** Newest first; one row for each recipient that fits, at most `limit` messages. */
+  /** Newest first, one row per matching recipient, at most `limit` messages. */
   readonly found: readonly FoundMessage[];
-  /** Where to look on where the look ended before the page was full; undefined otherwise. */
+  /** Where to continue if the search ran out of budget before filling the page; undefined otherwise. */
   readonly next: MessageId | undefined;
 }
 
 const maxRecipients = 6;
 
-/** How far one page looks for what hardly ever comes together. */
+/** Limits the search for one page, since some filter combinations almost never match. */
 interface SearchBudget {
-  /** Rows that one statement looks at. */
+  /** Max rows scanned by one statement. */
   readonly rows: number;
-  /** No further statement begins that would end later than this, if it takes as long as the one before. */
+  /** No further statement starts if it would exceed this, assuming it takes as long as the last one. */
   readonly maxMs: number;
 }
 
 const defaultBudget: SearchBudget = { rows: 200, maxMs: 15 };
 
-/**
- * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.
- */
+/** Finds messages of an account. One filter is read in order from its index and the others are checked on its rows. */
 export async function findMessages(
   kysely: Database['kysely'],
   accountId: AccountId,
@@ -106,13 +103,13 @@ function below(id: string | undefined) {
 
 interface SearchStep {
   readonly found: readonly FoundMessage[];
-  /** As many messages as were asked for. */
+  /** The page has as many messages as requested. */
   readonly full: boolean;
-  /** The last message that was looked at with all its recipients; undefined where there are no more rows. */
+  /** The last message whose recipients were all scanned; undefined if there are no more rows. */
   readonly end: string | undefined;
 }
 
-/** Looks at a range of rows, the newest first, as far as one statement goes. */
+/** Scans a range of rows, newest first, within the limit of one statement. */
 async function searchRange(
   kysely: Database['kysely'],
   range: readonly RawBuilder<unknown>[],
@@ -120,10 +117,10 @@ async function searchRange(
   messages: number,
   maxScanned: number,
 ): Promise<SearchStep> {
-  // A message has at most 6 recipients; the page ends with a whole message.
+  // A message has at most 6 recipients, and a page must end with a complete message.
   const rowLimit = messages * maxRecipients;
   const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, maxScanned);
-  // What stands so many rows before the end of the look was looked at with all its recipients.
+  // Messages this far from the end of the scan had all their recipients scanned.
   const { rows } = await sql<
     Omit<Row, 'messageId'> & { messageId: MessageId | null; end: string | null }
   >`
@@ -167,7 +164,7 @@ function firstMessages(rows: readonly Row[], limit: number): FoundMessage[] {
   return page;
 }
 
-/** What must fit, the rarest first as far as that can be known. */
+/** The conditions, most selective first as far as known. */
 function conditionsOf(filter: MessageSearchFilter) {
   const isCommonState = filter.state === 'delivered';
   return [

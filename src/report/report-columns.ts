@@ -1,4 +1,4 @@
-/** What reports count, in their order. Deliveries and what follows them count recipients, opens and clicks count messages. */
+/** Report columns in order. Deliveries and later outcomes count recipients; opens and clicks count messages. */
 export const reportColumns = [
   'accepted',
   'delivered',

@@ -4,11 +4,12 @@ import { hardCauses } from '../feedback/suppression/suppress-bounced-store.ts';
 type Condition = RawBuilder<unknown>;
 
 /**
- * One row for each thing that reports count: accepted recipients of the messages that fit, and the events that fit with
- * what their messages say. A window of the feed and a rebuild differ in the conditions only, so they give the same numbers.
- * The message of an event is looked up lateral with a limit, so that it is one probe by its key whatever the planner knows: of
- * tables without statistics it expects so little that it would read an account's messages once for each event.
- * @param messages condition on `m` @param events condition on `e`
+ * One row for each counted fact: recipients of matching messages, and matching events with their message's details.
+ * Live windows and rebuilds share this query, so they give the same numbers.
+ * The limited lateral join keeps each message lookup to one key probe. Without table statistics, the planner would
+ * otherwise scan the account's messages for every event.
+ * @param messages condition on `m`
+ * @param events condition on `e`
  */
 export function reportFacts(messages: Condition, events: Condition): RawBuilder<unknown> {
   return sql`
@@ -50,18 +51,17 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
     where ${events}`;
 }
 
-/** Who a message `m` is from and for, as `c`: its content is long, so it is parsed once. Nulls once it is erased. */
+/** Sender and recipients of message `m`, as `c`. Parsed once because the content is large; null once erased. */
 const parties = sql`
   left join lateral (
     select "to" as recipient, cc as copies, "from" as sender
     from json_to_record(m.content) as content ("to" text, cc json, "from" json)) as c on true`;
 
-/** Lower case, bounded; empty once the message is erased. */
+/** Lowercase and limited in length; empty once the message is erased. */
 function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`left(lower(coalesce(split_part(${address}, '@', -1), '')), 255)`;
 }
 
-/** The counts of a group of facts. */
 export const countFacts = sql`
   count(*) filter (where kind = 'accepted') as accepted,
   count(*) filter (where kind = 'delivered') as delivered,
