@@ -1,4 +1,4 @@
-/** Events that an endpoint can ask for; a request names them as `message.delivered`. */
+/** Events an endpoint can subscribe to. On the wire they are named like `message.delivered`. */
 export const webhookKinds = [
   'accepted',
   'deferred',
