@@ -5,9 +5,9 @@ import { eventRow } from './event-detail.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /**
- * Writes what the finished transactions of an attempt came to, and whom the next one is for, in one flushed statement
- * under the lease.
- * @returns false where the lease is no longer held: nothing was written
+ * Records the finished transactions of an attempt and the next one's recipients in one flushed statement under the
+ * lease.
+ * @returns false if the lease is no longer held and nothing was written
  */
 export async function advanceLease(
   database: Database,

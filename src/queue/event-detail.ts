@@ -2,20 +2,20 @@ import { storableJson } from '../foundation/database/storable-json.ts';
 import { newId } from '../foundation/ids.ts';
 import type { EventDraft } from './settle-attempt.ts';
 
-/** Most characters of one event's detail; a longer one loses its transcript, then all but its reason. */
+/** Max characters in an event's detail. A longer one loses its transcript, then everything but its reason. */
 const maxDetailCharacters = 32_000;
 
 /**
- * An event as a row in JSON with an id of its own, ready to be put into a list. Written by hand, since details are long
- * and are JSON already.
- * @param place of the outcome that it belongs to, where several are written together
+ * An event as a JSON row with its own id, ready to append to a list. Built by hand because details are long and already
+ * JSON.
+ * @param place index of its outcome when several are written together
  */
 export function eventRow(event: EventDraft, place = 0): string {
   const row = { place, id: newId(), kind: event.kind, recipient: event.recipient };
   return `${JSON.stringify(row).slice(0, -1)},"detail":${truncateDetail(event)}}`;
 }
 
-/** The detail in JSON. No reply, however long, may keep an outcome from being written. */
+/** The detail as JSON, truncated so that a long reply can't keep an outcome from being written. */
 function truncateDetail(event: EventDraft): string {
   const text = JSON.stringify(event.detail);
   if (text.length <= maxDetailCharacters) return storableJson(text);

@@ -52,7 +52,7 @@ const finalStates: ReadonlySet<MessageState> = new Set<MessageState>([
   'canceled',
 ]);
 
-/** True where nothing more will be done about the recipient. */
+/** True if no further delivery is attempted for the recipient. */
 export function isFinalState(state: MessageState): boolean {
   return finalStates.has(state);
 }

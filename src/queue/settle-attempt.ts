@@ -2,48 +2,47 @@ import type { AttemptResult, ClaimedMessage, RecipientResult } from './attempt.t
 import type { MessageState } from './message-state.ts';
 import { retryDelay } from './retry-schedule.ts';
 
-/** An event to write with the outcome. */
 export interface EventDraft {
   readonly kind: string;
   readonly recipient: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Events that were written about a message. */
+/** Events recorded for a message. */
 export interface RecordedEvents {
   readonly message: ClaimedMessage;
   readonly events: readonly EventDraft[];
 }
 
-/** What an attempt changes: the queue entry goes, or waits again. */
+/** Changes after an attempt: the queue entry is removed or rescheduled. */
 export interface Completion {
   readonly message: ClaimedMessage;
-  /** True: the queue entry goes. */
+  /** Removes the queue entry. */
   readonly done: boolean;
-  /** Undefined: the message's state stays, since its To recipient was not tried. */
+  /** Undefined keeps the message's state because its To recipient was not tried. */
   readonly state: MessageState | undefined;
-  /** Milliseconds until it is due again; undefined with `done` false: it waits for a person. */
+  /** Milliseconds until the next attempt. Undefined while `done` is false: held for review. */
   readonly dueIn: number | undefined;
   readonly pending: readonly number[];
   readonly held: readonly number[];
   readonly reason: string | null;
   readonly events: readonly EventDraft[];
-  /** Fields whose values are erased as the message ends; undefined: none. */
+  /** Fields to erase when the message reaches a final state; undefined for none. */
   readonly erased: readonly string[] | undefined;
-  /** True where nothing was tried: the attempt does not count. */
+  /** True if nothing was tried, so the attempt doesn't count. */
   readonly released: boolean;
 }
 
 /**
- * Decides what a report means for the message: the pure middle of the state machine.
- * @param random 0 to 1, for the jitter of the retry
+ * Decides what an attempt's result means for the message. The pure core of the state machine.
+ * @param random 0 to 1, for retry jitter
  */
 export function settleAttempt(
   message: ClaimedMessage,
   attemptResult: AttemptResult,
   random: number,
 ): Completion {
-  // Where nobody is left to send to, since the last one was erased, the message ends without a result.
+  // If the last recipient was erased, the message ends without a result.
   if (attemptResult.results.length === 0 && message.pending.length > 0)
     return release(message, attemptResult);
   const held = [...message.held];
@@ -105,7 +104,7 @@ function isHeldForReview(message: ClaimedMessage, result: RecipientResult): bool
   return result.outcome === 'uncertain' && message.whenUncertain === 'hold';
 }
 
-/** Never past the message's end: there it comes up once more, to expire. */
+/** Caps the delay at the message's expiry, when it becomes due once more and expires. */
 function retryDelayMs(
   message: ClaimedMessage,
   result: RecipientResult | undefined,
@@ -124,7 +123,7 @@ function notesOf(attemptResult: AttemptResult): EventDraft[] {
   }));
 }
 
-/** The event that records a result. @param dueIn milliseconds until it is tried again */
+/** The event that records a result. @param dueIn milliseconds until the next attempt */
 export function eventOf(
   message: ClaimedMessage,
   result: RecipientResult,
