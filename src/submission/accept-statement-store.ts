@@ -1,25 +1,25 @@
 /**
- * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries are one commit.
- * Its arrays are columns of the batch; row n of one is row n of the others. What comes back is only what was not
- * accepted: `n` with each suppressed address, or `n` without address where the key is taken.
+ * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries in one commit.
+ * Parameters are column arrays with one element per row. Returns only rows that were not accepted: `n` with each
+ * suppressed address, or `n` without an address if the key is taken.
  *
  * Parameters: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags, $7
- * external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content; of each
- * recipient: $13 n, $14 account_id, $15 address, $16 transactional; $17 milliseconds that the clock is ahead; where some
- * rows have a key, of each row: $18 key, $19 request_hash, $20 suppressed recipients; null where it has none.
+ * external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content; per
+ * recipient: $13 n, $14 account_id, $15 address, $16 transactional; $17 milliseconds the clock is ahead; if any row has
+ * a key, per row (null without one): $18 key, $19 request_hash, $20 suppressed recipients.
  */
 
-/** Bits of the flags. */
+/** Bits of `flags`. */
 export const transactionalBit = 1;
 export const trackOpensBit = 2;
 export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
 export const newUsageBit = 16;
 
-// A query of its own is answered once for the statement, not once for each row.
+// A sub-select is evaluated once per statement, not once per row.
 const now = "(select now() + $17::float8 * interval '1 ms')";
 
-// The look-up of each recipient is lateral with a limit, so that it stays one index probe however large the table is.
+// The limited lateral join keeps each recipient lookup to one index probe, however large the table.
 const blocked = `blocked as materialized (
   select r.n, r.address
   from unnest($13::int4[], $14::text[], $15::text[], $16::boolean[]) as r (n, account_id, address, transactional)
@@ -33,7 +33,7 @@ const blocked = `blocked as materialized (
 const keys = `unnest($1::text[], $2::uuid[], $18::text[], $19::bytea[], $20::text[])
     with ordinality as k (account_id, message_id, key, request_hash, suppressed, n)`;
 
-// Rows are taken in the order of the index, so that two batches never wait for each other crosswise.
+// Rows are processed in index order so that concurrent batches can't deadlock.
 function claims(refused: string): string {
   return `insert into idempotency_key as known (account_id, key, request_hash, message_id, suppressed_recipients, created_at)
   select k.account_id, k.key, k.request_hash, k.message_id, string_to_array(k.suppressed, ' '), ${now}
@@ -42,15 +42,15 @@ function claims(refused: string): string {
   order by k.account_id, k.key`;
 }
 
-// One probe for each key, then an insertion that need not expect conflicts: where another node claims a key between the
-// two, the statement fails (`isKeyRace`), and is repeated in the careful form.
+// One probe per key, then an insert that expects no conflicts. If another node claims a key in between, the statement
+// fails (`isKeyRace`) and is retried in the upsert form.
 const optimisticClaims = `taken as materialized (
   select k.n from unnest($1::text[], $18::text[]) with ordinality as k (account_id, key, n)
   cross join lateral (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit),
 claimed as (${claims('select n from blocked union all select n from taken')})`;
 
-// A key that is older than 24 hours is free again.
+// Keys older than 24 hours can be reused.
 const upsertClaims = `claimed as (${claims('select n from blocked')}
   on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, message_id = excluded.message_id,
@@ -88,7 +88,7 @@ function queueEntries(refused: string, repeated: boolean): string {
 
 /**
  * @param keyed some rows have an idempotency key
- * @param repeated the rows may be stored already; those that are change nothing
+ * @param repeated rows may already be stored; those are left unchanged
  */
 function acceptStatement(keyed: boolean, repeated: boolean): string {
   const refused = keyed
@@ -104,7 +104,7 @@ function acceptStatement(keyed: boolean, repeated: boolean): string {
 select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
 }
 
-/** The forms of the statement by name, under which each connection prepares them once. */
+/** Statement variants by name; each connection prepares them once. */
 export const acceptStatements = {
   plain: { name: 'accept', text: acceptStatement(false, false) },
   keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },

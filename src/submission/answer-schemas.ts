@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable, Time, Uuid } from '../foundation/common-schemas.ts';
 
-/** The answer of the send operation. */
+/** Response of the send operation. */
 export const AcceptedSchema = Type.Object(
   {
     success: Type.Literal(true),
@@ -14,7 +14,7 @@ export const AcceptedSchema = Type.Object(
   { title: 'Accepted' },
 );
 
-/** Who a message goes to, and how far that is. */
+/** A recipient and its delivery state. */
 export const statusRecipient = {
   address: Nullable(Type.String()),
   role: Type.String(),
@@ -22,7 +22,7 @@ export const statusRecipient = {
   at: Time('When it was suppressed.'),
 };
 
-/** How far a message is. */
+/** A message's delivery state. */
 export const messageStatus = {
   messageId: Uuid,
   templateId: Type.String(),

@@ -7,7 +7,7 @@ import type { IdempotencyKey } from './idempotency.ts';
 import type { MessageContent } from './message-content.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
-/** Seconds that a message is tried for when it may be late. */
+/** How long delivery is attempted for a message that may be late. */
 const maxLifetimeSeconds = 48 * 60 * 60;
 
 /** A request that passed every check. */
@@ -21,7 +21,7 @@ export interface CheckedRequest {
   readonly newUsage: boolean;
 }
 
-/** The row that a checked request is stored as: everything frozen, personal data in one JSON value. */
+/** Composes the row for a checked request: everything frozen, personal data in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
   const { admission, template, request, sender } = checked;
   return {
@@ -46,7 +46,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
   };
 }
 
-/** JSON leaves out what is undefined. */
+/** JSON omits undefined values. */
 function contentOf(
   request: ParsedSendRequest,
   sender: CheckedSender,
@@ -64,8 +64,8 @@ function contentOf(
 }
 
 /**
- * The same message without Cc addresses that are suppressed.
- * @param addresses in the spelling for comparing
+ * The same message without suppressed Cc addresses.
+ * @param addresses in normalized form
  */
 export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptRow {
   const content = JSON.parse(row.content) as MessageContent;

@@ -7,7 +7,7 @@ import type { StoredMessageStatus } from './message-status-store.ts';
 
 type DescribedMessage = Wire<Static<typeof MessageStatusSchema>>;
 
-/** Events of these kinds say what became of a recipient; others are notes, opens, clicks. */
+/** Event kinds that record a recipient's outcome; others are notes, opens and clicks. */
 const outcomes: ReadonlySet<string> = new Set([
   'delivered',
   'deferred',
@@ -20,8 +20,8 @@ const outcomes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The public view of a message: what it is, how far it is, what happened and what comes next. Values of
- * personalization fields are not part of it, so nothing secret is either.
+ * The public view of a message: content summary, state, history and next attempt. Excludes personalization values, so
+ * it contains no secrets.
  */
 export function describeMessage(
   messageId: MessageId,
@@ -56,7 +56,7 @@ export function describeMessage(
   };
 }
 
-/** In the order in which events count them. Addresses are null once the message's personal data is erased. */
+/** In event numbering order. Addresses are null once the message's personal data is erased. */
 function describeRecipients({
   message,
   entry,
@@ -80,7 +80,7 @@ function describeRecipients({
   });
 }
 
-/** When the message is tried next and why it waits; null when nothing more is to come. */
+/** When and why the message is retried; null if no attempt is left. */
 function describeNextAttempt(
   { entry }: StoredMessageStatus,
   account: Account,

@@ -5,22 +5,22 @@ import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
 import { minIdAt } from '../foundation/uuid7.ts';
 
-/** The classes of retention, and the tables that a message has rows in, with their column of message ids. */
+/** Retention classes, and the tables with a message's rows and their message id columns. */
 const retentionClasses = [30, 90, 400] as const;
 const defaultClass = 90;
 const tables = ['message', 'message_event', 'message_search'] as const;
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
-/** Thursday, 1 January 1970, was in a week that began on Monday, 29 December 1969. */
+/** The Monday of the epoch's week: 29 December 1969. */
 const firstMonday = -3 * 24 * 60 * 60 * 1000;
-/** Weeks ahead of the current one. */
+/** Weeks to create ahead of the current one. */
 const weeksAhead = 2;
 
-/** One lock for the installation, so that nodes make partitions one after the other. */
+/** Installation-wide lock, so that nodes create partitions one at a time. */
 const lockKey = 7_233_480_022;
 
 interface Range {
-  /** Of the week's Monday, as in `message_90_20261116`. */
+  /** Named after the week's Monday, as in `message_90_20261116`. */
   readonly name: string;
   readonly from: string;
   readonly to: string;
@@ -32,14 +32,13 @@ export interface PartitionDependencies {
 }
 
 /**
- * Makes the partitions of messages and their events for this week and the next ones, by retention class. A partition
- * holds the ids (UUID v7) of one week, so what is older than its class goes by dropping tables. Only classes that accounts
- * have get any, since a search plans and opens each; until the next run, a new class's messages are in its default one.
+ * Creates partitions of messages and events for this week and the next ones, by retention class. A partition holds one
+ * week of ids (UUID v7), so expired data is removed by dropping tables. Only classes in use get partitions, since a
+ * search plans and opens each; a new class uses its default partition until the next run.
  *
- * Each is made as a table of its own and then attached, which takes no lock that accepting or delivering waits for
- * longer than a moment. Where the default partition already holds rows of a week, they stay there, and that week gets
- * no partition. A lock that is not free in time leaves the rest for the next run.
- * @param week a moment of the first week; this week by the database's clock where there is none
+ * Each is created as a table and then attached, which blocks accepting and delivering only for a moment. A week with
+ * rows already in the default partition gets no partition. A lock timeout leaves the rest for the next run.
+ * @param week any time in the first week; defaults to the current week of the database clock
  */
 export async function ensureMessagePartitions(
   dependencies: PartitionDependencies,
@@ -79,7 +78,7 @@ function rangesFrom(now: number): Range[] {
   });
 }
 
-/** Classes of accounts that are there, and the one of an account that names none. */
+/** Retention classes of existing accounts, plus the default class. */
 async function classesInUse(client: pg.PoolClient): Promise<(typeof retentionClasses)[number][]> {
   const { rows } = await client.query<{ days: number }>(
     'select distinct retention_days as days from account',
@@ -113,7 +112,7 @@ async function makePartition(
   const column = table === 'message' ? 'id' : 'message_id';
   await client.query('begin');
   try {
-    // Names and bounds are made of constants and numbers here, never of input.
+    // Safe to interpolate: names and bounds come from constants and numbers, never from input.
     const occupied = await client.query(
       `select from ${parent}_rest where ${column} >= '${range.from}' and ${column} < '${range.to}' limit 1`,
     );
@@ -129,15 +128,15 @@ async function makePartition(
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
-    // Rows that came into the default partition just now, or a lock that is in use: the next run sees.
+    // Rows just arrived in the default partition, or the lock timed out; retry on the next run.
     if (codeOf(error) !== '23514' && codeOf(error) !== lockNotAvailable) throw error;
     log.warn({ err: error, partition: name }, 'a partition could not be made now');
   }
 }
 
 /**
- * `analyze` looks at 300 rows for each step of the finest column. Messages are found by their keys, for which a coarse picture
- * is enough; the usual 30,000 rows, sorted by each column every 15 seconds, take a processor for a quarter of a second.
+ * `analyze` samples 300 rows per unit of the highest statistics target. Messages are found by key, so coarse statistics
+ * are enough; the usual 30,000-row sample, sorted by each column every 15 seconds, costs a quarter of a second of CPU.
  */
 async function reduceStatisticsTarget(client: pg.PoolClient, name: string): Promise<void> {
   const { rows } = await client.query<{ targets: string | null }>(

@@ -3,18 +3,18 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { MessageContent } from './message-content.ts';
 
-/** What became of a message, or of one of its recipients. */
+/** A recorded event of a message or one of its recipients. */
 export interface StoredEvent {
   readonly at: Date;
   readonly kind: string;
-  /** 0 To, 1 and up Cc, null the message as a whole. */
+  /** 0 is To, 1 and up are Cc, null is the whole message. */
   readonly recipient: number | null;
   readonly detail: unknown;
 }
 
-/** The entry of a message that is not final. */
+/** Queue entry of a message that isn't final. */
 interface StoredQueueEntry {
-  /** Null: it waits for a person. */
+  /** Null while held for review. */
   readonly due_at: Date | null;
   readonly reason: string | null;
   readonly pending: readonly number[];
@@ -34,7 +34,7 @@ export interface StoredMessage {
   readonly deliver_when_delayed: boolean;
   readonly external_id: string | null;
   readonly tag: string | null;
-  /** Null: erased. */
+  /** Null once erased. */
   readonly content: MessageContent | null;
 }
 
@@ -44,11 +44,11 @@ export interface StoredMessageStatus {
   readonly events: readonly StoredEvent[];
 }
 
-/** A message with many opens and clicks is answered with its first events only. */
+/** Messages with many opens and clicks return only their first events. */
 const maxEvents = 1_000;
 
 /**
- * A message of an account with its queue entry and its events in their order, or undefined.
+ * Reads an account's message with its queue entry and events in order; undefined if not found.
  * @param offset milliseconds added to the database's clock
  */
 export async function readMessageStatus(
