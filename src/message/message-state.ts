@@ -52,7 +52,7 @@ export type MessageState = keyof typeof messageStates;
 
 export const messageStateNames = Object.keys(messageStates) as MessageState[];
 
-/** True where nothing more will be done about the recipient. */
+/** True if no further delivery is attempted for the recipient. */
 export function isFinalState(state: MessageState): boolean {
   return messageStates[state].next === 'nothing';
 }

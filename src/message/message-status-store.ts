@@ -5,18 +5,18 @@ import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';
 import type { MessageState } from './message-state.ts';
 
-/** What became of a message, or of one of its recipients. */
+/** A recorded event of a message or one of its recipients. */
 export interface StoredEvent {
   readonly at: Date;
   readonly kind: StoredEventKind;
-  /** 0 To, 1 and up Cc, null the message as a whole. */
+  /** 0 is To, 1 and up are Cc, null is the whole message. */
   readonly recipient: number | null;
   readonly detail: unknown;
 }
 
-/** The entry of a message that is not final. */
+/** Queue entry of a message that isn't final. */
 interface StoredQueueEntry {
-  /** Null: it waits for a person. */
+  /** Null while held for review. */
   readonly due_at: Date | null;
   readonly reason: string | null;
   readonly pending: readonly number[];
@@ -36,7 +36,7 @@ export interface StoredMessage {
   readonly deliver_when_delayed: boolean;
   readonly external_id: string | null;
   readonly tag: string | null;
-  /** Null: erased. */
+  /** Null once erased. */
   readonly content: StoredContent | null;
 }
 
@@ -46,11 +46,11 @@ export interface StoredMessageStatus {
   readonly events: readonly StoredEvent[];
 }
 
-/** A message with many opens and clicks is answered with its first events only. */
+/** Messages with many opens and clicks return only their first events. */
 const maxEvents = 1_000;
 
 /**
- * A message of an account with its queue entry and its events in their order, or undefined.
+ * Reads an account's message with its queue entry and events in order; undefined if not found.
  */
 export async function readMessageStatus(
   kysely: Database['kysely'],

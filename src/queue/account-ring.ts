@@ -1,6 +1,6 @@
 import type { AccountId } from '../foundation/ids.ts';
 
-/** Accounts that may have due messages, each of which gets its turn before any gets a second one. */
+/** Round-robin queue of accounts that may have due messages. */
 export class AccountRing {
   readonly #waiting = new Set<AccountId>();
 
@@ -8,12 +8,12 @@ export class AccountRing {
     return this.#waiting.size;
   }
 
-  /** Puts an account at the end, unless it waits already. */
+  /** Adds an account at the end unless it is already queued. */
   add(accountId: AccountId): void {
     this.#waiting.add(accountId);
   }
 
-  /** Takes the account whose turn it is. */
+  /** Removes and returns the next account. */
   next(): AccountId | undefined {
     const [first] = this.#waiting;
     if (first !== undefined) this.#waiting.delete(first);

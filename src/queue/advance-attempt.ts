@@ -3,25 +3,25 @@ import type { EventDraft } from '../message/write-events.ts';
 import type { ClaimedMessage, RecipientResult } from './attempt.ts';
 import { eventOf } from './settle-attempt.ts';
 
-/** What the finished transactions of an attempt change before the next one begins. */
+/** Changes to record between two transactions of an attempt. */
 export interface AttemptProgress {
   readonly message: ClaimedMessage;
-  /** Recipients that still have to be settled. */
+  /** Recipients not yet settled. */
   readonly pending: readonly number[];
-  /** Recipients of the next transaction: the only ones that a final dot makes uncertain from now on. */
+  /** Recipients of the next transaction: the only ones the next final dot can make uncertain. */
   readonly next: readonly number[];
-  /** Recipients for which an earlier dot may have left. */
+  /** Recipients for which an earlier dot may have been sent. */
   readonly doubtful: readonly number[];
-  /** Undefined: the message's state stays. */
+  /** Undefined keeps the message's state. */
   readonly state: MessageState | undefined;
   readonly events: readonly EventDraft[];
-  /** What is not settled by this, for the report at the end. */
+  /** Results left for the final report. */
   readonly remaining: readonly RecipientResult[];
 }
 
 /**
- * Decides what is written between two transactions of an attempt: what is final is settled, what is uncertain is on
- * record; what will be tried again waits for the end of the attempt, since its next time is that of the whole message.
+ * Decides what to record between two transactions of an attempt. Final and uncertain results are written now; retries
+ * wait for the end, since the whole message shares one next attempt time.
  */
 export function advanceAttempt(
   message: ClaimedMessage,

@@ -4,9 +4,9 @@ import type { AttemptProgress } from './advance-attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /**
- * Writes what the finished transactions of an attempt came to, and whom the next one is for, in one flushed statement
- * under the lease.
- * @returns false where the lease is no longer held: nothing was written
+ * Records the finished transactions of an attempt and the next one's recipients in one flushed statement under the
+ * lease.
+ * @returns false if the lease is no longer held and nothing was written
  */
 export async function advanceLease(database: Database, advance: AttemptProgress): Promise<boolean> {
   const { message } = advance;

@@ -2,29 +2,29 @@ import type { AccountId, MessageId, TemplateId } from '../foundation/ids.ts';
 import type { NoteKind, OutcomeKind } from '../message/event-kinds.ts';
 import type { RetryKind } from './retry-schedule.ts';
 
-/** A message that this process holds the lease of, with all that sending it needs. */
+/** A message leased by this process, with everything needed to send it. */
 export interface ClaimedMessage {
   readonly accountId: AccountId;
   readonly messageId: MessageId;
   readonly retentionDays: number;
-  /** Names the claim that took the lease, as no other claim is named. */
+  /** Unique id of the claim that took the lease. */
   readonly owner: string;
-  /** Grows with each claim. Every later write names owner and fence, so that a lost lease changes nothing. */
+  /** Increases with each claim. Later writes check owner and fence, so a lost lease changes nothing. */
   readonly fence: string;
   /** Counts from 1. */
   readonly attempt: number;
-  /** Recipients to try: 0 is To, 1 and up are Cc. Fewer once `advance` has written what became of some. */
+  /** Recipients to try: 0 is To, 1 and up are Cc. `advance` removes those it settled. */
   pending: readonly number[];
-  /** Recipients that wait for a person. */
+  /** Recipients held for review. */
   readonly held: readonly number[];
-  /** Of the pending ones, those for which the final dot of an earlier attempt may have left; the events of it are already written. */
+  /** Pending recipients for which an earlier attempt may have sent the final dot. Their events are already recorded. */
   readonly doubtful: readonly number[];
-  /** A person withdrew it: what is pending is not to be sent. */
+  /** Canceled by a user: don't send to pending recipients. */
   readonly canceled: boolean;
-  /** Domains that the account's mail does not go to for now. */
+  /** Domains paused for this account. */
   readonly pausedDestinations: readonly string[];
   readonly expired: boolean;
-  /** Milliseconds from the claim until `expires_at`; negative once it is past. */
+  /** Milliseconds from the claim until `expires_at`; negative if it has passed. */
   readonly remainingMs: number;
   readonly whenUncertain: UncertainPolicy;
   readonly acceptedAt: Date;
@@ -34,32 +34,35 @@ export interface ClaimedMessage {
   readonly templateVersion: number;
   readonly trackOpens: boolean;
   readonly trackClicks: boolean;
-  /** As accepted; null where it was erased or its retention is over. */
+  /** As accepted; null if erased or past its retention. */
   readonly content: unknown;
-  /** `performance.now()` at which the lease ends unless it is renewed; measured from before the claim, so never late. */
+  /**
+   * `performance.now()` value when the lease expires unless renewed. Measured from before the claim, so it is never too
+   * late.
+   */
   leaseEndsAt: number;
 }
 
-/** What the template wants for a message whose final dot may have left. */
+/** What to do with a message whose final dot may have been sent, as set in the template. */
 export type UncertainPolicy = 'resend' | 'hold';
 
-/** What became of one recipient in one attempt. */
+/** The result for one recipient in one attempt. */
 export interface RecipientResult {
   readonly recipient: number;
   readonly outcome: Exclude<OutcomeKind, 'suppressed'>;
-  /** One sentence for people, without addresses. */
+  /** One sentence shown to users, without addresses. */
   readonly reason: string;
-  /** For `deferred` and `uncertain`: which schedule. */
+  /** Retry schedule for `deferred` and `uncertain`. */
   readonly retry?: RetryKind;
-  /** Seconds that the receiver asked to wait. */
+  /** Seconds the receiver asked us to wait. */
   readonly retryAfter?: number;
-  /** True where the event of it is written already. */
+  /** True if its event is already recorded. */
   readonly recorded?: boolean;
-  /** Kept with the event: reply, kind, transcript. */
+  /** Stored with the event: reply, kind, transcript. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** Something to know about a message that is no recipient's outcome, such as a link that was emptied. */
+/** A note about the message that isn't a recipient's outcome, such as a link that was emptied. */
 export interface AttemptNote {
   readonly kind: NoteKind;
   readonly recipient?: number;
@@ -67,38 +70,40 @@ export interface AttemptNote {
 }
 
 export interface AttemptResult {
-  /** One for each pending recipient that was tried. Empty: nothing was tried, and the lease is given back. */
+  /** One per recipient tried. Empty if nothing was tried; the lease is then released. */
   readonly results: readonly RecipientResult[];
-  /** With empty results: when to try, and why not now. Absent: at once, since this process stops. */
+  /**
+   * If `results` is empty: when to retry and why not now. Absent means immediately, because this process is stopping.
+   */
   readonly postponed?: { readonly delayMs: number; readonly reason: string };
   readonly notes: readonly AttemptNote[];
-  /** Fields whose values are erased once the message is final; undefined: none. */
+  /** Fields to erase once the message is final; undefined for none. */
   readonly secretFields?: readonly string[] | undefined;
 }
 
-/** The lease as an attempt sees it. */
+/** The lease operations available to an attempt. */
 export interface Lease {
   /**
-   * Writes and flushes that the final dot may leave now.
-   * @returns false where the lease is lost: the dot must not leave
-   * @throws where nobody can say: the dot must not leave
+   * Durably records that the final dot may now be sent.
+   * @returns false if the lease is lost; the dot must not be sent
+   * @throws if the outcome is unknown; the dot must not be sent
    */
   markDot(): Promise<boolean>;
   /**
-   * Where a message goes in several transactions, called before each: writes and flushes what the earlier ones came to, so
-   * that whatever happens next makes only the recipients of the next one uncertain.
+   * Call before each transaction of a multi-transaction message. Durably records the earlier results, so that a failure
+   * makes only the next transaction's recipients uncertain.
    * @param results of the transactions so far
-   * @param next recipients of the next one
-   * @returns what is left to report at the end; undefined where the lease is lost: no further transaction
-   * @throws where nobody can say: no further transaction either
+   * @param next recipients of the next transaction
+   * @returns what is left to report at the end; undefined if the lease is lost, so no further transaction may start
+   * @throws if the outcome is unknown; no further transaction may start
    */
   advance(
     results: readonly RecipientResult[],
     next: readonly number[],
   ): Promise<readonly RecipientResult[] | undefined>;
-  /** Aborts when the service stops: what has not begun must not begin. */
+  /** Aborts when the service stops; don't start new work after that. */
   readonly stopping: AbortSignal;
 }
 
-/** Sends a claimed message. Never throws for what the outside world does; undefined: the lease is lost, write nothing. */
+/** Sends a claimed message. Never throws for remote failures. Undefined means the lease is lost: write nothing. */
 export type Attempt = (message: ClaimedMessage, lease: Lease) => Promise<AttemptResult | undefined>;

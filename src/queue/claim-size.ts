@@ -1,10 +1,10 @@
 /**
- * Numbers of messages that one claim may ask for. They stand in the statement as constants: of a limit that it does not
- * know, PostgreSQL's planner expects a tenth of the table, and reads and sorts all of it.
+ * Claim sizes, written into the statement as constants. With an unknown limit, PostgreSQL's planner assumes a tenth of
+ * the table and reads and sorts all of it.
  */
 const claimSizes = [64, 32, 16, 8, 4, 2, 1] as const;
 
-/** How many messages are claimed where there is room for so many. */
+/** Largest claim size that fits into the free slots. */
 export function claimSize(max: number): number {
   return claimSizes.find((size) => size <= max) ?? 1;
 }

@@ -31,7 +31,7 @@ interface ClaimedRow {
 
 const clockCheckIntervalMs = 5_000;
 
-/** Finds due messages and takes leases on them. */
+/** Finds and leases due messages. */
 export class ClaimStore {
   readonly #database: Database;
   readonly #leaseMs: number;
@@ -44,8 +44,8 @@ export class ClaimStore {
   }
 
   /**
-   * Accounts that are neither suspended nor paused and have a due message. Walks the index from account to account (a loose index
-   * scan), so its cost is that of the accounts that wait, not of their messages.
+   * Active, unpaused accounts with a due message. Uses a loose index scan, so the cost depends on the number of waiting
+   * accounts, not messages.
    */
   async findDueAccounts(): Promise<AccountId[]> {
     const { rows } = await runQueueStatement<{ account_id: AccountId }>(this.#database, {
@@ -77,8 +77,8 @@ export class ClaimStore {
   }
 
   /**
-   * Looks at the database's clock now and then, and makes due what a step back of it would leave waiting.
-   * @returns how many entries that were; undefined where it was not set back
+   * Checks the database clock periodically. If it stepped back, reschedules entries that would otherwise wait too long.
+   * @returns how many entries were rescheduled; undefined if the clock did not step back
    */
   async checkClock(): Promise<number | undefined> {
     if (performance.now() < this.#nextClockCheck) return undefined;
@@ -89,10 +89,10 @@ export class ClaimStore {
   }
 
   /**
-   * Leases up to `most` due messages of an account (`claimSize` of it), transactional ones first, and reads what sending them needs. One
-   * short statement; no transaction stays open. Where an earlier lease ended in stage `dot`, the recipients of that
-   * transaction are uncertain: event and state are written here, so that it is on record before anything is sent again, and
-   * they stay marked until an outcome says what follows, whatever happens to this claim.
+   * Leases up to `max` of an account's due messages (rounded by `claimSize`), transactional ones first, and reads what
+   * is needed to send them. One short statement; no transaction stays open.
+   * If an earlier lease expired in stage `dot`, this also records those recipients as uncertain before anything is
+   * resent. They stay marked until an outcome settles them, whatever happens to this claim.
    */
   async claim(accountId: AccountId, max: number): Promise<ClaimedMessage[]> {
     const startedAt = performance.now();
@@ -108,11 +108,11 @@ export class ClaimStore {
 }
 
 /**
- * A claim is not flushed by itself: one that a crash of the database undoes leaves the entry as it was, without this
- * claim's name, so the dot that is asked for under it is refused; and the flush of a granted dot takes the claim with it.
- * The name is new for each claim, since the fence of a claim that was undone is given out again.
- * Ordinary entries that are locked here and not taken are free again when the statement ends.
- * The lateral limit keeps the planner at one index look-up per message, in the one partition that retention_days names.
+ * A claim isn't flushed. If a database crash undoes it, marking the dot fails because the owner no longer matches;
+ * flushing a granted dot also flushes the claim. The owner is unique per claim because a fence can be reused after a
+ * lost one.
+ * Ordinary entries that are locked but not claimed are free again when the statement ends. The limited lateral join
+ * keeps the planner at one index lookup per message, in the one partition `retention_days` names.
  */
 function claimStatement(size: number): string {
   return `
@@ -192,7 +192,7 @@ function toClaimedMessage(
     doubtful: row.doubtful ?? [],
     canceled: row.canceled,
     pausedDestinations: row.paused_destinations ?? [],
-    // A message that nobody had time for gets its one try, unless being late makes it worthless.
+    // A message that was never tried gets one attempt even if late, unless it is worthless when delayed.
     expired: row.milliseconds_left <= 0 && (row.attempts > 1 || row.deliver_when_delayed === false),
     remainingMs: row.milliseconds_left,
     whenUncertain: row.when_uncertain ?? 'resend',

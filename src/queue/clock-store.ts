@@ -1,10 +1,10 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
-/** Entries of one statement, so that no lock lasts long. */
+/** Entries per statement, to keep locks short. */
 const chunkSize = 1_000;
 
-/** Milliseconds that the database's clock shows. */
+/** Database time in milliseconds. */
 export async function readQueueClock(database: Database): Promise<number> {
   const { rows } = await runQueueStatement<{ time: number }>(database, {
     name: 'queue-time',
@@ -15,9 +15,9 @@ export async function readQueueClock(database: Database): Promise<number> {
 }
 
 /**
- * After the database's clock was set back, times that were written by the old clock lie too far ahead: what waits for a
- * time becomes due now, since nobody can tell by how much each is late, and a lease ends at most one lease from now. What
- * waits for a person waits on. Of all accounts at once, as the clock is that of all.
+ * Fixes times written before the database clock stepped back, which are now too far ahead. Waiting entries become due
+ * now, since their true delay is unknown; leases end at most one lease from now; held messages stay held. Covers all
+ * accounts, since they share the clock.
  * @returns how many entries were changed
  */
 export async function rescheduleAfterClockStep(

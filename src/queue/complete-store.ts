@@ -5,7 +5,7 @@ import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 import type { Completion } from './settle-attempt.ts';
 
-/** Writes what attempts came to. */
+/** Writes the outcomes of attempts. */
 export class CompleteStore {
   readonly #database: Database;
 
@@ -14,9 +14,9 @@ export class CompleteStore {
   }
 
   /**
-   * Writes outcomes in one statement: queue entries go or wait again, message states and events follow. What names a
-   * fence that is no longer current changes nothing at all.
-   * @returns for each whether it was written
+   * Writes outcomes in one statement: removes or reschedules queue entries, updates message states and adds events. A
+   * completion with a stale fence changes nothing.
+   * @returns whether each was written
    */
   async complete(completions: readonly Completion[]): Promise<boolean[]> {
     const run = () =>

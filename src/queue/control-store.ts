@@ -7,24 +7,23 @@ import { toDomain } from '../message/message-sql.ts';
 import { insertEvents } from '../message/write-events.ts';
 import { releasePaused } from './release-paused-store.ts';
 
-/** Which of an account's waiting messages: one, those to a domain, or all. */
+/** Selects an account's waiting messages: one, those to a domain, or all. */
 export interface QueueSelection {
   readonly accountId: AccountId;
   readonly messageId?: MessageId | undefined;
-  /** A domain of To, in lower-case A-labels. */
+  /** Lowercase A-label domain of To. */
   readonly destination?: string | undefined;
 }
 
 export interface QueueActionResult {
-  /** Messages that it was done to. */
+  /** Messages changed. */
   readonly changed: number;
-  /** Messages that are being sent at this moment and were left alone. */
+  /** Messages left alone because they are being sent. */
   readonly busy: number;
 }
 
 type Kysely = Database['kysely'];
 
-/** What became of the messages of one statement. */
 interface Chunk {
   readonly seen: number;
   readonly changed: number;
@@ -34,14 +33,14 @@ interface Chunk {
 
 type Action = 'pause' | 'resume' | 'cancel' | 'retry';
 
-/** Messages of one statement, so that no lock lasts long. */
+/** Messages per statement, to keep locks short. */
 const chunkSize = 500;
 
 const leased = 'q.lease_owner is not null and q.due_at > moment.now';
 
 /**
- * What each action sets. A message that is being sent keeps its lease: a pause or a cancellation then holds for what comes
- * after the attempt, a retry or a resumption has no sense.
+ * What each action sets. A message being sent keeps its lease: a pause or cancellation applies after the attempt, while
+ * a retry or resume makes no sense.
  */
 const changes: Readonly<Record<Action, { readonly set: string; readonly unless: string }>> = {
   pause: {
@@ -67,7 +66,7 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
   },
 };
 
-/** What people do to waiting messages: pause, resume, cancel, retry now. Workers see it at their next claim. */
+/** User actions on waiting messages: pause, resume, cancel, retry now. Workers see them at their next claim. */
 export class QueueControlStore {
   readonly #database: Database;
 
@@ -76,9 +75,9 @@ export class QueueControlStore {
   }
 
   /**
-   * Does an action to the messages that wait now, each with an event. A pause or resumption of a whole account or of a
-   * destination is a setting instead, which also holds for messages that come later.
-   * @param commitWith what is committed with it where it changes something: with the first messages, where they are many
+   * Applies an action to the currently waiting messages and records an event for each. Pausing or resuming a whole
+   * account or destination is a setting instead, since it also covers later messages.
+   * @param commitWith work to commit in the same transaction as the first change
    */
   async control(
     action: Action,
@@ -109,7 +108,7 @@ export class QueueControlStore {
     }
   }
 
-  /** Destinations that an account's mail does not go to now; `*` for all. */
+  /** An account's paused destinations; `*` means all. */
   async pausedDestinations(accountId: AccountId): Promise<string[]> {
     const { rows } = await this.#database.pool.query<{ destination: string }>(
       'select destination from delivery_pause where account_id = $1 order by destination',
@@ -132,8 +131,9 @@ export class QueueControlStore {
   }
 
   /**
-   * Pauses or resumes mail to a destination, or all with `*`, also what comes later; `release` follows a resumption.
-   * @returns 1, or 0 where it was so already
+   * Pauses or resumes mail to a destination, or all mail with `*`, including later messages. Call `release` after
+   * resuming.
+   * @returns 1, or 0 if nothing changed
    */
   async setPause(
     kysely: Kysely,
@@ -152,7 +152,9 @@ export class QueueControlStore {
     return Number((await kysely.executeQuery(query)).numAffectedRows ?? 0n);
   }
 
-  /** Lets go what waits for a pause that is removed and committed; `*` for that of all mail. */
+  /**
+   * Releases messages that waited for a pause whose removal is committed; `*` releases those of the pause on all mail.
+   */
   release(accountId: AccountId, destination: string): Promise<void> {
     const only = destination === '*' ? undefined : destination;
     return releasePaused(this.#database, accountId, only);

@@ -4,28 +4,28 @@ import { hasNoCc, toDomain } from '../message/message-sql.ts';
 import { priorities } from './priorities.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
-/** Due messages of one kind that need not be looked at one by one, since they would all be put off. */
+/** Due messages of one kind that can be deferred together instead of one at a time. */
 export interface Backlog {
   readonly accountId: AccountId;
-  /** Domain of To, in lower-case A-labels. */
+  /** Lowercase A-label domain of To. */
   readonly domain: string;
   readonly transactional: boolean;
-  /** Milliseconds from now until the first of them is due again, and from each to the next. */
+  /** Milliseconds until the first is due again, and between each and the next. */
   readonly after: number;
   readonly spacing: number;
-  /** Milliseconds from now: who would come later gets a random time in the second half before it. */
+  /** Max delay in milliseconds. Messages that would exceed it get a random time in the second half of this period. */
   readonly until: number;
-  /** For people; `nextPlace` in it becomes each message's own time. */
+  /** Shown to users. `nextTimePlaceholder` in it is replaced by each message's own time. */
   readonly reason: string;
 }
 
-/** Stands for the next time in a crowd's reason. */
+/** Placeholder for the next attempt's time in a backlog's reason. */
 export const nextTimePlaceholder = '%next%';
 
-/** Due messages that one statement looks at, so that no lock lasts long. */
+/** Due messages per statement, to keep locks short. */
 const chunkSize = 5_000;
 
-/** Puts due messages off without claiming each of them. */
+/** Defers due messages without claiming each one. */
 export class DeferStore {
   readonly #database: Database;
 
@@ -34,9 +34,9 @@ export class DeferStore {
   }
 
   /**
-   * Gives the messages of a crowd that are due and not claimed their next times, in the order in which they are due. Those
-   * with Cc stay, since their other recipients may be had now. Not flushed: what a crash undoes is put off again.
-   * @returns how many were put off, and whether every due message was looked at
+   * Assigns next attempt times to a backlog's unclaimed due messages, in due order. Skips messages with Cc, since their
+   * other recipients may be reachable. Not flushed: changes lost in a crash are simply made again.
+   * @returns how many were deferred, and whether all due messages were scanned
    */
   async defer(backlog: Backlog): Promise<{ readonly all: boolean; readonly changed: number }> {
     const { rows } = await runQueueStatement<{ seen: number; changed: number }>(this.#database, {
@@ -57,7 +57,8 @@ export class DeferStore {
   }
 }
 
-// As in a claim, the lateral limit keeps the planner at one index look-up per message, in the partition of retention_days.
+// As in a claim, the limited lateral join keeps the planner at one index lookup per message, in its `retention_days`
+// partition.
 const deferStatement = `
   with moment as materialized (
     select now() as now

@@ -3,14 +3,14 @@ import type { Log } from '../foundation/log.ts';
 import type { AttemptProgress } from './advance-attempt.ts';
 import type { ClaimedMessage } from './attempt.ts';
 
-/** What the keeper needs of the database. */
+/** Database access the keeper needs. */
 export interface Leases {
   markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
   renew(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
   advance(advance: AttemptProgress): Promise<boolean>;
 }
 
-/** Keeps the leases of what is under way, and grants final dots. */
+/** Renews the leases of messages in flight and grants final dots. */
 export class LeaseKeeper {
   readonly #leases: Leases;
   readonly #log: Log;
@@ -25,7 +25,7 @@ export class LeaseKeeper {
     this.#renewIntervalMs = leaseMs / 3;
     this.#dots = new GroupCommit((messages) => leases.markDots(messages), {
       max: 200,
-      // One at a time, so that what comes meanwhile makes the next one large: a statement costs more than its rows.
+      // One at a time, so that requests queue up into larger batches: a statement costs more than its rows.
       concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
       linger: { quietTurns: 5, maxMs: 5 },
@@ -47,10 +47,10 @@ export class LeaseKeeper {
   }
 
   /**
-   * Asks for the final dot of a message: a fenced, flushed write, shared with all connections that ask meanwhile.
-   * @returns false where the lease was lost, or this process slept past the lease's end after the answer was given; the
-   * dot must not leave then
-   * @throws where the database cannot say: the dot must not leave either, but the lease may still be held
+   * Requests permission to send a message's final dot: a fenced, flushed write, batched across connections.
+   * @returns false if the lease was lost, or expired while this process was suspended after the database replied; the
+   *   dot must not be sent
+   * @throws if the database can't answer; the dot must not be sent, but the lease may still be held
    */
   async markDot(message: ClaimedMessage): Promise<boolean> {
     const granted = await this.#dots.add(message);

@@ -5,7 +5,7 @@ import { advanceLease } from './advance-lease-store.ts';
 import type { ClaimedMessage } from './attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
-/** Writes about leases that this process holds; each names owner and fence, so a lost lease changes nothing. */
+/** Updates leases held by this process. Each write checks owner and fence, so a lost lease changes nothing. */
 export class LeaseStore {
   readonly #database: Database;
   readonly #leaseMs: number;
@@ -16,20 +16,20 @@ export class LeaseStore {
   }
 
   /**
-   * Writes stage `dot` of each message in one flushed statement. It touches no indexed column, so that the table stays
-   * small under it; the lease is as long as before.
-   * @returns for each whether the lease is still held; only then may the final dot leave
+   * Sets each message to stage `dot` in one flushed statement. Touches no indexed column, which avoids table bloat;
+   * lease times don't change.
+   * @returns whether each lease is still held; only then may the final dot be sent
    */
   async markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
     return this.#write('queue-mark-dots', "stage = 'dot'", messages);
   }
 
-  /** Writes what the finished transactions of an attempt came to. @returns whether the lease is still held */
+  /** Records the finished transactions of an attempt. @returns whether the lease is still held */
   advance(advance: AttemptProgress): Promise<boolean> {
     return advanceLease(this.#database, advance);
   }
 
-  /** Prolongs leases. @returns for each whether it is still held */
+  /** Renews leases. @returns whether each is still held */
   async renew(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
     const startedAt = performance.now();
     const extension = "due_at = now() + $1::float8 * interval '1 ms'";
@@ -45,8 +45,8 @@ export class LeaseStore {
     change: string,
     messages: readonly ClaimedMessage[],
   ): Promise<boolean[]> {
-    // The arrays stand in sub-selects, and due_at in a sum, so that the planner takes one plan for all: it would read the
-    // index of due times for those that are leased, which it believes to be none.
+    // Sub-selects hide the arrays, and a sum hides `due_at`, so the planner uses one generic plan. Otherwise it scans
+    // the due-time index for leased entries, which it estimates at none.
     const run = () =>
       runQueueStatement<{ place: number }>(this.#database, {
         name,

@@ -1,9 +1,9 @@
 import type { Database } from '../foundation/database/open-database.ts';
 
 /**
- * Ends every lease, so that what a killed service had claimed is due at once. Only for a database that nobody else works
- * on: the embedded one, whose data folder this process has locked. Stages stay as they are: a message whose final dot
- * may have left is uncertain when it is claimed again.
+ * Ends every lease so that a killed service's messages are due at once. Only safe for the embedded database, whose data
+ * folder this process has locked. Stages are kept: a message whose final dot may have been sent becomes uncertain when
+ * claimed.
  * @returns how many leases were ended
  */
 export async function endOrphanedLeases(database: Database): Promise<number> {

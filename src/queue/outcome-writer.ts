@@ -3,7 +3,7 @@ import { GroupCommit } from '../foundation/group-commit.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Completion } from './settle-attempt.ts';
 
-/** What the writer needs of the database. */
+/** Database access the writer needs. */
 export interface Outcomes {
   complete(completions: readonly Completion[]): Promise<boolean[]>;
 }
@@ -12,8 +12,8 @@ const minBackoffMs = 100;
 const maxBackoffMs = 2_000;
 
 /**
- * Writes outcomes in batches, and keeps trying for as long as the database is gone: what a receiver has said must not
- * be forgotten while this process lives.
+ * Writes outcomes in batches and retries while the database is unavailable, so a receiver's reply is not lost while
+ * this process lives.
  */
 export class OutcomeWriter {
   readonly #outcomes: Outcomes;
@@ -29,22 +29,22 @@ export class OutcomeWriter {
       max: 200,
       concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
-      // Nobody waits for them but the slots.
+      // Only slots wait for these, so a short delay is fine.
       linger: { quietTurns: 20, maxMs: 20 },
     });
   }
 
-  /** True while outcomes wait for a database that cannot take them: nothing new should be begun. */
+  /** True while the database can't take outcomes; no new work should start. */
   get failing(): boolean {
     return this.#failing;
   }
 
-  /** @returns false where the lease was lost meanwhile and nothing was written */
+  /** @returns false if the lease was lost and nothing was written */
   async write(completion: Completion): Promise<boolean> {
     return (await this.#group.add(completion)) ?? false;
   }
 
-  /** Ends the waiting for a database that stays away; leases that end bring the messages back. */
+  /** Stops waiting for an unavailable database. The messages become due again when their leases expire. */
   stop(): void {
     this.#giveUp.abort();
   }
@@ -66,7 +66,7 @@ export class OutcomeWriter {
     }
   }
 
-  /** An error of one row's data must not hold up the others: each is written by itself. */
+  /** Writes each outcome separately so that bad data in one row doesn't block the others. */
   async #isolate(completions: readonly Completion[], error: unknown): Promise<boolean[] | false> {
     if (!isDataError(error)) return false;
     const answers: boolean[] = [];
@@ -84,7 +84,7 @@ export class OutcomeWriter {
   }
 }
 
-/** SQLSTATE classes 21, 22 and 23: the data, not the server. */
+/** SQLSTATE classes 21, 22 and 23: the data is at fault, not the server. */
 function isDataError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^2[123]/.test(code);

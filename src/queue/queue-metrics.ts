@@ -3,7 +3,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Log } from '../foundation/log.ts';
 import type { RecordedEvents } from './settle-attempt.ts';
 
-/** What the gauges ask the database. */
+/** Database access for the gauges. */
 export interface QueueSizes {
   readSize(): Promise<QueueSize>;
 }
@@ -14,9 +14,9 @@ interface QueueSize {
 }
 
 /**
- * Registers the queue's metrics. Where the database does not say how much waits, its gauges have no value: a zero would say
- * that nothing does.
- * @returns what to tell about each outcome that was written
+ * Registers the queue's metrics. If the database can't report the queue size, its gauges have no value, since a zero
+ * would mean an empty queue.
+ * @returns callback for each recorded outcome
  */
 export function registerQueueMetrics(
   registry: Registry,
@@ -81,7 +81,7 @@ export function registerQueueMetrics(
   };
 }
 
-/** One reading for all gauges that are asked at once; undefined where there is none. */
+/** Shares one reading among gauges collected at the same time; undefined if it is unavailable. */
 function shareReading(sizes: QueueSizes, log: Log): () => Promise<QueueSize | undefined> {
   let reading: Promise<QueueSize | undefined> | undefined;
   return () => {

@@ -1,9 +1,9 @@
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** Up to this many entries are counted one by one. */
+/** Up to this many entries are counted exactly. */
 const maxExactCount = 10_000;
 
-/** Says how much waits, at a cost that does not grow with it. */
+/** Reports the queue size at a cost that doesn't grow with it. */
 export class QueueSizeStore {
   readonly #database: Database;
 
@@ -11,7 +11,7 @@ export class QueueSizeStore {
     this.#database = database;
   }
 
-  /** Entries (the planner's estimate where there are many) and the seconds that the longest due one has waited. */
+  /** Number of entries (the planner's estimate for large queues) and seconds the oldest due one has waited. */
   async readSize(): Promise<{ entries: number; oldestSeconds: number }> {
     const { rows } = await this.#database.pool.query<{ entries: number; oldest: number }>({
       name: 'queue-size',

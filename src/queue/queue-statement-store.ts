@@ -2,19 +2,19 @@ import type pg from 'pg';
 import type { Database } from '../foundation/database/open-database.ts';
 
 /**
- * Milliseconds after which a statement of the queue counts as lost. A database that was cut off without a word must not
- * hold a worker for longer; less than a lease, so that what waits for an answer can still be settled under its lease.
+ * Timeout for queue statements, so that a lost database connection doesn't block a worker. Shorter than a lease, so
+ * pending work can still be settled under its lease.
  */
 const statementTimeoutMs = 10_000;
 
-/** A statement that each connection prepares once, under its name. */
+/** A named prepared statement, prepared once per connection. */
 export interface QueueStatement {
   readonly name: string;
   readonly text: string;
   readonly values: unknown[];
 }
 
-/** Runs a statement of the queue, with bounded patience. */
+/** Runs a queue statement with a timeout. */
 export function runQueueStatement<Row extends pg.QueryResultRow>(
   database: Database,
   statement: QueueStatement,

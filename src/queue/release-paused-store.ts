@@ -3,16 +3,19 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { ccAddresses, domainOfAddress, toDomain } from '../message/message-sql.ts';
 
-/** Why a message waits whose recipients are all at paused destinations; names those that a resumption lets go. */
+/**
+ * Reason for messages whose recipients are all at paused destinations. Also identifies which messages a resume
+ * releases.
+ */
 export const pausedReason = 'its destination is paused';
 
-/** Entries of one statement, so that no lock lasts long. */
+/** Entries per statement, to keep locks short. */
 const chunkSize = 500;
 
 /**
- * Makes due what was put off for a pause that is over. Each chunk is a commit of its own: what a crash leaves out, and what
- * is being put off at this moment, comes up at the time that it was put off to.
- * @param destination undefined: to wherever it goes
+ * Makes messages due that were deferred by a pause that has ended. Each chunk commits separately; messages missed in a
+ * crash or being deferred concurrently become due at their scheduled time.
+ * @param destination undefined for all destinations
  */
 export async function releasePaused(
   { kysely }: Database,

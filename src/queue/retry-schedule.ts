@@ -1,27 +1,27 @@
 /**
- * When a message that could not be handed over is tried again: seconds to wait after the first, second, … attempt. The
- * last value holds for all later ones. RFC 5321 section 4.5.4.1 asks for at least 30 minutes in general and for less in
- * the first hour, where most causes pass; `connection` stays short because a relay that is back should find its mail at
- * once, and `greylist` because greylisting servers accept from 1 to 5 minutes on (RFC 6647 section 2).
+ * Retry delays in seconds after the first, second, … attempt; the last value repeats. RFC 5321 section 4.5.4.1 asks for
+ * at least 30 minutes in general, but shorter delays in the first hour, when most causes clear.
+ * `connection` stays short so that a relay gets its mail as soon as it recovers. `greylist` does because greylisting
+ * servers accept after 1 to 5 minutes (RFC 6647 section 2).
  */
 export const retrySchedules = {
-  /** A 4yz reply that says nothing more. */
+  /** A 4yz reply without further detail. */
   ordinary: [60, 300, 600, 1_200, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600],
-  /** The server asks for a second try by the same client. */
+  /** Greylisting: the server wants the same client to retry. */
   greylist: [65, 240, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400],
-  /** No connection, no name, no TLS, no reply. */
+  /** Connection, DNS or TLS failure, or no reply. */
   connection: [10, 20, 40, 60, 120, 300, 300, 600, 600, 900, 1_800],
-  /** The server wants less mail from us. */
+  /** The server throttles us. */
   throttled: [120, 300, 600, 900, 1_800, 3_600, 7_200],
   /** The mailbox is full; its owner must act. */
   full: [1_800, 3_600, 7_200, 14_400, 21_600],
-  /** The final dot left and no reply came: the receiver may be working on it still. */
+  /** The final dot was sent but no reply came; the receiver may still be processing it. */
   uncertain: [60, 300, 900, 1_800, 3_600, 7_200, 14_400],
 } as const satisfies Record<string, readonly number[]>;
 
 export type RetryKind = keyof typeof retrySchedules;
 
-/** Waits differ by up to this part of themselves, so that what failed together does not come back together. */
+/** Relative jitter, so that messages that failed together don't retry together. */
 export const jitter = 0.2;
 
 const maxRequestedSeconds = 6 * 3_600;
@@ -30,7 +30,7 @@ const maxRequestedSeconds = 6 * 3_600;
  * Seconds to wait after an attempt.
  * @param attempt counts from 1
  * @param random 0 to 1
- * @param requestedSeconds seconds that the receiver named; believed up to 6 hours where it is longer than the schedule's
+ * @param requestedSeconds delay the receiver asked for; if longer than the schedule's, honored up to 6 hours
  */
 export function retryDelay(
   kind: RetryKind,

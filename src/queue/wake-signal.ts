@@ -1,4 +1,4 @@
-/** A bell that one loop waits for: a ring while nobody waits is kept until the next wait. */
+/** A wake-up signal for one loop. A signal sent while nobody waits is kept for the next wait. */
 export class WakeSignal {
   #rung = false;
   #resolve: (() => void) | undefined;
@@ -9,7 +9,7 @@ export class WakeSignal {
     this.#resolve?.();
   }
 
-  /** Resolves at the next ring, at once where one came since the last wait, or after `milliseconds`. */
+  /** Resolves on the next signal, immediately if one came since the last wait, or after the timeout. */
   async wait(timeoutMs: number): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {

@@ -11,7 +11,7 @@ import { type Outcomes, OutcomeWriter } from './outcome-writer.ts';
 import { type RecordedEvents, settleAttempt } from './settle-attempt.ts';
 import { WakeSignal } from './wake-signal.ts';
 
-/** What the worker needs of the database. */
+/** Database access the worker needs. */
 interface WorkerStores {
   readonly claims: {
     findDueAccounts(): Promise<AccountId[]>;
@@ -23,12 +23,12 @@ interface WorkerStores {
 }
 
 export interface WorkerOptions {
-  /** Messages under way at the same time. */
+  /** Max messages in flight. */
   readonly slots: number;
   readonly leaseMs: number;
-  /** How often other nodes' and retried messages are looked for. */
+  /** How often to poll for messages from other nodes and due retries. */
   readonly pollMs: number;
-  /** How long a stop waits for what is being sent. */
+  /** How long a stop waits for messages in flight. */
   readonly graceMs: number;
 }
 
@@ -45,21 +45,24 @@ export interface WorkerDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly options?: Partial<WorkerOptions>;
-  /** Told about each outcome that was written. */
+  /** Called for each recorded outcome. */
   readonly onRecorded?: (recorded: RecordedEvents) => void;
-  /** Drops what is still on the wire when the grace of a stop is over. */
+  /** Drops open connections when the grace period of a stop ends. */
   readonly dropConnections?: () => void;
 }
 
 const maxBackoffMs = 5_000;
-/** No account may have more than this part of the slots, so that a slow flood leaves room for the others. */
+/** Max share of the slots for one account, so a slow flood leaves room for others. */
 const maxSlotShare = 0.75;
-/** An account that has so many under way gets more only once there is room for so many: a claim costs more than its rows. */
+/**
+ * Once an account has this many in flight, it refills only in batches of at least this size, since a claim costs more
+ * than its rows.
+ */
 const minRefill = 32;
 
 /**
- * The loop that sends what is due: accounts take turns, each claim is one short statement, each message then goes its
- * way by itself. It is woken by `wake`, and by a short poll as the net between nodes.
+ * The loop that sends due messages. Accounts take turns; each claim is one short statement, and messages are then sent
+ * independently. `wake` triggers it, and a short poll catches work from other nodes.
  */
 export class Worker {
   readonly #dependencies: WorkerDependencies;
@@ -70,7 +73,7 @@ export class Worker {
   readonly #writer: OutcomeWriter;
   readonly #stopping = new AbortController();
   readonly #inFlightByAccount = new Map<AccountId, number>();
-  /** Accounts at their share that may have more. */
+  /** Accounts at their limit that may have more due messages. */
   readonly #accountsAtLimit = new Set<AccountId>();
   #inFlight = new Set<Promise<void>>();
   #loop: Promise<void> | undefined;
@@ -88,7 +91,7 @@ export class Worker {
     this.#writer = new OutcomeWriter(dependencies.stores.outcomes, dependencies.log);
   }
 
-  /** Messages under way. */
+  /** Messages in flight. */
   get busy(): number {
     return this.#inFlight.size;
   }
@@ -97,13 +100,13 @@ export class Worker {
     this.#loop ??= this.#run();
   }
 
-  /** Says that an account has a message that is due now. */
+  /** Signals that an account has a message due now. */
   wake(accountId: AccountId): void {
     this.#ring.add(accountId);
     this.#wake.ring();
   }
 
-  /** Claims no more, finishes what is being sent within the grace, and gives the other leases back. */
+  /** Stops claiming, finishes messages in flight within the grace period, and releases the remaining leases. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake.ring();
@@ -129,14 +132,14 @@ export class Worker {
     }
   }
 
-  /** One look for work. @returns false where there is nothing to do until the next wake-up or poll */
+  /** Looks for work once. @returns false if there is nothing to do until the next wake-up or poll */
   async #claimOnce(): Promise<boolean> {
     const free = this.#options.slots - this.#inFlight.size;
     if (free <= 0 || this.#writer.failing) {
       await this.#wake.wait(100);
       return true;
     }
-    // A claim for a few slots costs as much as one for many: a busy worker waits a moment until more are free.
+    // A claim for a few slots costs as much as one for many, so a busy worker briefly waits for more free slots.
     if (free < this.#options.slots * (1 - maxSlotShare)) await this.#wake.wait(5);
     if (performance.now() >= this.#nextPoll) await this.#poll();
     const accountId = this.#ring.next();
@@ -182,12 +185,10 @@ export class Worker {
     return capacity <= 0 ? 0 : claimSize(capacity);
   }
 
-  /** Most messages of one account under way. */
   get #maxPerAccount(): number {
     return Math.max(1, Math.floor(this.#options.slots * maxSlotShare));
   }
 
-  /** Messages of an account under way. */
   #inFlightOf(accountId: AccountId): number {
     return this.#inFlightByAccount.get(accountId) ?? 0;
   }

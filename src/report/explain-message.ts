@@ -2,7 +2,7 @@ import { isOutcome } from '../message/describe-message.ts';
 import type { OutcomeKind } from '../message/event-kinds.ts';
 import type { StoredEvent, StoredMessageStatus } from '../message/message-status-store.ts';
 
-/** Why a message has not arrived, for the person who asks, and what they can do. */
+/** Why a message hasn't arrived, and what the user can do about it. */
 export interface DeliveryExplanation {
   readonly sentence: string;
   readonly nextStep: string;

@@ -1,17 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Histograms of times to delivery as `report_latency` holds them: for each step that has any, in the order of the steps, the
- * step in two bytes and the count in four (big-endian). `addHistograms` reads them in code.
+ * Format of the time-to-delivery histograms in `report_latency`: for each non-empty step, in order, a two-byte step and
+ * a four-byte count (big-endian). `addHistograms` decodes the same format.
  */
 
-/** Aggregates the columns `step` and `count`, one row for each step, to a histogram. */
+/** Packs the columns `step` and `count`, one row per step, into a histogram. */
 export const packSteps = sql`
   string_agg(int2send(step::smallint) || int4send(count::integer), ''::bytea order by step)`;
 
 const stepBytes = 6;
 
-/** The columns `step` and `count` of histograms that stand one after the other in a value. */
+/** Unpacks concatenated histograms into the columns `step` and `count`. */
 export function unpackSteps(histograms: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select (get_byte(h, i) << 8) | get_byte(h, i + 1) as step,
@@ -20,7 +20,6 @@ export function unpackSteps(histograms: RawBuilder<unknown>): RawBuilder<unknown
     cross join lateral generate_series(0, length(h) - ${sql.lit(stepBytes)}, ${sql.lit(stepBytes)}) as i`;
 }
 
-/** The sum of two histograms. */
 export function sumHistograms(
   one: RawBuilder<unknown>,
   other: RawBuilder<unknown>,

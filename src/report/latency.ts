@@ -1,11 +1,11 @@
-/** Milliseconds from acceptance to delivery, within about 5 %. */
+/** Milliseconds from acceptance to delivery, accurate to about 5%. */
 export interface LatencyPercentiles {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
 }
 
-/** How many messages took 2^(step/8) milliseconds. */
+/** Number of messages that took 2^(step/8) milliseconds. */
 export interface LatencyStep {
   readonly step: number;
   readonly count: number;
@@ -13,13 +13,16 @@ export interface LatencyStep {
 
 const stepBytes = 6;
 
-/** Adds up; all zero between two uses. A report can have thousands of histograms, so nothing is made anew for each. */
+/**
+ * Reusable accumulator, all zero between calls. Reports can have thousands of histograms, so this avoids an allocation
+ * for each.
+ */
 const sums = new Float64Array(2 ** 16);
 
 /**
- * Adds histograms up.
- * @param histograms one after the other: each step in two bytes and its count in four, big-endian
- * @returns each step once, the lowest first
+ * Adds up histograms.
+ * @param histograms concatenated; each step is two bytes and its count four, big-endian
+ * @returns each step once, lowest first
  */
 export function addHistograms(histograms: Uint8Array): LatencyStep[] {
   const view = new DataView(histograms.buffer, histograms.byteOffset, histograms.byteLength);
@@ -41,8 +44,8 @@ export function addHistograms(histograms: Uint8Array): LatencyStep[] {
 }
 
 /**
- * Percentiles of a histogram, in milliseconds; undefined where it is empty.
- * @param steps the lowest first
+ * Percentiles of a histogram, in milliseconds; undefined if it is empty.
+ * @param steps lowest first
  */
 export function latencyOf(steps: readonly LatencyStep[]): LatencyPercentiles | undefined {
   let total = 0;

@@ -4,10 +4,10 @@ const dayMs = 24 * 60 * 60 * 1_000;
 const recentMs = 14 * dayMs;
 
 /**
- * Where to look at first: what is looked for is mostly of the last days, and only the partitions of the time that is looked
- * at are planned and opened.
- * @param before the end of the range
- * @returns the begin of its last days, or `lowest` where that is later
+ * Start with recent messages: most searches want the last few days, and a short range makes PostgreSQL plan and open
+ * fewer partitions.
+ * @param before end of the range
+ * @returns start of its last days, or `minId` if that is later
  */
 export function recentFrom(minId: string, before: string | undefined): string {
   const end = Math.min(

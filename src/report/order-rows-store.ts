@@ -6,7 +6,7 @@ import { reportFollowerName } from './roll-up-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** An account's day (UTC) whose rows lie as they came. */
+/** A UTC day of an account whose rows are still in arrival order. */
 export interface UnorderedDay {
   readonly accountId: AccountId;
   readonly day: Date;
@@ -14,7 +14,7 @@ export interface UnorderedDay {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** The tables, the time of their rows, and the order in which reports read them. */
+/** Tables, their time columns, and the order in which reports read them. */
 const tables: readonly (readonly [table: string, time: string, order: string])[] = [
   ['report_total', 'quarter', 'template_id, tag, sender_domain, quarter'],
   ['report_destination', 'quarter', 'destination_domain, quarter'],
@@ -23,7 +23,7 @@ const tables: readonly (readonly [table: string, time: string, order: string])[]
   ['report_latency_sum', 'begins', 'span, template_id, begins'],
 ];
 
-/** The oldest day before `bound` of each account that has one; at most `most`. */
+/** The oldest unordered day before `bound` for each account that has one; at most `limit` accounts. */
 export async function findUnordered(
   kysely: Kysely,
   bound: Date,
@@ -42,10 +42,9 @@ export async function findUnordered(
 }
 
 /**
- * Writes the rows of a day anew in the order in which reports read them: they came as messages and events did, one of each
- * kind after the other, so that a report of one kind would read a page of the table for each of its rows. The roll-up waits
- * meanwhile.
- * @returns false where another node has done it
+ * Rewrites a day's rows in the order reports read them. In arrival order, kinds are interleaved, so a report on one
+ * kind would read a page per row. Blocks the roll-up meanwhile.
+ * @returns false if another node already did it
  */
 export async function orderRows(
   kysely: Kysely,

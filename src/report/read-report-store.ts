@@ -13,14 +13,16 @@ import { isTimeGrouping, latencySource, reportSource } from './report-source-sto
 type Kysely = Database['kysely'];
 
 export interface ReportResultRow {
-  /** Template, tag or domain; for hours and days their begin as local time, such as `2026-11-20T09:00`; empty for `none`. */
+  /**
+   * Template, tag or domain. For hours and days, the local start time, such as `2026-11-20T09:00`; empty for `none`.
+   */
   readonly key: string;
   readonly counts: ReportColumnCounts;
-  /** Only of reports by nothing, time or template; undefined where nothing was delivered. */
+  /** Only for reports by time, by template or ungrouped; undefined if nothing was delivered. */
   readonly latency: LatencyPercentiles | undefined;
 }
 
-/** Rows of a report; at most `mostRows`, those with the most messages of destinations and tags. */
+/** Rows of a report, up to `maxReportRows`. Groups other than time keep the rows with the most messages. */
 export async function readReport(
   kysely: Kysely,
   accountId: AccountId,
@@ -37,7 +39,7 @@ export async function readReport(
         group by 1) as summed
       order by ${isTimeGrouping(query) ? sql`raw` : sql`accepted desc`} limit ${maxReportRows}) as found
     order by key`.execute(kysely);
-  // Not at the same time: this connection is there, a second one would often have to be opened.
+  // Not in parallel: a second query would often need a new connection.
   const latencies = await readLatencies(kysely, accountId, query);
   return rows.map((row) => ({
     key: row.key,
@@ -46,7 +48,7 @@ export async function readReport(
   }));
 }
 
-/** @param numbers in the order of the columns: as one value they are read in a tenth of the time of as many columns */
+/** @param numbers in column order; reading one array takes a tenth of the time of separate columns */
 function countsOf(numbers: readonly number[]): ReportColumnCounts {
   const counts = {} as Record<ReportColumn, number>;
   for (const [index, name] of reportColumns.entries()) counts[name] = numbers[index] ?? 0;
@@ -71,14 +73,14 @@ async function readLatencies(
   return new Map(rows.map(({ key, histograms }) => [key, histograms]));
 }
 
-/** What rows are summed up by: hours and days begin at a local time. */
+/** The grouping key. Hours and days start at local time. */
 function keyOf(query: ReportQuery): RawBuilder<unknown> {
   if (!isTimeGrouping(query)) return sql`key`;
   const { group, timeZone } = query;
   return sql`date_trunc(${sql.lit(group)}, begins at time zone ${sql.lit(timeZone)})`;
 }
 
-/** The key of summed rows. Each is named once, since naming a time costs more than adding. */
+/** Display name of a key. Computed once per row because formatting a time costs more than summing. */
 function nameOf(query: ReportQuery): RawBuilder<string> {
   return isTimeGrouping(query) ? sql`to_char(raw, 'YYYY-MM-DD"T"HH24:MI')` : sql`raw`;
 }

@@ -3,7 +3,7 @@ import { reportColumns } from '../message/event-kinds.ts';
 import type { ReportResultRow } from './read-report-store.ts';
 import type { ReportGrouping } from './report-query.ts';
 
-/** A report as CSV (RFC 4180) with a header line; times to delivery are milliseconds. */
+/** A report as CSV (RFC 4180) with a header line. Times to delivery are in milliseconds. */
 export function reportCsv(group: ReportGrouping, rows: readonly ReportResultRow[]): string {
   const lines = rows.map(({ key, counts, latency }) =>
     csvLine([

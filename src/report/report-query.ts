@@ -1,4 +1,4 @@
-/** What the rows of a report are. */
+/** What each row of a report represents. */
 export const reportGroups = [
   'none',
   'hour',
@@ -14,23 +14,23 @@ export interface ReportQuery {
   readonly from: Date;
   readonly until: Date;
   readonly group: ReportGrouping;
-  /** Of days and hours, such as `Europe/Berlin`. */
+  /** Time zone for days and hours, such as `Europe/Berlin`. */
   readonly timeZone: string;
   readonly templateId?: string | undefined;
   readonly tag?: string | undefined;
   readonly senderDomain?: string | undefined;
-  /** Not together with the filters above: destinations are counted by themselves. */
+  /** Can't be combined with the filters above: destinations are counted separately. */
   readonly destinationDomain?: string | undefined;
 }
 
-/** ICU's own names are not among those that PostgreSQL knows. */
+/** Excludes ICU's own names, which PostgreSQL doesn't know. */
 const timeZonePattern =
   /^(?:UTC|(?!systemv\/|us\/pacific-new$)[a-z]\w{1,20}(?:\/[\w+-]{1,30}){1,2})$/i;
 
 /**
- * A time zone that can be counted in, by the name of its place. PostgreSQL takes a name without a place for an abbreviation,
- * if it knows it at all: CET has no summer there, and IST is the time of Israel.
- * @returns undefined for what is no time zone
+ * Parses a time zone named after a place. PostgreSQL treats other names as abbreviations: CET has no daylight saving
+ * time, and IST means Israel.
+ * @returns undefined if the text isn't a supported time zone
  */
 export function parseTimeZone(text: string): string | undefined {
   try {

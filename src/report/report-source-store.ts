@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { AccountId } from '../foundation/ids.ts';
 import type { ReportQuery } from './report-query.ts';
 
-/** Totals to be added up: `key` and `begins` of each, and the named columns. */
+/** Totals to sum: `key` and `begins` of each, plus the named columns. */
 export type ReportSource = RawBuilder<unknown>;
 
 interface Span {
@@ -12,14 +12,14 @@ interface Span {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** True where rows are hours or days. */
+/** True if each row is an hour or a day. */
 export function isTimeGrouping({ group }: ReportQuery): boolean {
   return group === 'hour' || group === 'day';
 }
 
 /**
- * The totals that answer a query, from the shortest ranges of an index that there are: whole days (UTC) from their sums, the
- * rest from quarters of an hour. Hours and days of a time zone come from quarters alone.
+ * Totals for a query, read from the smallest index ranges: daily sums for whole UTC days, quarter hours for the rest.
+ * Hours and days in another time zone use quarter hours only.
  * @param columns of the totals
  */
 export function reportSource(
@@ -44,7 +44,7 @@ export function reportSource(
   return inSpans(query, days, quarters);
 }
 
-/** Times to delivery, by template where the query groups by it; undefined where they are not counted so. */
+/** Times to delivery, grouped by template if the query is; undefined if the query can't be answered with them. */
 export function latencySource(accountId: AccountId, query: ReportQuery): ReportSource | undefined {
   const { group, templateId } = query;
   const others = [query.tag, query.senderDomain, query.destinationDomain];
@@ -68,7 +68,7 @@ export function latencySource(accountId: AccountId, query: ReportQuery): ReportS
     : inSpans(query, (span) => sums('day', span), quarters);
 }
 
-/** Whole days in the middle, quarters before and after them. */
+/** Whole days in the middle, quarter hours at both ends. */
 function inSpans(
   { from, until }: Span,
   days: (span: Span) => RawBuilder<unknown>,
@@ -86,14 +86,14 @@ function inSpans(
 }
 
 interface Sum {
-  /** What a row shows as its key. */
+  /** Value shown as the row's key. */
   readonly shown: RawBuilder<unknown>;
   readonly where: RawBuilder<unknown>;
-  /** False: of days only. */
+  /** False if only daily sums exist. */
   readonly quarters?: false;
 }
 
-/** The sum that a query can be answered from; undefined where it names too much at once. */
+/** The sum that can answer a query; undefined if it combines too many filters. */
 function sumOf(query: ReportQuery): Sum | undefined {
   const { group, templateId, tag, senderDomain, destinationDomain } = query;
   const named = new Map<string, string | undefined>();

@@ -17,7 +17,9 @@ const added = sql.join(
 
 const day = sql`date_bin('1 day', quarter, '2000-01-01 00:00Z')`;
 
-/** Relations with the columns of `report_total` and `report_destination`, and of `report_latency` with a row for each step. */
+/**
+ * Relations with the columns of `report_total` and `report_destination`, and of `report_latency` with one row per step.
+ */
 export interface ReportTotals {
   readonly totals: RawBuilder<unknown>;
   readonly destinations: RawBuilder<unknown>;
@@ -27,7 +29,7 @@ export interface ReportTotals {
 
 type Span = 'quarter' | 'day';
 
-/** The rows of `report_sum` that totals add up to. */
+/** Rows of `report_sum` for the given totals. */
 function sumRows({ totals, destinations }: ReportTotals, spans: readonly Span[]) {
   const wanted = sql`span = any (${spans}::text[])`;
   return sql`
@@ -48,7 +50,7 @@ function sumRows({ totals, destinations }: ReportTotals, spans: readonly Span[])
     group by 1, 2, 3, 4, 5, 6`;
 }
 
-/** The rows of `report_latency_sum`. */
+/** Rows of `report_latency_sum`. */
 function latencySumRows({ latencies }: ReportTotals, spans: readonly Span[]) {
   return sql`
     select account_id, span, template_id, begins, ${packSteps} as histogram
@@ -61,7 +63,7 @@ function latencySumRows({ latencies }: ReportTotals, spans: readonly Span[]) {
     group by 1, 2, 3, 4`;
 }
 
-/** Data-modifying parts of a `with` that add what the totals say to their sums; rows go in the order of the keys. */
+/** Data-modifying CTEs that add the totals to their sums. Rows go in key order. */
 export function addSums(from: ReportTotals, spans: readonly Span[]) {
   return sql`
     sums as (
@@ -77,7 +79,7 @@ export function addSums(from: ReportTotals, spans: readonly Span[]) {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Sums an account's totals of a time up anew. A day that is only in part in it is summed up whole. */
+/** Recomputes an account's sums for a time range. Partially covered days are recomputed in full. */
 export async function rebuildSums(
   transaction: Kysely,
   accountId: AccountId,

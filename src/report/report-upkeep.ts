@@ -14,7 +14,7 @@ export interface ReportUpkeepDependencies {
   readonly log: Log;
 }
 
-/** Puts the rows of days that are over into the order in which reports read them, every hour. */
+/** Reorders the rows of past days every hour to match how reports read them. */
 export class ReportUpkeep {
   readonly #dependencies: ReportUpkeepDependencies;
   readonly #task = new PeriodicTask(hourMs, () => this.run());
@@ -28,16 +28,16 @@ export class ReportUpkeep {
     this.#task.start();
   }
 
-  /** Ends after the day that is under way. */
+  /** Stops after the current day. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#task.stop();
   }
 
-  /** One round; a fault is logged and left to the next. */
+  /** Runs one round. Errors are logged and left to the next round. */
   async run(): Promise<void> {
     const { database, clock, log } = this.#dependencies;
-    // Events of a day come for some time after it.
+    // Events for a day can arrive after it ends.
     const bound = new Date(Math.floor((clock.now() - 2 * hourMs) / dayMs) * dayMs);
     try {
       for (;;) {

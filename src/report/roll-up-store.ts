@@ -11,10 +11,10 @@ import { addSums, rebuildSums } from './report-sums-store.ts';
 type Kysely = Database['kysely'];
 
 const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
-/** Whoever changes totals holds its place. */
+/** Anyone changing totals must lock this follower's cursor. */
 export const reportFollowerName = 'report';
 
-/** Adds what happened to the totals; one writer at a time, so no row is fought for. */
+/** Adds new facts to the totals. A single writer avoids row contention. */
 export const rollUp: Follower = {
   name: reportFollowerName,
   async follow(transaction, { from, until }) {
@@ -26,9 +26,9 @@ export const rollUp: Follower = {
 };
 
 /**
- * Counts an account's totals of a time anew from its messages and events, which must still be kept; an erased message
- * counts as one recipient without domains.
- * @param from, until quarters of an hour
+ * Recounts an account's totals for a time range from its messages and events, which must still be retained. An erased
+ * message counts as one recipient without domains.
+ * @param from, until quarter-hour boundaries
  */
 export async function rebuildReport(
   kysely: Kysely,
@@ -50,14 +50,13 @@ export async function rebuildReport(
     const events = sql`e.account_id = ${accountId} and e.tx < ${cursor}::xid8 and e.at >= ${from} and e.at < ${until}`;
     await addFacts(transaction, reportFacts(messages, events));
     await rebuildSums(transaction, accountId, from, until);
-    // The rows lie as they were counted.
+    // Rebuilt rows are unordered again.
     await sql`
       update report_ordered set until = least(until, date_bin('1 day', ${from}, '2000-01-01 00:00Z'))
       where account_id = ${accountId}`.execute(transaction);
   });
 }
 
-/** Adds facts to the totals and their sums. */
 async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promise<void> {
   const added = (table: string) =>
     sql.join(
@@ -91,8 +90,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
 }
 
 /**
- * Parts of a `with` that count facts in the columns of `reportFacts`: `total`, `destination` and `latency`, which has a row
- * for each step.
+ * CTEs that count facts into the columns of `reportFacts`: `total`, `destination`, and `latency` with one row per step.
  */
 function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`

@@ -7,8 +7,8 @@ import { maxCc } from '../message/message-content.ts';
 import { contentMembers, kindList } from '../message/message-sql.ts';
 
 /**
- * Writes the rows that messages are looked for by, and keeps their states, behind the messages themselves. Recipients
- * count from To, which is 0; a Cc address that was left out, as it was suppressed, counts from 6 on.
+ * Writes search rows and updates their states, following the messages. Recipients are numbered from To (0); suppressed
+ * Cc addresses are numbered from 6.
  */
 export const writeSearchRows: Follower = {
   name: 'search',
@@ -18,7 +18,7 @@ export const writeSearchRows: Follower = {
     await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
       transaction,
     );
-    // Row by row: for a few hundred the planner would read tables of some ten thousand whole.
+    // Row by row: in a join of a few hundred rows, the planner would scan whole tables of about 10,000.
     await sql`
       update message_search s set state = e.kind
       from (

@@ -1,4 +1,4 @@
-/** The time that the looks of one page have together. */
+/** Time shared by all queries of one page. */
 export class TimeBudget {
   readonly #budgetMs: number;
   readonly #started = performance.now();
@@ -8,7 +8,7 @@ export class TimeBudget {
     this.#budgetMs = budgetMs;
   }
 
-  /** To be asked at the end of each look: whether a further one would be late, if it takes as long as this one. */
+  /** Call after each query: true if another one as long as this would exceed the budget. */
   isExpired(): boolean {
     const now = performance.now();
     const took = now - this.#ended;

@@ -15,24 +15,26 @@ import { type AcceptStore, UnknownOutcome } from './accept-store.ts';
 export interface AcceptorDependencies {
   readonly store: Pick<AcceptStore, 'insert' | 'isStored'>;
   readonly log: Log;
-  /** Told after each commit, so that workers of this process look at once. */
+  /** Called after each commit so that local workers look for work at once. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
-  /** Told the size of each batch that was committed. */
+  /** Called with the size of each committed batch. */
   readonly onBatch?: (rows: number) => void;
 }
 
 export interface AcceptorLimits {
-  /** Rows of one batch. */
+  /** Max rows per batch. */
   readonly maxBatchRows: number;
-  /** So many rows are a batch as soon as a connection is free: what a statement costs by itself is little for each by then. */
+  /**
+   * Send a batch of this size as soon as a connection is free; waiting for more would hardly lower the cost per row.
+   */
   readonly readyBatchRows: number;
-  /** Batches under way at the same time. */
+  /** Max concurrent batches. */
   readonly concurrency: number;
-  /** Rows that may wait for a batch; past it requests are refused. */
+  /** Max rows waiting for a batch; further requests are refused. */
   readonly waiting: number;
-  /** A row that waited longer is refused instead of sent. */
+  /** Rows that waited longer are refused. */
   readonly maxWaitMs: number;
-  /** How long the outcome of a batch is asked for after its connection broke. */
+  /** How long to query a batch's outcome after its connection broke. */
   readonly outcomeTimeoutMs: number;
 }
 
@@ -45,7 +47,7 @@ export const defaultAcceptorLimits: AcceptorLimits = {
   outcomeTimeoutMs: 10_000,
 };
 
-/** Characters of content: of one batch, and of everything that waits. */
+/** Max characters of content in one batch, and in all waiting rows. */
 const maxBatchCharacters = 4 * 1024 * 1024;
 const maxWaitingCharacters = 64 * 1024 * 1024;
 
@@ -55,13 +57,16 @@ const lockNotAvailable = '55P03';
 
 interface BatchEntry {
   readonly row: AcceptRow;
-  /** When it is too late to send it, by the monotonic clock. */
+  /** Deadline for sending it, in monotonic time. */
   readonly late: number;
 }
 
-/** A row that has to be tried by itself. */
+/** A row to commit by itself. */
 interface SingleEntry extends BatchEntry {
-  /** Undefined: it is not stored. Else it may be, and until then (monotonic clock) its outcome is asked for. */
+  /**
+   * Undefined if it is known not to be stored. Otherwise its outcome is unknown and is queried until this time
+   * (monotonic).
+   */
   readonly outcomeDeadline: number | undefined;
 }
 
@@ -71,19 +76,17 @@ type BatchOutcome =
   | { readonly kind: 'late' };
 
 /**
- * Accepts messages by group commit: requests that come together share a statement and a flush.
+ * Accepts messages by group commit: concurrent requests share a statement and a flush.
  *
  * What happens when a batch fails:
- * - A deadlock or serialization failure (40P01, 40001): nothing was stored, the batch is repeated.
- * - The server answers that it cannot work now: nothing was stored, every request of the batch gets a 503.
- * - A lock was not free in time, or some row's data is at fault: nothing was stored, and every row is tried by itself,
- *   so that no request fails another.
- * - The connection broke, or the server fell silent, after the statement was sent: it may be committed, or may yet be.
- *   Then each row is sent again under the same id. If the first statement went through, or is still under way, the
- *   repetition meets its rows at the primary key, waits for it to end, and changes nothing; so whichever it is, the
- *   message is stored exactly once and the answer is a 200. Only where the database stays away for longer than
- *   `longestDoubt`, or has not answered for all rows in doubt by then, does the caller get a 503 with the outcome open; a caller that sent an Idempotency-Key repeats the
- *   request without any doubt.
+ * - Deadlock or serialization failure (40P01, 40001): nothing was stored; the batch is retried.
+ * - The server reports it is unavailable: nothing was stored; every request in the batch gets a 503.
+ * - A lock timed out or a row's data is invalid: nothing was stored; each row is retried by itself, so that no request
+ *   fails another.
+ * - The connection broke or timed out after the statement was sent: it may still commit. Each row is sent again with
+ *   the same id. If the first statement committed or is still running, the retry conflicts on the primary key, waits
+ *   for it and changes nothing, so the message is stored exactly once and the answer is a 200. If some outcome is still
+ *   unknown after `outcomeTimeoutMs`, the caller gets a 503; a retry with its Idempotency-Key is safe.
  */
 export class Acceptor {
   readonly #dependencies: AcceptorDependencies;
@@ -112,14 +115,14 @@ export class Acceptor {
     });
   }
 
-  /** Requests that wait for a batch. */
+  /** Requests waiting for a batch. */
   get waiting(): number {
     return this.#batches.waiting;
   }
 
   /**
-   * Stores a message. Resolves once it is committed and flushed, or with why nothing was stored.
-   * @throws Fault IO_EXCEPTION where too many wait or the database cannot commit now
+   * Stores a message. Resolves once it is committed and flushed, or with the reason nothing was stored.
+   * @throws Fault IO_EXCEPTION if too many requests wait or the database can't commit
    */
   async accept(row: AcceptRow): Promise<AcceptOutcome> {
     const late = performance.now() + this.#limits.maxWaitMs;
@@ -130,13 +133,13 @@ export class Acceptor {
     return outcome.kind === 'apart' ? this.#acceptSingle(outcome.single) : outcome;
   }
 
-  /** As `accept`, for a row whose key was busy. */
+  /** Like `accept`, for a row whose key was busy. */
   acceptAgain(row: AcceptRow): Promise<AcceptOutcome> {
     const late = performance.now() + this.#limits.maxWaitMs;
     return this.#acceptSingle({ row, late, outcomeDeadline: undefined });
   }
 
-  /** Resolves when everything that was added has its outcome. */
+  /** Resolves when all added rows have an outcome. */
   async drain(): Promise<void> {
     await this.#batches.drain();
     await this.#singles.drain();
@@ -150,7 +153,7 @@ export class Acceptor {
 
   async #commitBatch(entries: readonly BatchEntry[]): Promise<readonly BatchOutcome[]> {
     const now = performance.now();
-    // The oldest stands first: where that one is in time, all are.
+    // The oldest comes first: if it is in time, all are.
     if (entries[0] !== undefined && entries[0].late < now)
       return this.#commitUnexpired(entries, now);
     const rows = entries.map((entry) => entry.row);
@@ -171,7 +174,7 @@ export class Acceptor {
   ): Promise<readonly BatchOutcome[]> {
     const unexpired = entries.filter((entry) => entry.late >= now);
     const outcomes = unexpired.length === 0 ? [] : [...(await this.#commitBatch(unexpired))];
-    // Entries stand in the order of their arrival, so the late ones come first.
+    // Entries are in arrival order, so late ones come first.
     const late = entries.slice(unexpired.length).map((): BatchOutcome => ({ kind: 'late' }));
     return [...late, ...outcomes];
   }
@@ -182,7 +185,7 @@ export class Acceptor {
     return performance.now() + this.#limits.outcomeTimeoutMs;
   }
 
-  /** True where the rows are tried one by one. */
+  /** True if the rows should be retried one by one. */
   #shouldSplit(rows: readonly AcceptRow[], error: unknown): boolean {
     if (codeOf(error) === lockNotAvailable) return true;
     if (isUnavailable(error)) return false;
@@ -203,7 +206,7 @@ export class Acceptor {
     return outcomes;
   }
 
-  /** Each try may wait for a lock or for a silent server, and others wait behind it: what is too late is not tried at all. */
+  /** An attempt may wait for a lock or a silent server while others queue behind it, so late rows are not attempted. */
   async #commitSingle({ row, late, outcomeDeadline: given }: SingleEntry): Promise<AcceptOutcome> {
     let outcomeDeadline = given;
     if (outcomeDeadline === undefined && performance.now() >= late) return keyBusyOutcome;
@@ -220,7 +223,7 @@ export class Acceptor {
           return keyBusyOutcome;
         outcomeDeadline ??= this.#outcomeDeadlineAfter(error);
         if (outcomeDeadline === undefined) throw error;
-        // Whatever keeps it from being asked for, the message may be stored.
+        // The message may be stored even if its outcome can't be queried.
         if (performance.now() >= outcomeDeadline) throw outcomeUnknown(error);
         await pause(outcomePollMs);
       }
@@ -252,7 +255,7 @@ function overloaded(): Fault {
   return new Fault('IO_EXCEPTION', { cause: new Error('too many requests wait for a commit') });
 }
 
-/** The answer where the database did not say in time whether the message is stored. */
+/** The error when the database didn't report the outcome in time. */
 function outcomeUnknown(cause: unknown = new Error('nobody could ask in time')): Fault {
   return new Fault('IO_EXCEPTION', { cause });
 }

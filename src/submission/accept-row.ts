@@ -2,7 +2,7 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, MessageId, TemplateId } from '../foundation/ids.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 
-/** A message as it is to be stored. */
+/** A message to store. */
 export interface AcceptRow {
   readonly accountId: AccountId;
   readonly id: MessageId;
@@ -13,31 +13,30 @@ export interface AcceptRow {
   readonly trackOpens: boolean;
   readonly trackClicks: boolean;
   readonly deliverWhenDelayed: boolean;
-  /** No message with the same template and names of values was stored lately, as far as is known. */
+  /** True if no message with the same template and value names is known to have been stored recently. */
   readonly newUsage: boolean;
   readonly externalId: string | undefined;
   readonly tag: string | undefined;
   readonly clientId: ClientId;
-  /** Seconds after which it is not delivered any more. */
+  /** Seconds until delivery is abandoned. */
   readonly lifetimeSeconds: number;
   /** To, then Cc. */
   readonly recipients: readonly EmailAddress[];
-  /** Cc addresses that were left out, as they were suppressed. */
+  /** Cc addresses omitted because they are suppressed. */
   readonly suppressed: readonly EmailAddress[];
   /** `MessageContent` as JSON. */
   readonly content: string;
   readonly key: IdempotencyKey | undefined;
 }
 
-/** What became of a row. */
 export type AcceptOutcome =
   /** Committed and flushed. */
   | { readonly kind: 'accepted' }
-  /** Nothing was stored, as these recipients are suppressed. */
+  /** Nothing was stored because these recipients are suppressed. */
   | { readonly kind: 'suppressed'; readonly addresses: readonly string[] }
-  /** Nothing was stored, as its key is in use. */
+  /** Nothing was stored because its key is in use. */
   | { readonly kind: 'taken' }
-  /** Nothing was stored, as somebody else held its key for too long. */
+  /** Nothing was stored because another request held its key for too long. */
   | { readonly kind: 'busy' };
 
 export const acceptedOutcome: AcceptOutcome = { kind: 'accepted' };

@@ -30,7 +30,7 @@ import {
   transactionalBit,
 } from './accept-statement-store.ts';
 
-/** The statement was sent and its outcome is not known: it may be committed. */
+/** The statement was sent but its outcome is unknown: it may be committed. */
 export class UnknownOutcome extends Error {
   override name = 'UnknownOutcome';
 }
@@ -40,29 +40,29 @@ interface RefusedRow {
   readonly address: string | null;
 }
 
-/** Waiting for the server: to connect, for one lock, for one statement, and for its answer when the server is silent. */
+/** Timeouts: connecting, one lock, one statement, and any reply from the server. */
 const connectTimeoutMs = 2_000;
 const lockTimeoutMs = 1_000;
 const statementTimeoutMs = 7_000;
 const responseTimeoutMs = 8_000;
 
-/** Stores accepted messages over a few connections of its own, each with the statements prepared. */
+/** Stores accepted messages over a few dedicated connections with prepared statements. */
 export class AcceptStore {
   readonly #pool: pg.Pool;
   /**
-   * Connections without work, kept out of the pool: it hands out even a free one only after the work of this turn of the
-   * event loop, and a batch goes out before that (`endTurn`).
+   * Idle connections kept outside the pool. The pool hands one out only after this event loop turn, but a batch is sent
+   * before that (`endTurn`).
    */
   readonly #free: pg.PoolClient[] = [];
   #closed = false;
 
-  /** @param connections most of them: one for each statement that may be under way */
+  /** @param connections maximum; one per concurrent statement */
   constructor(settings: DatabaseSettings, connections: number) {
     const base = clientSettings(settings, 'signalpost accept');
     this.#pool = new pg.Pool({
       ...base,
       Client: ServiceClient,
-      // One plan for all batches, and index probes in it: a plan made while a table was empty must do when it is not.
+      // Force a generic plan with index probes: a plan made while a table is empty must still work when it isn't.
       options: `${base.options ?? ''} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c lock_timeout=${lockTimeoutMs} -c statement_timeout=${statementTimeoutMs}`,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: responseTimeoutMs,
@@ -70,7 +70,7 @@ export class AcceptStore {
       idleTimeoutMillis: 0,
     });
     ignoreIdleErrors(this.#pool);
-    // One that breaks while it is free would fail the batch that is given to it.
+    // An idle connection that breaks would fail its next batch.
     this.#pool.on('connect', (client) => client.on('error', () => this.#discard(client)));
   }
 
@@ -81,10 +81,10 @@ export class AcceptStore {
   }
 
   /**
-   * Stores rows in one commit; those that are suppressed or whose key is taken are left out and said. Where a connection is
-   * free, the statement is on its way when this returns.
-   * @param repeated the rows may be stored already
-   * @throws UnknownOutcome where the connection broke after the statement was sent
+   * Stores rows in one commit and returns those that are suppressed or whose key is taken. If a connection is free, the
+   * statement has been sent when this returns.
+   * @param repeated rows may already be stored
+   * @throws UnknownOutcome if the connection broke after the statement was sent
    */
   async insert(rows: readonly AcceptRow[], repeated = false): Promise<readonly AcceptOutcome[]> {
     try {
@@ -109,7 +109,6 @@ export class AcceptStore {
     }
   }
 
-  /** True where the message is stored. */
   async isStored(row: AcceptRow): Promise<boolean> {
     const client = this.#free.pop() ?? (await this.#pool.connect());
     const { rowCount } = await this.#run(client, {
@@ -120,14 +119,14 @@ export class AcceptStore {
     return rowCount === 1;
   }
 
-  /** Runs a statement, after which the connection is free. One that failed in any way is not used again. */
+  /** Runs a statement, then frees the connection. A connection with any error is discarded. */
   async #run<Row extends pg.QueryResultRow>(
     client: pg.PoolClient,
     query: pg.QueryConfig,
   ): Promise<pg.QueryResult<Row>> {
     try {
       const result = await client.query<Row>(query);
-      // Who waits for one waits at the pool.
+      // Waiters queue at the pool.
       if (this.#closed || this.#pool.waitingCount > 0) client.release();
       else this.#free.push(client);
       return result;
@@ -146,15 +145,15 @@ export class AcceptStore {
 }
 
 /**
- * True where the server itself said that the statement failed, and so changed nothing. Words about the end of the
- * server (57P01 to 57P03) can reach a client whose commit went through.
+ * True if the server itself reported that the statement failed, so nothing changed. Shutdown errors (57P01 to 57P03)
+ * don't count: they can arrive after a successful commit.
  */
 function isServerError(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof pg.DatabaseError && code !== undefined && !code.startsWith('57P');
 }
 
-/** True where another node claimed a key after the statement had looked for it: nothing was stored. */
+/** True if another node claimed a key after the statement had looked it up; nothing was stored. */
 function isKeyRace(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError &&
@@ -238,7 +237,7 @@ function keyColumns(rows: readonly AcceptRow[]): Buffer[] | undefined {
   return [
     textArray(rows.map((row) => row.key?.text)),
     bytesArray(rows.map((row) => row.key?.requestHash)),
-    // An address holds no space.
+    // Addresses contain no spaces.
     textArray(rows.map((row) => (row.suppressed.length === 0 ? '' : row.suppressed.join(' ')))),
   ];
 }

@@ -14,26 +14,26 @@ export interface AdmissionDependencies {
   readonly facts: AccessFacts;
 }
 
-/** A request to admit, as far as its head says. */
+/** The parts of a request head needed to admit it. */
 export interface RequestHead {
   readonly authorization: string | undefined;
-  /** The account as the path has it. */
+  /** Account id from the path. */
   readonly accountText: string;
   readonly remoteAddress: () => string;
 }
 
-/** The account of the path, and on whose behalf the caller acts in it. */
+/** The account from the path, and whom the caller acts for. */
 export interface SendAdmission {
   readonly account: Account;
-  /** The integration of an access token, or the id of an API key. */
+  /** Integration of the access token, or id of the API key. */
   readonly clientId: ClientId;
-  /** Templates that the caller may send with; undefined: every template of the account. */
+  /** Templates the caller may send with; undefined for all. */
   readonly templates: ReadonlySet<TemplateId> | undefined;
 }
 
 /**
- * The first two checks of every operation on an account: 1 a valid token or key, 2 an account that is known and one of
- * the caller's, and the caller's permission there.
+ * First two checks of every account operation: 1 a valid token or key; 2 a known account the caller belongs to, with
+ * the required permission.
  * @throws Fault UNAUTHORIZED or INVALID_ID
  */
 export function admitCaller(
@@ -73,7 +73,7 @@ function toAdmission({ refusal, account }: Decision, principal: BearerPrincipal)
     : { account, clientId: principal.clientId, templates: undefined };
 }
 
-/** The contract has no 403: what a caller lacks is a 401 that says so (RFC 6750 section 3.1). */
+/** The contract has no 403, so a missing permission is a 401 that says so (RFC 6750 section 3.1). */
 function toFault(refusal: Refusal): Fault {
   if (refusal === 'unknown-account' || refusal === 'malformed-account')
     return new Fault('INVALID_ID', {

@@ -5,8 +5,8 @@ import { limitDetails } from './describe-body-problems.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /**
- * The check of section 4.3 rule 3: every field of the message has a value in the request or a default in the template.
- * An overridden subject line or preview text brings its own fields in place of the template's.
+ * Section 4.3 rule 3: every field needs a value in the request or a default in the template. An overridden subject line
+ * or preview text replaces the template's fields with its own.
  * @throws Fault PERSONALIZATION_FAILURE naming each missing field
  */
 export function checkPersonalization(template: CompiledTemplate, request: ParsedSendRequest): void {

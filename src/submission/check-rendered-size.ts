@@ -6,9 +6,9 @@ import { limitDetails } from './describe-body-problems.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /**
- * Refuses values that are certain to make a message larger than messages may be: after the 200 nobody would hear of it.
- * @param bodyLength bytes of the request's body, in which the values stand
- * @throws Fault VALIDATION_FAILED naming the field that takes the most room
+ * Rejects values certain to make the message too large, because after the 200 the caller would not find out.
+ * @param bodyLength size of the request body in bytes, values included
+ * @throws Fault VALIDATION_FAILED naming the largest field
  */
 export function checkRenderedSize(
   template: { readonly compiled: CompiledTemplate; readonly size: SizeBounds },

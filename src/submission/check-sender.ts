@@ -11,21 +11,21 @@ import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { Sender } from '../sender/sender-store.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
-/** Whom a message comes from, checked. */
+/** The validated sender of a message. */
 export interface CheckedSender {
   readonly from: MessageSender;
   readonly replyTo: EmailAddress | undefined;
 }
 
-/** Where the From address comes from when the request names none (section 2.2). */
+/** Sources of the From address when the request gives none (section 2.2). */
 export interface SenderDefaults {
   readonly senderAddress: string | undefined;
   readonly createdByEmail: string;
 }
 
 /**
- * The check of section 4.3 rule 4. From: the request's address, else the template's sender, else its creator; whichever
- * it is must be a verified sender of the account. The display name must be registered for it; Reply-To must be verified.
+ * Section 4.3 rule 4. From is the request's address, else the template's sender, else its creator, and must be a
+ * verified sender of the account. Its display name must be registered, and Reply-To must be verified.
  * @throws Fault SENDER_NOT_ALLOWED with every reason
  */
 export function checkSender(

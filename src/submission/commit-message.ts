@@ -15,17 +15,17 @@ export interface CommitDependencies {
   readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain'>;
 }
 
-/** The 200 of the send operation. */
+/** The 200 response of the send operation. */
 export interface Receipt {
   readonly messageId: MessageId;
   readonly suppressedRecipients: readonly string[];
-  /** An earlier request with this key was accepted; nothing was sent for this one. */
+  /** True if an earlier request with this key was accepted, so nothing was sent for this one. */
   readonly replayed: boolean;
 }
 
 /**
- * Checks 9 and 10: stores the message unless its To recipient is suppressed; suppressed Cc addresses are left out.
- * @param deadline when to give up waiting for somebody else's request with the same key, by the monotonic clock
+ * Checks 9 and 10: stores the message unless its To recipient is suppressed; suppressed Cc addresses are omitted.
+ * @param deadline when to stop waiting for another request with the same key, in monotonic time
  * @throws Fault RECIPIENT_SUPPRESSED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS or IO_EXCEPTION
  */
 export async function commitMessage(
@@ -49,9 +49,9 @@ export async function commitMessage(
 }
 
 /**
- * The answer that a key already has.
- * @returns undefined where no request was accepted with it
- * @throws Fault IDEMPOTENCY_MISMATCH where that was another request
+ * The stored response for a key.
+ * @returns undefined if no request was accepted with it
+ * @throws Fault IDEMPOTENCY_MISMATCH if that request was different
  */
 export async function findReplay(
   dependencies: CommitDependencies,
@@ -72,11 +72,11 @@ async function findStoredReceipt(
 ): Promise<Receipt | undefined> {
   if (row.key === undefined) return undefined;
   const stored = await findReplay(dependencies, row.accountId, row.key);
-  // The message of this very request: its first statement went through although its connection broke.
+  // This request's own message: its first statement committed although the connection broke.
   return stored && { ...stored, replayed: stored.messageId !== row.id };
 }
 
-/** Addresses of the reserved test domain that are always suppressed, in the spelling for comparing. */
+/** Addresses in the reserved test domain that are always suppressed, in normalized form. */
 function simulatedSuppressions(row: AcceptRow): string[] {
   return row.recipients
     .filter((recipient) => simulatedOutcome(recipient) === 'suppressed')

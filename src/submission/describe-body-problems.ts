@@ -1,18 +1,18 @@
 import type { ErrorObject } from 'ajv';
 import type { FaultDetail } from '../foundation/errors.ts';
 
-/** Details of one answer at most; a body can hold tens of thousands of problems. */
+/** Max details per response; a body can have tens of thousands of problems. */
 const maxDetails = 100;
 
-/** Turns what the schema found into details: the field as `envelope.ccAddressList[2]`, the reason in plain words. */
+/** Converts schema errors to details: the field as `envelope.ccAddressList[2]` and a readable reason. */
 export function describeBodyProblems(errors: readonly ErrorObject[]): FaultDetail[] {
   return errors.map((error) => ({ field: fieldOf(error), reason: reasonOf(error) }));
 }
 
-/** Characters of a field's name in an answer; the names of values are the caller's own and can be of any length. */
+/** Max characters of a field name in a response; value names come from the caller and can be any length. */
 const maxFieldCharacters = 300;
 
-/** Cuts a list of details to what one answer holds, saying how many were left out. */
+/** Truncates details to what one response holds and says how many were omitted. */
 export function limitDetails(details: readonly FaultDetail[]): readonly FaultDetail[] {
   const shown = details.slice(0, maxDetails).map(({ field, reason }) => ({
     field:

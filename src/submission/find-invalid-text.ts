@@ -1,22 +1,22 @@
 import type { FaultDetail } from '../foundation/errors.ts';
 
-/** Levels of objects and arrays within each other; nothing that is asked for needs a tenth. RFC 8259 section 9 allows a limit. */
+/** Max nesting depth, far above any valid body. RFC 8259 section 9 allows a limit. */
 const maxDepth = 64;
-/** Characters of a path in an answer: names come from the body, and one can stand before thousands of values. */
+/** Max characters of a path in a response: names come from the body, and one can prefix thousands of values. */
 const maxPathCharacters = 300;
 
-/** A value's place within its parent; its path is only put together where there is something to say. */
+/** A value's place within its parent. The path is built only when there is a problem to report. */
 interface PathNode {
   readonly parent: PathNode | undefined;
   readonly name: string | number;
 }
 
 /**
- * Finds strings and member names of a parsed JSON value that hold NUL or an unpaired surrogate: neither can be stored
- * as text nor sent. They can stand in valid JSON only as `\u` escapes, so a text without those need not be searched.
- * What is nested deeper than 64 levels is named and not looked into. Takes time in proportion to the value's size.
- * @param maxProblems after so many it looks no further
- * @param maxValues members and array items, nested ones included; of a value with more only that is named
+ * Finds strings and member names in parsed JSON that contain NUL or an unpaired surrogate, which can't be stored or
+ * sent. Valid JSON can only contain them as `\u` escapes, so a text without escapes can skip this. Runs in linear time;
+ * values nested deeper than 64 levels are reported but not searched.
+ * @param maxProblems stop after this many
+ * @param maxValues max members and array items, nested ones included; a larger value is only reported as such
  */
 export function findInvalidText(
   root: unknown,
@@ -64,7 +64,7 @@ function describeProblem(text: string): string | undefined {
   return text.isWellFormed() ? undefined : 'holds half of a surrogate pair';
 }
 
-/** The path in a form that can be answered: its end is what tells most, so that is kept of a long one. */
+/** The path as shown in a response. Keeps the end of a long one, which says the most. */
 function pathOf(place: PathNode | undefined): string {
   let path = '';
   for (let at = place; at !== undefined && path.length <= maxPathCharacters; at = at.parent) {

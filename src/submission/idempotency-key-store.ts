@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 
-/** What a key stands for: the request that was accepted with it, and its answer. */
+/** The request accepted with a key, and its response. */
 export interface StoredIdempotencyKey {
-  /** A byte in each character. */
+  /** One byte per character. */
   readonly requestHash: string;
   readonly messageId: MessageId;
   readonly suppressedRecipients: readonly string[];
 }
 
 /**
- * The key of an account where a request was accepted with it within the last 24 hours.
+ * Finds a key under which the account had a request accepted in the last 24 hours.
  */
 export async function findIdempotencyKey(
   kysely: Database['kysely'],
@@ -37,9 +37,9 @@ export async function findIdempotencyKey(
 }
 
 /**
- * Removes keys that are older than 24 hours, where no other process began with that within half an hour. Goes through the table a
- * range of pages at a time, so that no statement runs for long and no request pays for an index by age.
- * @param pages of one statement
+ * Removes keys older than 24 hours, unless another process started doing so in the last half hour. Scans page ranges,
+ * which keeps statements short and avoids the cost of an age index on every request.
+ * @param pages per statement
  * @returns how many were removed
  */
 export async function removeOldIdempotencyKeys(

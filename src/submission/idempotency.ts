@@ -2,19 +2,18 @@ import { hash } from 'node:crypto';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
-/** The key of a request and what it stands for. */
 export interface IdempotencyKey {
   readonly text: string;
-  /** SHA-256 of the template id and the raw bytes of the body, a byte in each character: what "the same request" means. */
+  /** Identifies the request: SHA-256 of the template id and the raw body, one byte per character. */
   readonly requestHash: string;
 }
 
-/** Printable ASCII (RFC 20), as the header of the IETF draft is a string of those. */
+/** Printable ASCII (RFC 20), as in the string syntax of the IETF draft. */
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /**
  * Reads the `Idempotency-Key` header.
- * @param templateText the template id as the path has it, valid or not
+ * @param templateText template id from the path, valid or not
  * @throws Fault VALIDATION_FAILED for a key that is empty, too long or not printable ASCII
  */
 export function readIdempotencyKey(
@@ -30,7 +29,7 @@ export function readIdempotencyKey(
   return { text: header, requestHash: hashRequest(templateText, body) };
 }
 
-/** In one call, and to a text: objects of the crypto library cost more than hashing a small request does. */
+/** One-shot hashing to a string: crypto objects cost more than hashing a small request. */
 function hashRequest(templateText: string, body: Buffer = empty): string {
   const template = Buffer.from(`${templateText}\0`);
   return hash('sha256', Buffer.concat([template, body]), 'binary');
@@ -38,12 +37,12 @@ function hashRequest(templateText: string, body: Buffer = empty): string {
 
 const empty = Buffer.alloc(0);
 
-/** How long a request waits for the first one with its key. */
+/** How long a request waits for an earlier one with the same key. */
 const defaultWaitMs = 5_000;
 
 /**
- * The keys that this process has under way, so that of several requests with one key one goes first and the others
- * wait for it; then they find the key in the database. Requests on other nodes meet at the key's unique index.
+ * Serializes this process's requests with the same key; later ones then find the key in the database. Requests on other
+ * nodes meet at the key's unique index.
  */
 export class IdempotencyLocks {
   readonly #locks = new Map<string, KeyLock>();
@@ -53,15 +52,15 @@ export class IdempotencyLocks {
     this.#waitMs = waitMs;
   }
 
-  /** When a request that begins now is answered IDEMPOTENCY_IN_PROGRESS, by the monotonic clock. */
+  /** When a request starting now gets IDEMPOTENCY_IN_PROGRESS, in monotonic time. */
   deadline(): number {
     return performance.now() + this.#waitMs;
   }
 
   /**
-   * Takes the key once no other request has it: at once where none has.
-   * @returns what gives it back
-   * @throws Fault IDEMPOTENCY_IN_PROGRESS past the deadline
+   * Acquires the key, waiting while another request holds it.
+   * @returns a function that releases it
+   * @throws Fault IDEMPOTENCY_IN_PROGRESS after the deadline
    */
   acquire(accountId: AccountId, key: string, deadline: number): Release | Promise<Release> {
     const name = `${accountId}\n${key}`;
@@ -85,10 +84,9 @@ export class IdempotencyLocks {
   }
 }
 
-/** Gives a key back. */
 type Release = () => void;
 
-/** A request that has a key; the promise of its end is made for the first one that waits for it. */
+/** A request holding a key. The promise is created lazily, for the first waiter. */
 class KeyLock {
   #end: PromiseWithResolvers<void> | undefined;
 
@@ -102,7 +100,7 @@ class KeyLock {
   }
 }
 
-/** The answer to a request whose key another one has had under way for too long. */
+/** The error when another request has held the key for too long. */
 export function idempotencyInProgress(): Fault {
   return new Fault('IDEMPOTENCY_IN_PROGRESS', { retryAfter: 1 });
 }

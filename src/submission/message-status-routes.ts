@@ -15,15 +15,17 @@ export interface MessageStatusDependencies extends AdmissionDependencies {
 }
 
 interface StatusRoute {
-  /** None where one is empty or holds a slash: an Invalid ID too. */
+  /** Absent if an id is empty or contains a slash, which also yields INVALID_ID. */
   Params: { accountId?: string; messageId?: string };
 }
 
 /**
- * `GET /ete/v1/message/{account_id}/{message_id}`: how far a message is: state, recipients, events, next attempt and why.
+ * `GET /ete/v1/message/{account_id}/{message_id}`: a message's state, recipients, events and next attempt with its
+ * reason.
  *
- * In: `Authorization: Bearer` with an access token or an API key. Out: 200 with the message, also of a suspended account, so that it can be seen what
- * is held; 401 UNAUTHORIZED; 400 INVALID_ID for an unknown account or message, or one of somebody else.
+ * In: `Authorization: Bearer` with an access token or an API key. Out: 200 with the message, even for a suspended
+ * account so that users can see what is held; 401 UNAUTHORIZED; 400 INVALID_ID for an account or message that is
+ * unknown or belongs to someone else.
  */
 export function registerMessageStatusRoute(
   http: Http,

@@ -11,19 +11,19 @@ import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
 const noValues: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Validates the body of the send operation (section 2.2 and the limits of section 8) and turns it into a typed request.
- * Compiled once; the instance is meant to live as long as the service.
+ * Validates the send body (section 2.2, limits of section 8) and converts it to a typed request. Compiled once; keep
+ * one instance for the life of the service.
  */
 export class SendBodyParser {
   readonly #validate: ValidateFunction<SendBody>;
 
   constructor() {
-    // Nothing is coerced and no default is filled in: a number where a string belongs is a mistake of the caller.
+    // No coercion or defaults: a number in place of a string is a caller error.
     this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody>(sendBodySchema);
   }
 
   /**
-   * @param body an empty `personalizationDataMap` list is taken out of its value
+   * @param body an empty `personalizationDataMap` list is removed from its value
    * @param transactionalAllowed the account has the transactional add-on
    * @throws Fault VALIDATION_FAILED with every problem found
    */
@@ -45,7 +45,6 @@ export class SendBodyParser {
   }
 }
 
-/** The answer to a body that fails validation. */
 function invalidBody(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
@@ -60,7 +59,7 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-/** `personalizationDataMap` sent as `[]` means "not given": PHP clients encode an empty map so. */
+/** Treats `personalizationDataMap: []` as absent: PHP clients encode an empty map that way. */
 function dropEmptyMap(value: unknown): void {
   const content = member(value, 'content');
   const map = member(content, 'personalizationDataMap');
@@ -88,7 +87,7 @@ function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
   };
 }
 
-/** An optional string sent as `""` means "not given". */
+/** Treats an optional `""` as absent. */
 function emptyToUndefined(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
@@ -131,7 +130,7 @@ function readOverride(
   return undefined;
 }
 
-/** For a body that breaks the schema: what else is wrong with those of its strings that stand where they belong. */
+/** Adds text problems of correctly placed strings to the errors of a body that violates the schema. */
 function addTextProblems(value: unknown, details: FaultDetail[]): void {
   const envelope = member(value, 'envelope');
   for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {

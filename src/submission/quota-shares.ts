@@ -15,37 +15,36 @@ interface QuotaSharesDependencies {
   readonly log: Log;
 }
 
-/** Most messages of one share. */
+/** Max messages per share. */
 const maxShare = 512;
-/** How long a share, or the news that there is none, is kept. */
+/** How long a share, or the fact that none is left, is cached. */
 const shareLifetimeMs = 1_000;
 
-/** What this process holds of one account's quota. */
+/** This process's share of an account's quota. */
 interface HeldShare {
   readonly quota: Quota;
   readonly share: QuotaShare;
-  /** What is left of the share. */
+  /** Messages left in the share. */
   left: number;
-  /** When its hour ends, or it was kept for long enough, by the monotonic clock. */
+  /** When its hour ends or the cache lifetime is over, in monotonic time. */
   readonly until: number;
 }
 
 interface AccountState {
   held: HeldShare | undefined;
-  /** The request for a share that is under way, and how many wait for it beside the one that asked. */
+  /** The pending request for a share, and how many others wait for it. */
   pending: Promise<void> | undefined;
   waiting: number;
-  /** Most messages of the next share. */
+  /** Max messages of the next share. */
   wanted: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * What this process may let through of the accounts that have a quota. It takes shares of a quota from the database,
- * where all processes together never take more than there is, and counts them down in memory: a busy account costs some
- * statements a second and no row that every message waits for. A share grows with the traffic, thins with what is left,
- * and what is unused after a second goes back. A process that is killed keeps its share: at most 512 messages, and at most
- * a thirty-second of what was left, are lost to that hour and day.
+ * Enforces account quotas with few statements. Each process reserves shares of a quota in the database, which keeps the
+ * total within the limit, and counts them down in memory, so messages don't contend for one row.
+ * Shares grow with traffic, shrink as the quota runs out, and are returned if unused for a second. A killed process
+ * loses its share: at most 512 messages and at most a thirty-second of what was left for that hour and day.
  */
 export class QuotaShares {
   readonly #dependencies: QuotaSharesDependencies;
@@ -57,9 +56,9 @@ export class QuotaShares {
   }
 
   /**
-   * Lets one message of an account through.
-   * @returns what takes it back, for a message that was not stored after all
-   * @throws Fault QUOTA_EXCEEDED with the seconds until the hour or the day is over
+   * Takes one message from an account's quota.
+   * @returns a function that returns it if the message was not stored
+   * @throws Fault QUOTA_EXCEEDED with the seconds until the hour or day ends
    */
   async spend(accountId: AccountId, quota: Quota): Promise<() => void> {
     const state = this.#stateOf(accountId);
@@ -83,7 +82,7 @@ export class QuotaShares {
     }
   }
 
-  /** Gives back what is unused. To be called when nothing is accepted any more. */
+  /** Returns unused shares. Call once no more messages are accepted. */
   async stop(): Promise<void> {
     for (const [accountId, state] of this.#states) void this.#release(accountId, state);
     await Promise.all(this.#returning);
@@ -103,7 +102,7 @@ export class QuotaShares {
     return state;
   }
 
-  /** What is held, unless its time is over or the quota was changed. */
+  /** The held share, unless it expired or the quota changed. */
   #usable(state: AccountState, quota: Quota): HeldShare | undefined {
     const { held } = state;
     if (held === undefined || performance.now() >= held.until) return undefined;
@@ -112,7 +111,7 @@ export class QuotaShares {
   }
 
   #acquire(accountId: AccountId, quota: Quota, state: AccountState): Promise<void> {
-    // After this turn of the event loop, so that all who ask in it share one statement.
+    // After this event loop turn, so that all its requests share one statement.
     const acquired = new Promise((resolve) => setImmediate(resolve)).then(async () => {
       await this.#release(accountId, state);
       const { database } = this.#dependencies;
@@ -147,7 +146,7 @@ export class QuotaShares {
     else void this.#returnShare(accountId, held.share, 1);
   }
 
-  /** What cannot be given back counts as used until its hour and day are over. */
+  /** If returning fails, the share counts as used until its hour and day end. */
   #returnShare(accountId: AccountId, share: QuotaShare, unused: number): Promise<void> {
     const { database, log } = this.#dependencies;
     const returned = returnQuotaShare(database.kysely, accountId, share, unused)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 
-/** What a body says, and which of its texts cannot be kept. */
+/** A parsed body and the strings in it that can't be stored. */
 export interface BodyJson {
   readonly value: unknown;
   readonly problems: readonly FaultDetail[];
@@ -10,15 +10,15 @@ export interface BodyJson {
 
 const noProblems: readonly FaultDetail[] = Object.freeze([]);
 
-/** True for `application/json`, with parameters or without; a charset changes nothing (RFC 8259 section 11). */
+/** True for `application/json`, with or without parameters; charset has no effect (RFC 8259 section 11). */
 function isJsonType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
 /**
- * Reads the bytes of a body as JSON (RFC 8259), which is UTF-8 only (section 8.1).
- * @throws Fault VALIDATION_FAILED where there is nothing to look into
+ * Parses a JSON body (RFC 8259), which must be UTF-8 (section 8.1).
+ * @throws Fault VALIDATION_FAILED if it can't be parsed
  */
 export function readBodyJson(bytes: Buffer, contentType: string | undefined): BodyJson {
   if (!isJsonType(contentType)) throw unusableBody('the Content-Type must be application/json');
@@ -33,7 +33,7 @@ export function readBodyJson(bytes: Buffer, contentType: string | undefined): Bo
   return { value, problems: text.includes('\\u') ? findInvalidText(value) : noProblems };
 }
 
-/** The answer to a body that cannot be looked into at all. */
+/** The error for a body that can't be parsed. */
 export function unusableBody(reason: string): Fault {
   return new Fault('VALIDATION_FAILED', { details: [{ field: '', reason }] });
 }

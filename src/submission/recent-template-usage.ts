@@ -2,22 +2,22 @@ import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
-/** As long as the notes of calls may be behind (`template-call-store.ts`). */
+/** Max lag of recorded template calls (`template-call-store.ts`). */
 const recentMs = 10 * 60 * 1_000;
 const maxUsages = 10_000;
-/** A call with longer names is always new: what callers invent takes 20 MB at most. */
+/** Longer calls always count as new, which caps memory for caller-chosen names at 20 MB. */
 const maxUsageCharacters = 1_000;
 
-/** In what way a request calls its template. */
+/** How a request uses its template. */
 export interface UsageRecord {
   /** Account and template. */
   readonly template: string;
-  /** Account, template, and the names of what it gives. */
+  /** Account, template and the names of the given values. */
   readonly text: string;
   readonly shape: UsageShape;
 }
 
-/** What a request gives its template, by name. */
+/** Names of the values a request gives its template. */
 interface UsageShape {
   readonly names: readonly string[];
   readonly subjectLine: boolean;
@@ -27,31 +27,33 @@ interface UsageShape {
 type TemplateRequest = Pick<ParsedSendRequest, 'values' | 'subjectLine' | 'previewText'>;
 
 /**
- * The calls of templates that messages of this process were stored with lately. Such a message says that its call is new,
- * so that a follower notes it; those that follow within minutes say that it is not, and cost the follower nothing. A process
- * that ends forgets what it knew, and says more often than it must that a call is new.
+ * Remembers recently stored template calls, so that followers only process messages whose call is new. A restart
+ * forgets them, which only marks some calls as new again.
  */
 export class RecentTemplateUsage {
   readonly #now: () => number;
-  /** When each was stored, by the monotonic clock. */
+  /** When each was stored, in monotonic time. */
   readonly #stored: SizeLimitedCache<number>;
-  /** Of each template, the one that was stored last: most requests are like the one before, which is quickly seen. */
+  /** Last stored call per template; a fast path, since most requests repeat the previous one. */
   readonly #last: SizeLimitedCache<{ readonly shape: UsageShape; readonly storedAt: number }>;
 
-  /** @param now milliseconds of a monotonic clock @param max calls that are remembered; past it those go that were not asked for longest */
+  /**
+   * @param now monotonic time in milliseconds
+   * @param max calls to remember; least recently used ones are evicted
+   */
   constructor(now: () => number = () => performance.now(), max = maxUsages) {
     this.#now = now;
     this.#stored = new SizeLimitedCache(max);
     this.#last = new SizeLimitedCache(max);
   }
 
-  /** @returns the call of a request, where no message with it was stored lately */
+  /** @returns the request's call if no message with it was stored recently */
   findNewUsage(
     accountId: AccountId,
     templateId: TemplateId,
     request: TemplateRequest,
   ): UsageRecord | undefined {
-    // Neither id has a space.
+    // Neither id contains a space.
     const template = `${accountId} ${templateId}`;
     const last = this.#last.get(template);
     if (last !== undefined && this.#isRecent(last.storedAt) && hasShape(request, last.shape))
@@ -61,7 +63,7 @@ export class RecentTemplateUsage {
       subjectLine: request.subjectLine !== undefined,
       previewText: request.previewText !== undefined,
     };
-    // In JSON no name can pass for two.
+    // JSON keeps names unambiguous.
     const text = `${template} ${JSON.stringify(shape)}`;
     const storedAt = this.#stored.get(text);
     return storedAt !== undefined && this.#isRecent(storedAt)
@@ -69,7 +71,7 @@ export class RecentTemplateUsage {
       : { template, text, shape };
   }
 
-  /** To be told once a message that says that its call is new is committed. */
+  /** Call once a message marked as a new call is committed. */
   record({ template, text, shape }: UsageRecord): void {
     if (text.length > maxUsageCharacters) return;
     const storedAt = this.#now();

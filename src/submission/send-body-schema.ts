@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
 
-/** More than an address can have (RFC 5321 section 4.5.3.1.3); which ones are addresses is checked later. */
+/** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
-/** Far more than a name that can be registered has. */
+/** Far longer than any name that can be registered. */
 const maxName = 1_000;
 
 const strict = { additionalProperties: false } as const;
@@ -46,7 +46,7 @@ const content = Type.Object(
       Type.String({ maxLength: maxSubjectLength, description: 'Default: the template’s subject.' }),
     ),
     personalizationDataMap: Type.Optional(
-      // Not a record by pattern: `.` would leave out keys with a line break.
+      // Not a pattern record: `.` would exclude keys with a line break.
       Type.Unsafe<Record<string, string>>({
         type: 'object',
         additionalProperties: { type: 'string' },
@@ -100,8 +100,8 @@ const actions = Type.Object(
 );
 
 /**
- * The body of the send operation (section 2.2): the one source of its validation, its type and its documentation.
- * Lengths count Unicode code points. An optional string sent as `""` means "not given".
+ * The send body (section 2.2): single source of its validation, type and documentation. Lengths count Unicode code
+ * points. An optional `""` is treated as absent.
  */
 export const sendBodySchema = Type.Object(
   {

@@ -17,14 +17,15 @@ export interface SendRouteDependencies extends AdmissionDependencies, SendDepend
 }
 
 /**
- * `POST /ete/v1/email/{account_id}/{template_id}` (section 4.3): asks for one email from a stored template.
+ * `POST /ete/v1/email/{account_id}/{template_id}` (section 4.3): sends one email from a stored template.
  *
- * In: `Authorization: Bearer` with an access token or an API key, `Content-Type: application/json`, the body of section 2.2, optionally
- * `Idempotency-Key`. Out: 200 once the message is committed and flushed, with `messageId` and `suppressedRecipients`;
- * `Idempotency-Replayed: true` where an earlier request with the key was accepted. Else the errors of section 7, by the
- * first check that applies: 1 token, 2 account and permission, 3 suspension, 4 idempotency key, 5 template, 6 body, 7 sender,
- * 8 personalization, 9 suppression, 10 commit. The first three are decided before the body is read, so that strangers
- * cannot make the service keep bodies.
+ * In: `Authorization: Bearer` with an access token or an API key, `Content-Type: application/json`, the body of section
+ * 2.2, optionally `Idempotency-Key`. Out: 200 once the message is committed and flushed, with `messageId` and
+ * `suppressedRecipients`; `Idempotency-Replayed: true` if an earlier request with the key was accepted.
+ *
+ * Otherwise an error of section 7, from the first check that fails: 1 token, 2 account and permission, 3 suspension, 4
+ * idempotency key, 5 template, 6 body, 7 sender, 8 personalization, 9 suppression, 10 commit. The first three run
+ * before the body is read, so strangers can't make the service buffer bodies.
  */
 export function registerSendEmailRoute(http: Http, parts: SendRouteDependencies): void {
   const name = `${prefix}:accountId/:templateId`;
@@ -72,7 +73,7 @@ function isPlain(encoding: string | undefined): boolean {
   return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
 }
 
-/** Node joins fields of one name by a comma, which a key may hold too. */
+/** Node joins repeated headers with a comma, which a key may also contain. */
 function keyOf(request: IncomingMessage): string | string[] | undefined {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string' || !key.includes(',')) return key;
@@ -80,7 +81,7 @@ function keyOf(request: IncomingMessage): string | string[] | undefined {
   return fields?.length === 1 ? key : fields;
 }
 
-/** The ids as the path has them; both empty where one is, or holds a slash. A trailing slash changes nothing. */
+/** Ids from the path; both empty if either is empty or contains a slash. A trailing slash is ignored. */
 function readIds(target: string): readonly [accountText: string, templateText: string] {
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
@@ -92,7 +93,10 @@ function readIds(target: string): readonly [accountText: string, templateText: s
   return [decode(account), decode(template)];
 }
 
-/** Of a target in absolute form (RFC 9112 section 3.2.2), or that spells the prefix in another way (RFC 3986 section 6.2.2.2). */
+/**
+ * Handles targets in absolute form (RFC 9112 section 3.2.2) or with a differently encoded prefix (RFC 3986 section
+ * 6.2.2.2).
+ */
 function afterPrefix(path: string): string {
   const local = path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
   return local

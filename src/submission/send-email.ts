@@ -25,7 +25,7 @@ import { readBodyJson, unusableBody } from './read-body-json.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** What the checks need of a template in the form that it is rendered from. */
+/** Template data the checks need, in rendered form. */
 interface SendableTemplate {
   readonly compiled: CompiledTemplate;
   readonly size: SizeBounds;
@@ -40,10 +40,10 @@ export interface SendDependencies extends CommitDependencies {
   readonly usage: RecentTemplateUsage;
 }
 
-/** A request of the send operation whose caller and account have passed checks 1 to 3. */
+/** A send request that passed checks 1 to 3. */
 export interface AdmittedRequest {
   readonly admission: SendAdmission;
-  /** As the path has it. */
+  /** Template id from the path. */
   readonly templateText: string;
   readonly contentType: string | undefined;
   readonly idempotencyKey: string | string[] | undefined;
@@ -51,9 +51,9 @@ export interface AdmittedRequest {
 }
 
 /**
- * Checks 4 to 10 of the send operation in their order; the first that applies decides the answer. The key (4) is looked
- * up where it is stored (10): a request that is accepted pays no query for it, and one that is refused on the way is
- * looked up before the refusal is answered, so that a replay or a mismatch comes first all the same.
+ * Checks 4 to 10 of the send operation; the first that fails decides the response. The key (4) is checked by the commit
+ * (10) so that accepted requests need no extra query. Refused requests look it up before responding, so a replay or
+ * mismatch still takes precedence.
  */
 export async function sendEmail(
   dependencies: SendDependencies,
@@ -122,7 +122,7 @@ async function sendNew(
   return receipt;
 }
 
-/** What is not stored counts for nothing, save where it is open whether it was (503). */
+/** Messages that aren't stored don't count, unless the outcome is unknown (503). */
 async function commitWithinQuota(
   dependencies: SendDependencies,
   quota: Quota,
@@ -146,7 +146,7 @@ function unknownTemplate(): Fault {
   });
 }
 
-/** The answers of checks 5 to 9, and that of a quota, which stands between 8 and 9. */
+/** Faults of checks 5 to 9, and the quota fault, which comes between 8 and 9. */
 const refusals: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'INVALID_ID',
   'VALIDATION_FAILED',

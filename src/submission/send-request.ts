@@ -1,13 +1,13 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { TemplateOverride } from '../template/parse-override.ts';
 
-/** A subject line or preview text of a request: as sent, and as parsed. */
+/** A subject line or preview text from a request, raw and parsed. */
 export interface SubjectOverride {
   readonly text: string;
   readonly parsed: TemplateOverride;
 }
 
-/** A body of the send operation that passed validation, its defaults of section 2.2 not yet filled in. */
+/** A validated send body, before the defaults of section 2.2 are applied. */
 export interface ParsedSendRequest {
   readonly to: EmailAddress;
   readonly cc: readonly EmailAddress[];

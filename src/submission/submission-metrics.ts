@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FaultCode } from '../foundation/errors.ts';
 
-/** What the send operation counts, for `/metrics`. */
+/** Send operation metrics for `/metrics`. */
 export class SubmissionMetrics {
   readonly #accepted: Counter;
   readonly #refused: Counter<'error'>;
   readonly #seconds: Histogram;
   readonly #batch: Histogram;
 
-  /** @param waiting how many requests wait for a commit now */
+  /** @param waiting returns how many requests wait for a commit */
   constructor(registry: Registry, waiting: () => number) {
     const registers = [registry];
     this.#accepted = new Counter({
@@ -44,7 +44,7 @@ export class SubmissionMetrics {
     });
   }
 
-  /** @param milliseconds from the request's first byte to its answer */
+  /** @param milliseconds from the first byte of the request to the response */
   accepted(milliseconds: number): void {
     this.#accepted.inc();
     this.#seconds.observe(milliseconds / 1000);

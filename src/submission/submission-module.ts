@@ -30,20 +30,20 @@ export interface SubmissionDependencies {
   readonly accounts: AccountDirectory;
   readonly senders: SenderDirectory;
   readonly templates: SendDependencies['templates'];
-  /** Told after each commit which accounts have new messages. */
+  /** Called after each commit with the accounts that have new messages. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
 }
 
-/** The send operation as the rest of the service sees it. */
+/** The send operation for the rest of the service. */
 export interface Submission {
   registerRoutes(http: Http): void;
   /**
-   * Stores a message that was checked elsewhere.
-   * @throws Fault QUOTA_EXCEEDED where its account may send no more now
+   * Stores an already validated message.
+   * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
    */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /**
-   * Sends a message of the service itself, with the same checks and commit as one of a caller; transactional where the
+   * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
    * account has the add-on.
    * @throws Fault as the send operation does
    */
@@ -52,19 +52,19 @@ export interface Submission {
     templateId: string,
     message: ServiceMessage,
   ): Promise<Receipt>;
-  /** Makes this week's partitions and goes on with the upkeep. */
+  /** Creates this week's partitions and starts upkeep. */
   start(): Promise<void>;
-  /** Waits for what is being accepted, then lets go of the connections. To be called when HTTP is closed. */
+  /** Waits for pending accepts, then closes connections. Call after HTTP has closed. */
   stop(): Promise<void>;
 }
 
-/** A message of the service itself. */
+/** A message sent by the service itself. */
 interface ServiceMessage {
-  /** Idempotency key: of attempts with the same one, one sends. */
+  /** Idempotency key; only one attempt per key is sent. */
   readonly key: string;
   readonly from: { readonly address: string; readonly name: string | undefined };
   readonly toAddress: string;
-  /** False: it is worth nothing after the template's freshness window. */
+  /** False if it is worthless after the template's freshness window. */
   readonly deliverWhenDelayed: boolean;
   readonly values: Readonly<Record<string, string>>;
 }
@@ -86,13 +86,12 @@ function bodyOf(
   };
 }
 
-/** What messages of the service itself say of who sent them. */
+/** Client id recorded for the service's own messages. */
 const serviceClientId = 'signalpost' as ClientId;
 
-/** Connects the parts of the send operation with each other. */
 export function createSubmission(dependencies: SubmissionDependencies): Submission {
   const { database, log } = dependencies;
-  // Batches and rows that are tried by themselves: one that waits for a lock holds up no other.
+  // Separate connections for batches and for rows retried individually, so that waiting for a lock holds up no other.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
   const acceptor = new Acceptor({
     store,

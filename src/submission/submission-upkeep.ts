@@ -13,11 +13,11 @@ interface UpkeepDependencies {
   readonly log: Log;
 }
 
-/** Keeps partitions ahead of the time and old idempotency keys away: at the start and every hour. */
+/** Creates upcoming partitions and removes old idempotency keys, at startup and every hour. */
 export class SubmissionUpkeep {
   readonly #dependencies: UpkeepDependencies;
   readonly #task = new PeriodicTask(hourMs, () => this.#run(), {
-    // Soon, since messages must not meet a week without its partition.
+    // Retry soon, so that no week starts without its partition.
     retryMs: minuteMs,
     onError: (error) =>
       this.#dependencies.log.warn(
@@ -30,7 +30,7 @@ export class SubmissionUpkeep {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves once the partitions of this week are there, or at once where the database is away. */
+  /** Resolves once this week's partitions exist, or at once if the database is unavailable. */
   start(): Promise<void> {
     this.#task.start();
     return this.#task.runNow();

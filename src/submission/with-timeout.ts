@@ -1,12 +1,11 @@
 import { Fault } from '../foundation/errors.ts';
 
-/** How long a request waits for something to be looked up. */
+/** How long a request waits for a lookup. */
 const defaultTimeoutMs = 4_000;
 
 /**
- * A look-up whose answer is waited for, but not for ever: a database that neither answers nor breaks its connections
- * would otherwise keep the caller waiting with it.
- * @throws Fault IO_EXCEPTION past the time
+ * Limits the wait for a lookup, so that a database that hangs without closing its connections doesn't hang the caller.
+ * @throws Fault IO_EXCEPTION on timeout
  */
 export async function withTimeout<Value>(
   lookup: Promise<Value>,

@@ -15,7 +15,7 @@ import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** An event is tried for so long; an endpoint that failed for so long is paused. */
+/** How long an event is retried, and how long an endpoint may fail before it is paused. */
 const maxFailureMs = 3 * dayMs;
 
 export interface DeliverWebhooksDependencies {
@@ -25,7 +25,7 @@ export interface DeliverWebhooksDependencies {
   readonly clock: Clock;
 }
 
-/** A job: the events of one message that wait for one endpoint. */
+/** A job: one message's pending events for one endpoint. */
 export interface WebhookJob {
   readonly accountId: AccountId;
   readonly endpointId: string;
@@ -33,8 +33,8 @@ export interface WebhookJob {
 }
 
 /**
- * Delivers what waits for an endpoint of one message, one after the other. Nothing is sent before what comes before it.
- * @throws where an event was not taken, so that the job comes again later
+ * Delivers one message's pending events to an endpoint, strictly in order.
+ * @throws if an event was not accepted, so the job is retried later
  */
 export async function deliverWebhooks(
   dependencies: DeliverWebhooksDependencies,
@@ -55,15 +55,14 @@ export async function deliverWebhooks(
       await releaseClaims(kysely, accountId, endpointId, claimed);
     }
     if (next === 'leave') return;
-    // A job that was made by a resumption meanwhile found all of it claimed and ended.
+    // A job created by a resume may have found every event claimed and exited.
     if (next === 'paused' && (await isPaused(dependencies, job))) return;
   }
 }
 
-/** Whether the next event may follow, the endpoint takes nothing now, or somebody else goes on. */
 type NextStep = 'go on' | 'paused' | 'leave';
 
-/** True also where the endpoint is gone. */
+/** Also true if the endpoint was removed. */
 async function isPaused(
   { database, box }: DeliverWebhooksDependencies,
   { accountId, endpointId }: WebhookJob,
@@ -73,8 +72,8 @@ async function isPaused(
 }
 
 /**
- * @returns `paused` where the endpoint takes nothing now: its events wait for it to be resumed, which makes jobs anew; `leave`
- *   where the claim is another job's by now
+ * @returns `paused` if the endpoint is paused (resuming it creates new jobs), `leave` if another job now holds the
+ *   claim
  */
 async function deliverOne(
   dependencies: DeliverWebhooksDependencies,
@@ -101,12 +100,12 @@ async function deliverOne(
     answer: text,
   });
   await recordEndpointHealth(kysely, accountId, endpointId, succeeded);
-  // Another job delivers what comes now, in its order.
+  // Another job now delivers the rest, in order.
   if (!stillClaimed) return 'leave';
   if (succeeded) return 'go on';
   const failedLong =
     endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > maxFailureMs;
-  // RFC 9110 section 15.5.11: 410 says that nobody wants this any more.
+  // RFC 9110 section 15.5.11: 410 means the endpoint is permanently gone.
   if (status === 410 || failedLong) {
     const reason = status === 410 ? 'it answered 410 Gone' : 'it took nothing for 3 days';
     await pauseEndpoint(kysely, accountId, endpointId, reason);
@@ -116,7 +115,7 @@ async function deliverOne(
   return 'go on';
 }
 
-/** The body (Standard Webhooks: type, timestamp, data). */
+/** Request body (Standard Webhooks: type, timestamp, data). */
 function bodyOf(delivery: PendingDelivery, messageId: MessageId): string {
   return JSON.stringify({
     type: eventKinds[delivery.kind].webhook,

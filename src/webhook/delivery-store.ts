@@ -7,7 +7,7 @@ import { recipientAddress } from '../message/message-sql.ts';
 
 type Kysely = Database['kysely'];
 
-/** An event that an endpoint is to hear of, with what its body says. */
+/** A pending event for an endpoint, with the contents of its body. */
 export interface PendingDelivery {
   readonly eventId: string;
   readonly kind: WebhookKind;
@@ -15,21 +15,21 @@ export interface PendingDelivery {
   readonly at: Date;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly attempts: number;
-  /** Milliseconds since it is to be delivered. */
+  /** Milliseconds since it was due. */
   readonly age: number;
   readonly templateId: string | null;
   readonly tag: string | null;
   readonly externalId: string | null;
-  /** Null: erased. */
+  /** Null once erased. */
   readonly address: string | null;
-  /** Names the claim: what is written without it changes nothing. */
+  /** Identifies the claim. Writes that don't match it change nothing. */
   readonly claim: string;
 }
 
 /**
- * Jobs are named by endpoint and message, and one delivers all that waits of its message. Their flag names the account, so
- * that workers can share themselves between accounts.
- * @param mode whether a job that waits after a failure goes on waiting (`preserve_run_at`) or runs now (`replace`)
+ * Jobs are keyed by endpoint and message, and one job delivers all pending events of its message. The flag is the
+ * account, so workers can be shared fairly between accounts.
+ * @param mode whether a job waiting for a retry keeps its time (`preserve_run_at`) or runs now (`replace`)
  */
 const addJobs = (mode: 'preserve_run_at' | 'replace', priority = sql`0`) => sql`
   graphile_worker.add_job('webhook',
@@ -37,10 +37,13 @@ const addJobs = (mode: 'preserve_run_at' | 'replace', priority = sql`0`) => sql`
     job_key => d.account_id || ' ' || d.endpoint_id || ' ' || d.message_id, job_key_mode => ${sql.lit(mode)}, max_attempts => 25,
     flags => array['account ' || d.account_id], priority => ${priority})`;
 
-/** Events that wait in an account with a long backlog: its jobs come after those of the others, and are not searched for them. */
+/**
+ * Pending events above which an account has a long backlog. Its jobs get lower priority so they don't delay other
+ * accounts.
+ */
 const longBacklog = 1_000;
 
-/** Writes a window's events for the endpoints that ask for them, and the jobs that deliver them, in one commit. */
+/** Writes a window's events for subscribed endpoints and their delivery jobs in one commit. */
 export async function enqueueWindow(
   transaction: Kysely,
   { from, until }: FeedWindow,
@@ -70,12 +73,12 @@ export async function enqueueWindow(
     join backlog b on b.account_id = d.account_id`.execute(transaction);
 }
 
-/** Events that one claim takes; each may take as long as a request. */
+/** Max events per claim; each may take as long as a request timeout. */
 const maxClaimed = 8;
 
 /**
- * Takes the next events of one message that wait for an endpoint, in order, so that no other job delivers beside this one.
- * Empty where nothing waits or another job is at it.
+ * Claims the next pending events of one message for an endpoint, in order, so no other job delivers them concurrently.
+ * Empty if nothing is pending or another job holds the claim.
  */
 export async function claimPending(
   kysely: Kysely,
@@ -104,7 +107,7 @@ export async function claimPending(
   return rows;
 }
 
-/** Gives back what was claimed and not tried, unless another job has claimed it since. */
+/** Releases claimed events that were not tried, unless another job has claimed them since. */
 export async function releaseClaims(
   kysely: Kysely,
   accountId: AccountId,
@@ -121,8 +124,9 @@ export async function releaseClaims(
 }
 
 /**
- * Notes an attempt with its request and answer, which may repeat it; neither where the person was erased meanwhile.
- * @returns false where another job has claimed the event since: its word counts
+ * Records an attempt with its request and response, which may contain personal data; both are omitted if the recipient
+ * was erased meanwhile.
+ * @returns false if another job has claimed the event since; that job's result counts
  */
 export async function recordDeliveryAttempt(
   kysely: Kysely,
@@ -151,7 +155,7 @@ export async function recordDeliveryAttempt(
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
-/** A line of an endpoint's log. */
+/** An entry in an endpoint's log. */
 export interface LoggedDelivery {
   readonly eventId: string;
   readonly messageId: MessageId;
@@ -160,15 +164,18 @@ export interface LoggedDelivery {
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly lastAt: Date | null;
-  /** 0: no answer came. */
+  /** 0 means no response. */
   readonly lastStatus: number | null;
   readonly lastRequest: string | null;
   readonly lastAnswer: string | null;
-  /** For the next page. */
+  /** Cursor for the next page. */
   readonly place: string;
 }
 
-/** An endpoint's log, newest first. The state is written into the statement, so that the index of the few that are not delivered serves it. */
+/**
+ * An endpoint's log, newest first. The state is a literal in the SQL so that the planner can use the partial index on
+ * undelivered events.
+ */
 export async function readLog(
   kysely: Kysely,
   accountId: AccountId,
@@ -190,7 +197,7 @@ export async function readLog(
   return rows;
 }
 
-/** Delivers one event again. @returns how many there are */
+/** Replays one event. @returns how many were replayed */
 export async function replayDelivery(
   kysely: Kysely,
   accountId: AccountId,
@@ -205,16 +212,16 @@ export async function replayDelivery(
   );
 }
 
-/** A stretch of an endpoint's log, by places: those after the first up to the last. */
+/** A range of an endpoint's log: after the first place, up to and including the last. */
 export interface LogRange {
   readonly after: string;
   readonly upTo: string;
 }
 
-/** Lines of the log that one statement looks at: there may be millions. */
+/** Log entries per statement, since a log can have millions. */
 const rangeSize = 2_000;
 
-/** The stretches of an endpoint's log as it is now, in order. */
+/** Splits an endpoint's current log into ranges, in order. */
 export async function* logRanges(
   kysely: Kysely,
   accountId: AccountId,
@@ -235,7 +242,7 @@ export async function* logRanges(
   }
 }
 
-/** Delivers again what happened in a time, as far as it stands in a stretch of the log. @returns how many events */
+/** Replays events of a time span within one range of the log. @returns the number of events */
 export async function replayRange(
   kysely: Kysely,
   accountId: AccountId,
@@ -251,7 +258,7 @@ export async function replayRange(
   );
 }
 
-/** Makes jobs of what waited while an endpoint was paused. @returns how many events */
+/** Creates jobs for events that were pending while an endpoint was paused. @returns the number of events */
 export async function enqueuePending(
   kysely: Kysely,
   accountId: AccountId,
@@ -266,8 +273,8 @@ export async function enqueuePending(
 }
 
 /**
- * Makes jobs of what a process had claimed that ended without a word: its own jobs stay locked for hours.
- * @returns how many events
+ * Creates jobs for events claimed by a process that died, since its own jobs stay locked for hours.
+ * @returns the number of events
  */
 export async function enqueueAbandoned(
   kysely: Kysely,
@@ -282,7 +289,10 @@ export async function enqueueAbandoned(
   );
 }
 
-/** Changes lines of an endpoint's log and makes jobs of them: many at once come after what happens now. @returns how many lines */
+/**
+ * Updates log entries and creates jobs for them. Bulk jobs get lower priority than live events. @returns the number of
+ * entries
+ */
 async function enqueue(
   kysely: Kysely,
   { accountId, endpointId }: { readonly accountId: AccountId; readonly endpointId: string },
@@ -303,7 +313,7 @@ async function enqueue(
   return rows[0]?.count ?? 0;
 }
 
-/** Takes old lines of the log away; what waits stays. */
+/** Removes old log entries; pending ones are kept. */
 export async function removeOldDeliveries(kysely: Kysely): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`

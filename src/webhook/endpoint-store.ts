@@ -7,33 +7,33 @@ import { newWebhookSecret } from './sign-webhook.ts';
 
 type Kysely = Database['kysely'];
 
-/** An endpoint as people see it; its secrets are shown only when they are made. */
+/** An endpoint as shown to users. Secrets are shown only on creation. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
   readonly kinds: readonly WebhookKind[];
-  /** Since when no request succeeded; null: the last one did. */
+  /** When requests started failing; null if the last one succeeded. */
   readonly failingSince: Date | null;
   readonly pausedAt: Date | null;
   readonly pausedReason: string | null;
-  /** Until when the secret before the present one signs too. */
+  /** Until when the previous secret also signs. */
   readonly previousUntil: Date | null;
   readonly createdAt: Date;
 }
 
-/** What sending needs of an endpoint. */
+/** Endpoint details needed for sending. */
 export interface SendableEndpoint {
   readonly url: string;
   readonly paused: boolean;
   readonly failingSince: Date | null;
-  /** The present secret, and the one before it while it counts. */
+  /** The current secret, plus the previous one while it is valid. */
   readonly secrets: readonly string[];
 }
 
 const columns = sql`id, url, kinds, failing_since as "failingSince", paused_at as "pausedAt",
   paused_reason as "pausedReason", previous_until as "previousUntil", created_at as "createdAt"`;
 
-/** Adds an endpoint. @returns its id and its secret, which is not shown again */
+/** Adds an endpoint. @returns its id and its secret, which can't be shown again */
 export async function addEndpoint(
   kysely: Kysely,
   box: SecretBox,
@@ -50,7 +50,7 @@ export async function addEndpoint(
   return { id, secret };
 }
 
-/** Changes where an endpoint is and what it hears. @returns false where there is none */
+/** Changes an endpoint's URL and events. @returns false if not found */
 export async function changeEndpoint(
   kysely: Kysely,
   accountId: AccountId,
@@ -63,7 +63,7 @@ export async function changeEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Takes an endpoint and its log away. @returns false where there is none */
+/** Removes an endpoint and its log. @returns false if not found */
 export async function removeEndpoint(
   kysely: Kysely,
   accountId: AccountId,
@@ -86,8 +86,8 @@ export async function listEndpoints(
 }
 
 /**
- * Gives an endpoint a new secret; for a day requests carry signatures of both, so that its receiver can change over.
- * @returns the new secret, or undefined where there is no such endpoint
+ * Rotates an endpoint's secret. For one day, requests carry signatures from both secrets so the receiver can switch.
+ * @returns the new secret, or undefined if the endpoint is not found
  */
 export async function rotateEndpointSecret(
   kysely: Kysely,
@@ -126,7 +126,7 @@ export async function readSendableEndpoint(
   return { url, paused, failingSince, secrets: sealed.map((bytes) => box.open(bytes)) };
 }
 
-/** Notes whether the endpoint's last request succeeded. */
+/** Records whether the endpoint's last request succeeded. */
 export async function recordEndpointHealth(
   kysely: Kysely,
   accountId: AccountId,
@@ -141,7 +141,7 @@ export async function recordEndpointHealth(
   );
 }
 
-/** Stops deliveries to an endpoint; events go on to be kept for it. */
+/** Pauses deliveries to an endpoint. New events are still queued for it. */
 export async function pauseEndpoint(
   kysely: Kysely,
   accountId: AccountId,
@@ -154,7 +154,7 @@ export async function pauseEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Lets deliveries go on. The caller enqueues what waited. */
+/** Unpauses an endpoint. The caller must enqueue the pending events. */
 export async function unpauseEndpoint(
   kysely: Kysely,
   accountId: AccountId,
@@ -166,7 +166,7 @@ export async function unpauseEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Endpoints of all accounts that are delivered to. */
+/** Active endpoints of all accounts. */
 export async function listActiveEndpoints(
   kysely: Kysely,
 ): Promise<{ readonly accountId: AccountId; readonly id: string }[]> {
@@ -177,7 +177,7 @@ export async function listActiveEndpoints(
   return rows;
 }
 
-/** True where any account has an endpoint. */
+/** True if any account has an endpoint. */
 export async function hasAnyEndpoint(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{
     found: boolean;

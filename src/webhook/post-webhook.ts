@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 
-/** What an endpoint answered; status 0: it gave no answer, and `text` says why. */
+/** Response from an endpoint. Status 0 means no response; `text` then says why. */
 export interface WebhookResponse {
   readonly status: number;
-  /** The beginning of the answer's body. */
+  /** Start of the response body. */
   readonly text: string;
 }
 
@@ -15,9 +15,8 @@ const timeoutMs = 15_000;
 const maxResponseCharacters = 1_000;
 
 /**
- * Posts a body to an endpoint. The address that is connected to is the very one that was checked, so a name that changes
- * its mind in between leads nowhere else; redirects are not followed; the answer is read in part only. Never throws for
- * what the outside does.
+ * Posts a body to an endpoint. Connects to the exact address that was checked, which prevents DNS rebinding; doesn't
+ * follow redirects and limits how much of the response it reads. Never throws for remote failures.
  */
 export async function postWebhook(
   url: string,
@@ -38,7 +37,7 @@ export async function postWebhook(
   }
 }
 
-/** Why an address may not be asked, as far as it shows before its name is looked up. */
+/** Why a URL is not allowed, as far as known before the DNS lookup. */
 function findUrlProblem(target: URL, networks: PublicNetworks): string | undefined {
   if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'only https is asked';
   if (target.username !== '' || target.password !== '') return 'an address holds no credentials';

@@ -3,8 +3,8 @@ import { enqueueAbandoned } from './delivery-store.ts';
 import { listActiveEndpoints } from './endpoint-store.ts';
 
 /**
- * Lets deliveries go on that a process had begun when it was killed. Their claims end after some minutes; the jobs that made
- * them stay locked for hours, so they get new ones. Safe on any number of nodes at once.
+ * Resumes deliveries that a killed process had started. Claims expire after minutes but the jobs stay locked for hours,
+ * so they get new jobs. Safe on any number of nodes at once.
  */
 export async function resumeAbandoned(kysely: Database['kysely']): Promise<void> {
   for (const { accountId, id } of await listActiveEndpoints(kysely))

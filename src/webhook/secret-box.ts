@@ -8,7 +8,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const purpose = 'webhook secrets';
 
-/** For a rotation of the master key. */
+/** Columns to re-encrypt when the master key is rotated. */
 export const sealedWebhookSecrets: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
   (column) => ({
     purpose,
@@ -20,7 +20,7 @@ export const sealedWebhookSecrets: readonly SealedColumn[] = ['secret', 'previou
   }),
 );
 
-/** Encrypts secrets for the database: AES-256-GCM with a random nonce in front (NIST SP 800-38D). */
+/** Encrypts secrets for the database with AES-256-GCM, prefixed with a random nonce (NIST SP 800-38D). */
 export class SecretBox {
   readonly #keys: PurposeKeys;
 
@@ -32,7 +32,7 @@ export class SecretBox {
     return encrypt(this.#keys.current, Buffer.from(secret));
   }
 
-  /** @throws where the bytes were not sealed with a key of this installation */
+  /** @throws if the bytes were not sealed with one of this installation's keys */
   open(bytes: Buffer): string {
     return openWithAny(this.#keys, (key) => decrypt(key, bytes)).toString('utf8');
   }

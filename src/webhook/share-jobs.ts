@@ -2,16 +2,15 @@ import { EventEmitter } from 'node:events';
 import type { WorkerEvents } from 'graphile-worker';
 import { FairCapacity } from '../foundation/fair-capacity.ts';
 
-/** A worker that never says what came of its search holds up the others no longer than this. */
+/** How long a worker that never reports its search result can block the others. */
 const maxSearchMs = 10_000;
 
 /**
- * Shares the workers of a process between accounts: jobs carry their account as a flag, and a worker that looks for a job
- * passes over the accounts that have their share. Workers look one after the other, so that each knows what the one before
- * it found; else all that are idle would take jobs of one account at once.
+ * Shares a process's workers fairly between accounts: jobs are flagged with their account, and workers skip accounts at
+ * their share. Searches run one at a time, so that idle workers don't all take jobs from the same account.
  */
 export class JobShares {
-  /** To be given to the runner. */
+  /** Pass this to the runner. */
   readonly events: WorkerEvents = new EventEmitter();
   readonly #places: FairCapacity;
   readonly #waiting: (() => void)[] = [];
@@ -29,7 +28,7 @@ export class JobShares {
     this.events.on('job:complete', ({ job }) => this.#places.release(accountIn(job.payload)));
   }
 
-  /** What a worker that looks for a job passes over; resolves when it is its turn to look. */
+  /** Accounts for a searching worker to skip; resolves when it is this worker's turn to search. */
   readonly forbiddenFlags = async (): Promise<string[]> => {
     if (this.#searching) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#searching = true;
@@ -43,13 +42,12 @@ export class JobShares {
     this.#searching = false;
     const next = this.#waiting.shift();
     if (next === undefined) return;
-    // Nobody else may begin before the next one does.
+    // Keep the turn reserved until the next worker starts.
     this.#searching = true;
     next();
   }
 }
 
-/** As the jobs are marked. */
 function flagOf(account: string): string {
   return `account ${account}`;
 }

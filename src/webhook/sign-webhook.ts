@@ -3,14 +3,14 @@ import { createHmac, randomBytes } from 'node:crypto';
 const prefix = 'whsec_';
 const secretBytes = 32;
 
-/** A new secret, in the form that Standard Webhooks gives it: `whsec_` and base64. */
+/** A new secret in Standard Webhooks format: `whsec_` plus base64. */
 export function newWebhookSecret(): string {
   return prefix + randomBytes(secretBytes).toString('base64');
 }
 
 /**
- * The headers that sign a request (Standard Webhooks 1.0): the id stays the same on every attempt, so that a receiver can
- * tell a repetition; with several secrets the header holds a signature for each, so that keys can be rotated.
+ * Signature headers for a request (Standard Webhooks 1.0). The id is the same on every attempt so receivers can
+ * deduplicate; each secret adds a signature so keys can be rotated.
  * @param timestamp seconds since the epoch
  */
 export function signWebhook(

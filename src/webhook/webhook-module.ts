@@ -22,12 +22,12 @@ import { resumeAbandoned } from './resume-abandoned.ts';
 import { SecretBox } from './secret-box.ts';
 import { JobShares } from './share-jobs.ts';
 
-/** Of its place in `feed_cursor`. */
+/** Name of its row in `feed_cursor`. */
 export const webhookFollowerName = 'webhook';
 
-/** Jobs that a process runs at once: most of their time goes by at endpoints. */
+/** Concurrent jobs per process; they spend most of their time waiting for endpoints. */
 const concurrency = 16;
-/** Connections that find and end them. */
+/** Database connections used to fetch and complete jobs. */
 const jobConnections = 6;
 const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
@@ -37,31 +37,31 @@ export interface WebhookDependencies {
   readonly log: Log;
   readonly key: MasterKey;
   readonly clock: Clock;
-  /** Networks that may be asked although they are not public. */
+  /** Non-public networks that endpoints may use. */
   readonly allowedNetworks: readonly string[];
 }
 
-/** Webhooks as the rest of the service sees them. */
+/** Webhooks API for the rest of the service. */
 export interface Webhooks {
-  /** For the stores of endpoints, which hold secrets. */
+  /** For endpoint stores, which hold secrets. */
   readonly box: SecretBox;
   readonly networks: PublicNetworks;
   readonly follower: Follower;
-  /** Begins to deliver where any account has an endpoint; else with the first event of one. */
+  /** Starts delivering if any account has an endpoint, otherwise when the first endpoint gets an event. */
   start(): Promise<void>;
-  /** Finishes the requests under way. */
+  /** Waits for requests in flight. */
   stop(): Promise<void>;
   /**
-   * Lets a paused endpoint's events go.
-   * @param commitWith what is committed with it
-   * @returns false where there is no such endpoint
+   * Resumes a paused endpoint.
+   * @param commitWith work to commit in the same transaction
+   * @returns false if the endpoint is not found
    */
   resume(accountId: AccountId, endpointId: string, commitWith?: CommitWith): Promise<boolean>;
   /**
-   * Delivers again: one event, or all of a time. Those of a time go stretch by stretch, each committed by itself; where it
-   * breaks off, asking once more does the rest.
-   * @param commitWith what is committed at its end, told how many events there are
-   * @returns how many events
+   * Replays one event or all events in a time range. A range is committed in chunks; if interrupted, calling again
+   * completes the rest.
+   * @param commitWith work to commit at the end; receives the number of events
+   * @returns the number of events
    */
   replay: (
     accountId: AccountId,
@@ -71,7 +71,7 @@ export interface Webhooks {
   ) => Promise<number>;
 }
 
-/** Connects the parts of webhooks; the jobs run on a few connections of their own. */
+/** Wires up webhooks. Jobs use a few connections of their own. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { database, log } = dependencies;
   const box = new SecretBox(dependencies.key);
@@ -131,7 +131,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const ensureJobs = (): Promise<void> => {
     jobs ??= startJobs().catch(async (error: unknown) => {
       jobs = undefined;
-      // The next try opens connections of its own.
+      // The next attempt opens its own connections.
       await jobDatabase?.close().catch(() => undefined);
       throw error;
     });

@@ -51,6 +51,6 @@ test('a message that waits for the pace of its receiver says who asked for it, w
       await run('queue', 'list', '--account', direct.shop.id),
       /^gmail\.test\t2 waiting\tnext \d{4}-/m,
     );
-    assert.match(await run('destination', 'list'), /^google\t.*asked for less at .*4\.7\.28/m);
+    assert.match(await run('destination', 'list'), /^google\t.*throttled at .*4\.7\.28/m);
   });
 });
