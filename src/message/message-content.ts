@@ -35,6 +35,18 @@ export interface MessageContent<Value extends string | null = string> {
   readonly values: Readonly<Record<string, Value>>;
 }
 
+/** What each member holds: a retention rule erases texts and values before addresses. */
+export const contentMemberKinds = {
+  to: 'address',
+  cc: 'address',
+  suppressedCc: 'address',
+  from: 'address',
+  replyTo: 'address',
+  subjectLine: 'text',
+  previewText: 'text',
+  values: 'values',
+} as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
+
 /** Content as the database has it; values that were erased are null. */
 export type StoredContent = MessageContent<string | null>;
 
