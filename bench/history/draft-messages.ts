@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { StoredEventKind } from '../../src/message/event-kinds.ts';
 import { accountPlaces, type HistoryPlan } from './history-plan.ts';
 
 type Kysely = Database['kysely'];
@@ -73,8 +74,8 @@ export async function draftMessages(
   await sql`analyze draft, draft_event`.execute(transaction);
 }
 
-interface EventDraft {
-  readonly kind: string;
+interface DraftedEvent {
+  readonly kind: StoredEventKind;
   readonly when: string;
   /** After acceptance for 'deferred', after the outcome for all that follows it. */
   readonly at: string;
@@ -136,8 +137,8 @@ const drafts = (
       at: "done_at + interval '3 s'",
       class: 'scanner',
     },
-  ] satisfies EventDraft[]
-).map((draft: EventDraft) => {
+  ] satisfies DraftedEvent[]
+).map((draft: DraftedEvent) => {
   const { kind, when, at, recipient = null, place = 0 } = draft;
   return sql`
     select n, ${sql.lit(kind)} as kind, (${sql.raw(at)}) as at, ${sql.lit(recipient)}::smallint as recipient,

@@ -35,8 +35,25 @@ export interface MessageContent<Value extends string | null = string> {
   readonly values: Readonly<Record<string, Value>>;
 }
 
+/** What each member holds: a retention rule erases texts and values before addresses. */
+export const contentMemberKinds = {
+  to: 'address',
+  cc: 'address',
+  suppressedCc: 'address',
+  from: 'address',
+  replyTo: 'address',
+  subjectLine: 'text',
+  previewText: 'text',
+  values: 'values',
+} as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
+
 /** Content as the database has it; values that were erased are null. */
 export type StoredContent = MessageContent<string | null>;
+
+/** Every member, so that the compiler names who leaves one out; JSON leaves out what is undefined. */
+export type ContentMembers = {
+  readonly [Name in keyof Required<MessageContent>]: MessageContent[Name] | undefined;
+} & MessageContent;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -45,19 +62,17 @@ export function readContent(stored: unknown): MessageContent | undefined {
   if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
   const { from, values } = stored;
   if (!isFields(from) || typeof from.address !== 'string') return undefined;
-  return {
+  const content: ContentMembers = {
     to: stored.to as EmailAddress,
-    ...addresses('cc', stored.cc),
-    ...addresses('suppressedCc', stored.suppressedCc),
-    from: {
-      address: from.address as EmailAddress,
-      ...(typeof from.name === 'string' && { name: from.name }),
-    },
-    ...(typeof stored.replyTo === 'string' && { replyTo: stored.replyTo as EmailAddress }),
-    ...(typeof stored.subjectLine === 'string' && { subjectLine: stored.subjectLine }),
-    ...(typeof stored.previewText === 'string' && { previewText: stored.previewText }),
+    cc: addressesOf(stored.cc),
+    suppressedCc: addressesOf(stored.suppressedCc),
+    from: { address: from.address as EmailAddress, name: textOf(from.name) },
+    replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
+    subjectLine: textOf(stored.subjectLine),
+    previewText: textOf(stored.previewText),
     values: isFields(values) ? onlyTexts(values) : {},
   };
+  return content;
 }
 
 /** In the order in which the queue and events count them: To, then Cc. */
@@ -77,9 +92,13 @@ export function secretFieldsOf(
   return fields.length === 0 ? undefined : fields;
 }
 
-function addresses(name: 'cc' | 'suppressedCc', stored: unknown) {
+function addressesOf(stored: unknown): EmailAddress[] | undefined {
   if (!Array.isArray(stored)) return undefined;
-  return { [name]: stored.filter((item) => typeof item === 'string') as EmailAddress[] };
+  return stored.filter((item) => typeof item === 'string') as EmailAddress[];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function isFields(value: unknown): value is Fields {

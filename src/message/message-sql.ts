@@ -1,5 +1,5 @@
 import type { EventKind } from './event-kinds.ts';
-import type { MessageContent } from './message-content.ts';
+import { contentMemberKinds, type MessageContent } from './message-content.ts';
 
 /**
  * What statements know of `message.content`, as text to put into them. Each is given the name of a row of `message`; none
@@ -65,7 +65,10 @@ export function withValues(message: string, values: string): string {
 
 /** The content with addresses alone: no values, no texts of the request. */
 export function withoutTexts(message: string): string {
-  return `((${message}.content::jsonb - 'subjectLine' - 'previewText') || '{"values":{}}')::json`;
+  const texts = Object.entries(contentMemberKinds)
+    .filter(([, kind]) => kind === 'text')
+    .map(([name]) => ` - '${name}'`);
+  return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}')::json`;
 }
 
 /** Kinds as a list for `in (…)`: written into the statement, so that a partial index that names them serves it. */

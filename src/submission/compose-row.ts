@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
-import type { MessageContent } from '../message/message-content.ts';
+import type { ContentMembers, MessageContent } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
@@ -44,11 +44,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
   };
 }
 
-/** JSON leaves out what is undefined. */
-function contentOf(
-  request: ParsedSendRequest,
-  sender: CheckedSender,
-): { [Name in keyof MessageContent]: MessageContent[Name] | undefined } {
+function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMembers {
   return {
     to: request.to,
     cc: request.cc.length === 0 ? undefined : request.cc,

@@ -19,9 +19,9 @@ const content = {
 } as unknown as MessageContent;
 
 test('content is read as it was stored', () => {
-  assert.deepEqual(readContent(JSON.parse(JSON.stringify(content))), content);
   const { to, from, values } = content;
-  assert.deepEqual(readContent({ to, from, values }), { to, from, values });
+  for (const stored of [content, { to, from, values }, { to, from: { address: to }, values }])
+    assert.equal(JSON.stringify(readContent(stored)), JSON.stringify(stored));
 });
 
 test('recipients are counted from To, then Cc', () => {

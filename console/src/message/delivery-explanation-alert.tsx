@@ -3,19 +3,7 @@ import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
-
-const colors: Readonly<Record<Message['state'], string>> = {
-  queued: 'blue',
-  sending: 'blue',
-  deferred: 'blue',
-  delivered: 'green',
-  bounced: 'red',
-  expired: 'orange',
-  failed: 'red',
-  uncertain: 'grape',
-  suppressed: 'orange',
-  canceled: 'blue',
-};
+import { stateViews } from './message-states.ts';
 
 /** Explains why a message hasn't arrived: state, last reply and next step. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
@@ -24,7 +12,7 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
   const { reply, reason } = parseEventDetail(last?.detail);
   return (
     <Alert
-      color={colors[state]}
+      color={stateViews[state].alert}
       title={text(state === 'delivered' ? 'why.delivered' : 'why.title')}
       role="status"
     >

@@ -2,22 +2,30 @@ import type { Message } from '../api/management.generated.ts';
 
 type MessageState = Message['state'];
 
-/** Each state, in the order in which people choose from them: whether nothing more comes of a message by itself or by hand. */
-const isFinal: Readonly<Record<MessageState, boolean>> = {
-  queued: false,
-  sending: false,
-  deferred: false,
-  delivered: true,
-  bounced: true,
-  expired: true,
-  failed: false,
-  uncertain: false,
-  suppressed: true,
-  canceled: true,
+interface StateView {
+  /** Nothing more comes of a message by itself or by hand. */
+  readonly final: boolean;
+  /** Only repeats the words. */
+  readonly badge: string;
+  readonly alert: string;
+}
+
+/** In the order in which people choose from them. */
+export const stateViews: Readonly<Record<MessageState, StateView>> = {
+  queued: { final: false, badge: 'gray', alert: 'blue' },
+  sending: { final: false, badge: 'blue', alert: 'blue' },
+  deferred: { final: false, badge: 'yellow', alert: 'blue' },
+  delivered: { final: true, badge: 'green', alert: 'green' },
+  bounced: { final: true, badge: 'red', alert: 'red' },
+  expired: { final: true, badge: 'orange', alert: 'orange' },
+  failed: { final: false, badge: 'red', alert: 'red' },
+  uncertain: { final: false, badge: 'grape', alert: 'grape' },
+  suppressed: { final: true, badge: 'orange', alert: 'orange' },
+  canceled: { final: true, badge: 'gray', alert: 'blue' },
 };
 
-export const shownStates = Object.keys(isFinal) as MessageState[];
+export const shownStates = Object.keys(stateViews) as MessageState[];
 
 export function isFinalMessageState(state: MessageState | undefined): boolean {
-  return state !== undefined && isFinal[state];
+  return state !== undefined && stateViews[state].final;
 }
