@@ -278,7 +278,7 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   await operator.put(whole, { name: 'Shop', addOns: [] });
   await visit.open(`${shop.id}`);
   const attention = page.getByRole('region', { name: 'Needs attention' });
-  await attention.getByText(/lacks the transactional add-on/).waitFor();
+  await attention.getByText(/doesn’t have the transactional add-on/).waitFor();
   await visit.open(`${shop.id}/settings`);
   const card = page.getByRole('region', { name: 'Operator controls' });
   const addOn = card.getByRole('switch', { name: 'Transactional add-on' });
