@@ -70,6 +70,8 @@ class Receiver {
   status = 200;
   #held: Promise<void> | undefined;
   letGo = (): void => undefined;
+  /** Kept: a server that closes has no address while requests still come on its open connections. */
+  port = 0;
   readonly #server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => {
@@ -92,6 +94,7 @@ class Receiver {
     const receiver = new Receiver();
     receiver.#server.listen(0, '127.0.0.1');
     await once(receiver.#server, 'listening');
+    receiver.port = (receiver.#server.address() as AddressInfo).port;
     after(() => receiver.#server.close());
     return receiver;
   }
@@ -101,10 +104,6 @@ class Receiver {
     this.#held = new Promise((resolve) => {
       this.letGo = resolve;
     });
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   get url(): string {
