@@ -1,3 +1,4 @@
+import { runChange } from '../change/change-resource.ts';
 import { findDestinationProfile } from '../delivery/shaping/destination-profiles.ts';
 import { formatRate } from '../delivery/shaping/explain-throttle.ts';
 import {
@@ -42,7 +43,7 @@ export async function setDestination(
     );
   return withRunningInstallation(environment, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
-    await database.kysely.transaction().execute(async (transaction) => {
+    await runChange({ database }, undefined, async (transaction) => {
       if (!(await store.override(name, rateOverride, transaction)))
         throw new OperatorError(`Destination ${name} not found; see destination list.`);
       await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });

@@ -3,10 +3,10 @@ import { changeResource, dropResource, ResourceNotFound } from '../change/change
 import { poolsOf } from '../delivery/direct/source-pools.ts';
 import { DnsClient } from '../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../foundation/dns/dns-server.ts';
-import { parseDomainName } from '../foundation/domain-name.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import { createLog } from '../foundation/log.ts';
+import { parseDomainName } from '../foundation/mail-domain.ts';
 import { DkimKeyStore } from '../sender/dkim-key-store.ts';
 import {
   type DomainSettings,

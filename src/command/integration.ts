@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { runChange } from '../change/change-resource.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type ClientId, parseClientId } from '../foundation/ids.ts';
@@ -72,7 +73,7 @@ export async function setIntegration(
   if (Object.keys(settings).length === 0)
     throw new OperatorError('Give --disabled, --pkce or --allowance.');
   return withRunningInstallation(environment, async ({ database }) => {
-    await database.kysely.transaction().execute(async (transaction) => {
+    await runChange({ database }, undefined, async (transaction) => {
       if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
       await recordChange(transaction, 'integration_changed', clientId, { ...settings });
     });
@@ -92,7 +93,7 @@ export async function rotateClientSecretCommand(
   return withRunningInstallation(environment, async ({ database, key }) => {
     const secret = randomBytes(32).toString('base64url');
     const hash = new ClientSecretHasher(await key()).hash(secret);
-    await database.kysely.transaction().execute(async (transaction) => {
+    await runChange({ database }, undefined, async (transaction) => {
       const rotated = await rotateClientSecret(transaction, clientId, hash, seconds);
       if (!rotated) throw unknown(clientId);
       const detail = { overlap: options.overlap };

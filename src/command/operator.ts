@@ -1,4 +1,5 @@
 import { findPersonByEmail, listOperators, setOperator } from '../account/person-store.ts';
+import { runChange } from '../change/change-resource.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
@@ -26,7 +27,7 @@ export async function changeOperator(
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
     const operator = action === 'add';
-    await database.kysely.transaction().execute(async (transaction) => {
+    await runChange({ database }, undefined, async (transaction) => {
       await setOperator(transaction, person.id, operator);
       const kind = operator ? 'operator_created' : 'operator_removed';
       await recordCommand(transaction, { kind, personId: person.id });

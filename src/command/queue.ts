@@ -1,6 +1,6 @@
-import { parseDomainName } from '../foundation/domain-name.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
+import { parseDomainName } from '../foundation/mail-domain.ts';
 import { QueueControlStore, type QueueSelection } from '../queue/control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';

@@ -1,3 +1,4 @@
+import { runChange } from '../change/change-resource.ts';
 import { allowance, dayOf } from '../delivery/warm-up/warm-up-plan.ts';
 import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
@@ -39,7 +40,7 @@ export async function warmUpSource(
     const known = config.direct.sources.some((source) => source.address === address);
     if (!known) throw new OperatorError(`DIRECT_SOURCES has no address ${address}.`);
     const store = new WarmUpStore(database, newId());
-    await database.kysely.transaction().execute(async (transaction) => {
+    await runChange({ database }, undefined, async (transaction) => {
       await store.setSourcePlan(transaction, address, warmUp);
       const detail = { id: address, changed: 'warmUp' };
       await recordCommand(transaction, { kind: 'source_changed', detail });

@@ -1,6 +1,7 @@
 import { TokenMint } from '../access/token-mint.ts';
 import { type ApiKeyTransfer, transferAllApiKeys } from '../access/transfer-api-keys.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
+import { runChange } from '../change/change-resource.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
@@ -96,7 +97,7 @@ export async function userCommand(
     const { database } = installation;
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
-    const more = await database.kysely.transaction().execute(async (transaction) => {
+    const more = await runChange({ database }, undefined, async (transaction) => {
       const said = await action.run(transaction, person, { options, installation });
       await recordCommand(transaction, { kind: action.kind, personId: person.id });
       return said;

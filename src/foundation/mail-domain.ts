@@ -1,6 +1,8 @@
 import { domainToASCII } from 'node:url';
 
 const maxOctets = 255;
+/** Without the length octets of RFC 1035 section 2.3.4. */
+const maxNameLength = 253;
 // RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
 // RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
 const severalLabels =
@@ -28,4 +30,10 @@ export function parseMailDomain(
   if (domain.length > maxOctets) return undefined;
   if (domain === 'localhost' || severalLabels.test(domain)) return domain;
   return allowOneLabel && oneLabel.test(lower) ? lower : undefined;
+}
+
+/** A host name of several labels, in lower-case A-labels (RFC 5890); undefined if invalid. */
+export function parseDomainName(text: string): string | undefined {
+  const domain = parseMailDomain(text);
+  return domain === 'localhost' || (domain?.length ?? 0) > maxNameLength ? undefined : domain;
 }

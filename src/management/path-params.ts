@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { parseDomainName } from '../foundation/domain-name.ts';
+import { parseDomainName } from '../foundation/mail-domain.ts';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
 import { systemMailKinds } from '../outbox/system-mail.ts';

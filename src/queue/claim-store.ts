@@ -1,9 +1,10 @@
+import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
 import { insertEvents } from '../message/write-events.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
-import { readQueueClock, rescheduleAfterClockStep } from './clock-store.ts';
+import { rescheduleAfterClockStep } from './clock-store.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
@@ -83,7 +84,7 @@ export class ClaimStore {
   async checkClock(): Promise<number | undefined> {
     if (performance.now() < this.#nextClockCheck) return undefined;
     this.#nextClockCheck = performance.now() + clockCheckIntervalMs;
-    const time = await readQueueClock(this.#database);
+    const time = await readDatabaseClock(this.#database.queuePool);
     if (!this.#clockWatch.wasSetBack(time, performance.now())) return undefined;
     return rescheduleAfterClockStep(this.#database, this.#leaseMs);
   }

@@ -4,16 +4,6 @@ import { runQueueStatement } from './queue-statement-store.ts';
 /** Entries per statement, to keep locks short. */
 const chunkSize = 1_000;
 
-/** Database time in milliseconds. */
-export async function readQueueClock(database: Database): Promise<number> {
-  const { rows } = await runQueueStatement<{ time: number }>(database, {
-    name: 'queue-time',
-    text: 'select extract(epoch from now())::float8 * 1000 as time',
-    values: [],
-  });
-  return rows[0]?.time ?? Number.NaN;
-}
-
 /**
  * Fixes times written before the database clock stepped back, which are now too far ahead. Waiting entries become due
  * now, since their true delay is unknown; leases end at most one lease from now; held messages stay held. Covers all

@@ -5,6 +5,7 @@ import {
   maxKeyLimits,
 } from '../../access/create-api-key.ts';
 import { keyScopes, type Permission, permissions } from '../../access/permission.ts';
+import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
@@ -44,7 +45,7 @@ export async function createKey(
   const templates = readList('--template', template);
   return withAccount(accountText, environment, async ({ database }, accountId) => {
     const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
-    const made = await database.kysely.transaction().execute(async (transaction) => {
+    const made = await runChange({ database }, accountId, async (transaction) => {
       const created = requireCreated(
         await issueApiKey(transaction, {
           accountId,

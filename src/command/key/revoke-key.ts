@@ -1,4 +1,5 @@
 import { removeApiKey } from '../../access/api-key-store.ts';
+import { runChange } from '../../change/change-resource.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
 import { readKeyId, withAccount } from './with-account.ts';
@@ -11,7 +12,7 @@ export async function revokeKey(
 ): Promise<number> {
   const id = readKeyId(idText);
   return withAccount(accountText, environment, async ({ database }, accountId) => {
-    await database.kysely.transaction().execute(async (transaction) => {
+    await runChange({ database }, accountId, async (transaction) => {
       if (!(await removeApiKey(transaction, accountId, id)))
         throw new OperatorError(`The account ${accountId} has no API key ${id}.`);
       await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });

@@ -1,4 +1,5 @@
 import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rotate-api-key.ts';
+import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
@@ -23,7 +24,7 @@ export async function rotateKey(
   const id = readKeyId(idText);
   const overlapHours = readWhole('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
   return withAccount(accountText, environment, async ({ database }, accountId) => {
-    const made = await database.kysely.transaction().execute(async (transaction) => {
+    const made = await runChange({ database }, accountId, async (transaction) => {
       const now = systemClock.now();
       const old = await readLiveApiKey(transaction, accountId, id, now);
       if (old === undefined)

@@ -3,7 +3,7 @@ import { StsPolicyStore } from '../../delivery/mta-sts/sts-policy-store.ts';
 import { makeTlsReport } from '../../delivery/tls-report/tls-report.ts';
 import { type TlsDayCursor, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
 import { strict } from '../../foundation/common-schemas.ts';
-import { parseDomainName } from '../../foundation/domain-name.ts';
+import { parseDomainName } from '../../foundation/mail-domain.ts';
 import { newId } from '../../foundation/ids.ts';
 import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';

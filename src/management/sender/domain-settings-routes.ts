@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { dayOf, defaultWarmUpPlan } from '../../delivery/warm-up/warm-up-plan.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
-import { parseDomainName } from '../../foundation/domain-name.ts';
+import { parseDomainName } from '../../foundation/mail-domain.ts';
 import {
   domainSettings,
   refuseTrackingHost,
