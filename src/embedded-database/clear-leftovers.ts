@@ -19,12 +19,12 @@ const POLL_MS = 10;
  * Stops a PostgreSQL that an earlier service left running on this data folder, and removes the pid file, socket and
  * socket lock of a killed one. If its process id has been reused, PostgreSQL would take these files for a running server's.
  */
-// Safe because this process holds the service lock: no running service uses what is found here.
 export async function clearLeftovers(
   folder: DataFolder,
   endpoint: DatabaseEndpoint,
   log: EmbeddedLog,
 ): Promise<void> {
+  // This process holds the service lock, so no running service uses what is found here.
   const pid = readPostmasterPid(folder);
   if (pid !== undefined && isClusterProcess(pid, folder)) {
     log.warn({ pid }, 'stopping the database that an earlier service left running');

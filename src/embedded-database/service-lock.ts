@@ -21,7 +21,6 @@ const SQLITE_BUSY = 5;
  *
  * @throws OperatorError if another service runs on the folder
  */
-// Never open the lock file by other means: closing it would release the lock (POSIX record locks belong to the process).
 export function lockDataFolder(folder: DataFolder): ServiceLock {
   const lock = tryLock(folder, LOCK_TIMEOUT_MS);
   if (!lock) {
@@ -52,7 +51,8 @@ export function isDataFolderLocked(folder: DataFolder): boolean {
 function tryLock(folder: DataFolder, timeoutMs: number): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
-    // Created separately, so that no other user can open and lock it.
+    // Created separately, so that no other user can open and lock it. Don't open it by other means: closing it would
+    // release the lock, because POSIX record locks belong to the process.
     if (!existsSync(folder.lockFile)) writeFileSync(folder.lockFile, '', { mode: 0o600 });
     database = new DatabaseSync(folder.lockFile, { timeout: timeoutMs });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
