@@ -59,7 +59,7 @@ export class OutcomeWriter {
         if (this.#giveUp.signal.aborted) return completions.map(() => false);
         const isolated = completions.length > 1 && (await this.#isolate(completions, error));
         if (isolated !== false) return isolated;
-        if (!this.#failing) this.#log.warn({ err: error }, 'outcomes cannot be written; trying on');
+        if (!this.#failing) this.#log.warn({ err: error }, 'could not write outcomes; retrying');
         this.#failing = true;
         await delay(backoffMs, undefined, { signal: this.#giveUp.signal }).catch(() => undefined);
       }
@@ -74,7 +74,7 @@ export class OutcomeWriter {
       const [answer] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
         this.#log.error(
           { err: cause, messageId: completion.message.messageId },
-          'an outcome cannot be written; its lease will end and it will be tried again',
+          'could not write an outcome; the message is retried when its lease expires',
         );
         return [false];
       });
