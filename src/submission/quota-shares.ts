@@ -151,7 +151,7 @@ export class QuotaShares {
     const { database, log } = this.#dependencies;
     const returned = returnQuotaShare(database.kysely, accountId, share, unused)
       .catch((error: unknown) => {
-        log.warn({ err: error, accountId, unused }, 'a share of a quota cannot be given back');
+        log.warn({ err: error, accountId, unused }, 'could not return a quota share');
       })
       .finally(() => this.#returning.delete(returned));
     this.#returning.add(returned);
@@ -167,7 +167,7 @@ function quotaExceeded({ share, quota }: HeldShare): Fault {
   const isDaily = share.dayLeft !== undefined && share.dayLeft <= 0;
   const [limit, window] = isDaily ? [quota.perDay, 'day'] : [quota.perHour, 'hour'];
   return new Fault('QUOTA_EXCEEDED', {
-    details: [{ field: 'accountId', reason: `has used its ${limit} messages of this ${window}` }],
+    details: [{ field: 'accountId', reason: `has reached its limit of ${limit} messages for this ${window}` }],
     retryAfter: Math.max(1, (isDaily ? share.dayEndsIn : share.hourEndsIn) / 1_000),
   });
 }

@@ -202,7 +202,7 @@ test('4.3 rule 2: of very many problems the first hundred are named', async () =
   const body = bodyWith({ content: { personalizationDataMap: values } });
   const details = invalid(await client.send({ body }));
   assert.equal(details.length, 101);
-  assert.equal(details.at(-1), ': and 4900 problems more');
+  assert.equal(details.at(-1), ': and 4900 more problems');
 });
 
 test('4.3 rule 2: NUL characters and unpaired surrogates are refused anywhere, pairs are not', async () => {
