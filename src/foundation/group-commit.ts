@@ -12,7 +12,7 @@ export interface GroupCommitOptions<Item> {
   readonly enough?: number | undefined;
   /** Max waiting items; beyond it, `add` returns undefined. */
   readonly waiting: number;
-  /** Lets a group grow while the process is busy; otherwise it starts after the turn that began it. */
+  /** Lets a group grow while the process is busy. Without it, a group starts after the turn that began it. */
   readonly linger?: Linger;
   /** Additional limits by weight, such as bytes. */
   readonly weight?: {
@@ -88,7 +88,7 @@ export class GroupCommit<Item, Answer> {
     });
   }
 
-  /** A turn that reads a hundred requests is long, so its first part is already committed meanwhile. */
+  /** A turn that reads a hundred requests is long, so the first of them are committed before it ends. */
   #isEnough(): boolean {
     const { enough, concurrency } = this.#options;
     return enough !== undefined && this.#waiting.length >= enough && this.#running < concurrency;

@@ -17,7 +17,7 @@ export type DatabaseSettings =
 
 export type Tables = DB;
 
-/** Where statements run: in a transaction, or on the pool with each as its own. */
+/** Runs statements in a transaction, or each separately on the pool. */
 export type DatabaseTransaction = Kysely<Tables>;
 
 /** A connection pool with the typed query builder on top. Stores use `kysely`; hot paths can use `pool`. */
