@@ -31,7 +31,7 @@ const STABLE_AFTER_MS = 30_000;
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * A supervised PostgreSQL.
+ * A supervised PostgreSQL server.
  *
  * `starting → up ⇄ down → stopped`: up while it answers; down from an unexpected exit until a new one answers;
  * stopped by `stop()`, from any state.

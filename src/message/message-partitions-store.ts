@@ -127,7 +127,10 @@ async function createPartition(
     await client.query('rollback');
     // Rows have just arrived in the default partition, or a lock is busy; the next run retries.
     if (codeOf(error) !== '23514' && codeOf(error) !== lockNotAvailable) throw error;
-    log.warn({ err: error, partition: name }, 'could not create a partition; retrying at the next run');
+    log.warn(
+      { err: error, partition: name },
+      'could not create a partition; retrying at the next run',
+    );
   }
 }
 

@@ -32,9 +32,9 @@ export class CompleteStore {
       if (isRetryable(error)) return run();
       throw error;
     });
-    const answers = completions.map(() => false);
-    for (const { place } of rows) answers[place] = true;
-    return answers;
+    const written = completions.map(() => false);
+    for (const { place } of rows) written[place] = true;
+    return written;
   }
 }
 

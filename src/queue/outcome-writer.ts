@@ -52,9 +52,9 @@ export class OutcomeWriter {
   async #write(completions: readonly Completion[]): Promise<boolean[]> {
     for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(backoffMs * 2, maxBackoffMs)) {
       try {
-        const answers = await this.#outcomes.complete(completions);
+        const written = await this.#outcomes.complete(completions);
         this.#failing = false;
-        return answers;
+        return written;
       } catch (error) {
         if (this.#giveUp.signal.aborted) return completions.map(() => false);
         const isolated = completions.length > 1 && (await this.#isolate(completions, error));
@@ -69,18 +69,18 @@ export class OutcomeWriter {
   /** Writes each outcome separately so that bad data in one row doesn't block the others. */
   async #isolate(completions: readonly Completion[], error: unknown): Promise<boolean[] | false> {
     if (!isDataError(error)) return false;
-    const answers: boolean[] = [];
+    const written: boolean[] = [];
     for (const completion of completions) {
-      const [answer] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
+      const [isWritten] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
         this.#log.error(
           { err: cause, messageId: completion.message.messageId },
           'could not write an outcome; the message is retried when its lease expires',
         );
         return [false];
       });
-      answers.push(answer ?? false);
+      written.push(isWritten ?? false);
     }
-    return answers;
+    return written;
   }
 }
 

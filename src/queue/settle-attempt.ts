@@ -29,7 +29,7 @@ export interface Completion {
 }
 
 /**
- * Derives the changes to a message from the result of an attempt. This is the state machine's pure core.
+ * Decides what the result of an attempt changes. This is the pure core of the state machine.
  * @param random 0 to 1, for the retry jitter
  */
 export function settleAttempt(

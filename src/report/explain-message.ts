@@ -37,10 +37,7 @@ const causes: Readonly<Record<string, readonly [why: string, step: string]>> = {
     'the server couldn’t authenticate the sending domain',
     'Check SPF, DKIM and DMARC of the sender’s domain.',
   ],
-  content: [
-    'the server classified it as spam',
-    'Check the message’s text and links.',
-  ],
+  content: ['the server classified it as spam', 'Check the message’s text and links.'],
   policy: [
     'the server’s policy forbids it',
     'Read the reply; the recipient’s administrator can allow it.',

@@ -85,7 +85,7 @@ type BatchOutcome =
  *   request fails another.
  * - The connection broke or timed out after the statement was sent: it may still commit. Each row is sent again with
  *   the same id. If the first statement committed or is still running, the retry conflicts on the primary key, waits
- *   for it and changes nothing, so the message is stored exactly once and the answer is a 200. If some outcome is still
+ *   for it and changes nothing, so the message is stored exactly once and the response is a 200. If some outcome is still
  *   unknown after `outcomeTimeoutMs`, the caller gets a 503; a retry with its Idempotency-Key is safe.
  */
 export class Acceptor {
@@ -256,10 +256,14 @@ export class Acceptor {
 }
 
 function overloaded(): Fault {
-  return new Fault('IO_EXCEPTION', { cause: new Error('too many requests are waiting for a commit') });
+  return new Fault('IO_EXCEPTION', {
+    cause: new Error('too many requests are waiting for a commit'),
+  });
 }
 
 /** The error when the database didn't report the outcome in time. */
-function outcomeUnknown(cause: unknown = new Error('the outcome could not be queried in time')): Fault {
+function outcomeUnknown(
+  cause: unknown = new Error('the outcome could not be queried in time'),
+): Fault {
   return new Fault('IO_EXCEPTION', { cause });
 }

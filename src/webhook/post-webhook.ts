@@ -40,7 +40,8 @@ export async function postWebhook(
 /** Why a URL is not allowed, as far as known before the DNS lookup. */
 function findUrlProblem(target: URL, networks: PublicNetworks): string | undefined {
   if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'the URL must use https';
-  if (target.username !== '' || target.password !== '') return 'the URL must not contain credentials';
+  if (target.username !== '' || target.password !== '')
+    return 'the URL must not contain credentials';
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !networks.allows(host)) return privateAddressMessage;
   if (target.protocol === 'http:' && !(isIP(host) !== 0 && networks.isTrusted(host)))
