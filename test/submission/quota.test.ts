@@ -97,7 +97,7 @@ test('the next hour begins anew, and the day goes on', async () => {
     const answer = await one.send({ account });
     return answer.status === 429 && answer;
   });
-  assert.match(JSON.stringify(refused.body.details), /its 4 messages of this day/);
+  assert.match(JSON.stringify(refused.body.details), /limit of 4 messages for this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
   assert.equal(await stored(account), 4);
   await settle();
