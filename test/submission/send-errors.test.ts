@@ -219,7 +219,10 @@ test('4.3 rule 2: NUL characters and unpaired surrogates are refused anywhere, p
     ).replace('@@', sequence);
   for (const sequence of ['\\u0000', '\\ud800', '\\udc00', '\\ud800\\ud800', 'a\\udfffb']) {
     const [value] = invalid(await client.send({ body: withEscape(sequence, 'value') }));
-    assert.match(String(value), /^content\.personalizationDataMap\.k: contains (a NUL|an unpaired)/);
+    assert.match(
+      String(value),
+      /^content\.personalizationDataMap\.k: contains (a NUL|an unpaired)/,
+    );
     const [name] = invalid(await client.send({ body: withEscape(sequence, 'key') }));
     assert.match(
       String(name),
