@@ -70,7 +70,7 @@ export interface AppDependencies {
   /** Number of processes that share the node's cores, including this one; one by default. */
   readonly processes?: number;
   /**
-   * If several processes share the port: adds this process's metrics to theirs and returns a reader for all of them.
+   * Set if several processes share the port: merges this process's metrics with theirs and returns a reader for all.
    */
   readonly shareMetrics?: (own: Registry) => () => Promise<string>;
   /** Limits of routes registered in addition to the service's own. */
@@ -80,17 +80,17 @@ export interface AppDependencies {
 /** The service, wired but not listening: routes on `http`, workers behind `start`. */
 export interface App {
   readonly http: Http;
-  /** The port of the inbox's SMTP server on 127.0.0.1; undefined before `start`, and unless mail goes to the inbox. */
+  /** The port of the inbox's SMTP server on 127.0.0.1; undefined before `start`, or if mail doesn't go to the inbox. */
   inboxPort(): number | undefined;
-  /** The port of the SMTP server for bounces and complaints; undefined before `start`, and without BOUNCE_PORT. */
+  /** The port of the SMTP server for bounces and complaints; undefined before `start`, or without BOUNCE_PORT. */
   bouncePort(): number | undefined;
   /** Starts background work. */
   start(): Promise<void>;
-  /** Stops accepting requests and finishes those in progress. The database stays open: its opener closes it. */
+  /** Stops accepting requests and finishes those in progress. The caller closes the database. */
   stop(): Promise<void>;
 }
 
-/** Fewer per process, so that a PostgreSQL server with default settings can serve all of them. */
+/** Connections of this process; fewer if there are many, so that PostgreSQL's default limit is enough for all. */
 function managementConnections(processes = 1): number {
   return processes <= 2 ? 6 : 3;
 }
@@ -107,7 +107,7 @@ export function createApp(dependencies: AppDependencies): App {
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
   const templates = new TemplateDirectory(database, changes, loadTemplate);
-  const systemMailOffered = config.systemMailFrom !== undefined;
+  const systemMailEnabled = config.systemMailFrom !== undefined;
   const session = createSessionModule({
     database,
     key,
@@ -115,7 +115,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     integrations,
     publicUrl: () => publicUrl(http, config.publicUrl),
-    systemMailEnabled: systemMailOffered,
+    systemMailEnabled,
     processes: dependencies.processes,
     auditDays: config.auditDays,
   });
@@ -214,7 +214,7 @@ export function createApp(dependencies: AppDependencies): App {
     database,
     clock,
     key,
-    mailEnabled: systemMailOffered,
+    mailEnabled: systemMailEnabled,
   });
   const webhooks = createWebhooks({
     database,
@@ -240,7 +240,7 @@ export function createApp(dependencies: AppDependencies): App {
 
   registerConsoleRoutes(http);
   registerHealthRoutes(http, async () =>
-    (await isSchemaCurrent(database)) ? undefined : 'the database needs migrations of this release',
+    (await isSchemaCurrent(database)) ? undefined : 'the database needs this release’s migrations',
   );
   const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);
@@ -284,7 +284,7 @@ export function createApp(dependencies: AppDependencies): App {
     inboxPort: () => inbox?.port(),
     bouncePort: () => feedback.bouncePort(),
     async start() {
-      for (const sentence of config.deprecationWarnings) log.warn(sentence);
+      for (const warning of config.deprecationWarnings) log.warn(warning);
       await changes.start();
       access.start();
       session.start();

@@ -2,7 +2,7 @@ import { runCommand } from './command/run-command.ts';
 import { codeOf } from './foundation/database/sqlstate.ts';
 import { OperatorError } from './foundation/errors.ts';
 
-// The reader of a pipe may close it early, as `head` does: that is not an error and must not end a service.
+// A pipe's reader may close it early, as `head` does. That isn't an error and must not stop the service.
 process.stdout.on('error', (error) => {
   if (codeOf(error) !== 'EPIPE') throw error;
 });

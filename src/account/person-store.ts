@@ -8,12 +8,12 @@ import type { Person } from './account.ts';
 
 type Kysely = Database['kysely'];
 
-/** Topic of announcements about people and their memberships; the key is the person id. */
+/** Notification topic for people and their memberships; the key is the person id. */
 export const personTopic = 'person';
 
-/** A person as the password grant needs it. */
+/** A person with the data that the password grant needs. */
 export interface PersonWithPassword extends Person {
-  /** argon2id in its encoded form; undefined where the person has no password. */
+  /** argon2id in its encoded form; undefined if the person has no password. */
   readonly passwordHash: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function readPerson(kysely: Kysely, personId: PersonId): Promise<Pe
   return row && toPerson(row);
 }
 
-/** The person with this e-mail address, matched without regard to case, or undefined. */
+/** The person with this email address (case-insensitive), or undefined. */
 export async function findPersonByEmail(
   kysely: Kysely,
   email: string,
@@ -58,7 +58,7 @@ export async function findPersonByEmail(
   return row && { ...toPerson(row), passwordHash: row.password_hash ?? undefined };
 }
 
-/** Makes a person, with a new id unless one is given. */
+/** Creates a person, with a new id unless one is given. */
 export async function createPerson(
   transaction: Kysely,
   person: {
@@ -77,7 +77,7 @@ export async function createPerson(
   return { id, email, name: person.name, disabled: false };
 }
 
-/** Gives a person another name, and tells all nodes at commit. */
+/** Renames a person and notifies all nodes at commit. */
 export async function renamePerson(
   transaction: Kysely,
   personId: PersonId,
@@ -88,8 +88,8 @@ export async function renamePerson(
 }
 
 /**
- * Gives a person another password, and tells all nodes at commit. Ending the person's tokens is up to the caller
- * (`session/revoke-tokens-store.ts`), in the same transaction.
+ * Sets a person's password and notifies all nodes at commit. The caller must revoke the person's tokens
+ * (`session/revoke-tokens-store.ts`) in the same transaction.
  */
 export async function setPasswordHash(
   transaction: Kysely,
@@ -105,8 +105,8 @@ export async function setPasswordHash(
 }
 
 /**
- * Disables or enables a person, and tells all nodes at commit. Ending the person's tokens is up to the caller, as with
- * a password.
+ * Disables or enables a person and notifies all nodes at commit. As for a password, the caller must revoke the person's
+ * tokens.
  */
 export async function setPersonDisabled(
   transaction: Kysely,
@@ -119,7 +119,7 @@ export async function setPersonDisabled(
   await announceChange(transaction, personTopic, personId);
 }
 
-/** Names a person operator of the installation, or no longer, tells all nodes at commit, and the operators of a new one. */
+/** Grants or revokes the operator role. Notifies all nodes at commit, and the operators if there is a new one. */
 export async function setOperator(
   transaction: Kysely,
   personId: PersonId,
@@ -135,7 +135,7 @@ export async function setOperator(
   if (operator && numUpdatedRows > 0n) await notifyOperators(transaction, personId);
 }
 
-/** Notes that a person followed a link that was mailed to the address, which nobody else could (ASVS 2.5.1). */
+/** Records that a person opened a link sent to their address, which proves that it is theirs (ASVS 2.5.1). */
 export async function markEmailVerified(transaction: Kysely, personId: PersonId): Promise<void> {
   await sql`
     update person set proven_at = coalesce(proven_at, now()) where id = ${personId}`.execute(
@@ -143,7 +143,7 @@ export async function markEmailVerified(transaction: Kysely, personId: PersonId)
   );
 }
 
-/** The language that a person's mail is written in; undefined where none was chosen. */
+/** The language of mail to a person; undefined if none was chosen. */
 export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Locale | undefined> {
   const row = await kysely
     .selectFrom('person')
@@ -153,7 +153,7 @@ export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Lo
   return (row?.locale ?? undefined) as Locale | undefined;
 }
 
-/** @param onlyIfUnset a language that was chosen before stays */
+/** @param onlyIfUnset keeps a language chosen earlier */
 export async function saveLocale(
   kysely: Kysely,
   personId: PersonId,
@@ -168,7 +168,7 @@ export async function saveLocale(
     .execute();
 }
 
-/** Whether a person was named operator of the installation. */
+/** Whether a person is an operator of the installation. */
 export async function hasOperatorRole(kysely: Kysely, personId: PersonId): Promise<boolean> {
   const row = await kysely
     .selectFrom('person')
@@ -178,7 +178,7 @@ export async function hasOperatorRole(kysely: Kysely, personId: PersonId): Promi
   return row?.operator === true;
 }
 
-/** The e-mail addresses of all operators who are not disabled. */
+/** The email addresses of all enabled operators. */
 export async function listOperators(kysely: Kysely): Promise<string[]> {
   const rows = await kysely
     .selectFrom('person')

@@ -3,21 +3,21 @@ import { type AuditEvent, AuditStore, type RequestOrigin } from '../audit/audit-
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
 
-/** Who changes something, from where, and in which account. */
+/** Who makes a change, from where, and in which account. */
 export interface Actor {
-  /** Undefined where nobody is signed in: at a command line, who may run it is up to the machine. */
+  /** Undefined for commands: there is no sign-in, so the operating system controls who can run them. */
   readonly principal?: Principal | undefined;
   readonly origin: RequestOrigin;
-  /** Undefined: the change is the installation's. */
+  /** Undefined for installation-wide changes. */
   readonly accountId?: string | undefined;
 }
 
-/** Whoever runs a command, or applies a manifest by one. */
+/** The actor of a command, including one that applies a manifest. */
 export function commandLine(accountId?: string): Actor {
   return { origin: { remoteAddress: 'command line', requestId: newId() }, accountId };
 }
 
-/** Writes into the audit log who did what to which thing, within the transaction that does it. */
+/** Records a change in the audit log, in the transaction that makes it. */
 export async function recordChange(
   transaction: DatabaseTransaction,
   { principal, origin, accountId }: Actor,

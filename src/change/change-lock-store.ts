@@ -2,9 +2,7 @@ import { sql } from 'kysely';
 import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/**
- * Locks the settings of the whole installation until the transaction ends, for changes across accounts.
- */
+/** Locks the settings of the whole installation until the transaction ends, for changes across accounts. */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.settings}::bigint)`.execute(transaction);
 }

@@ -4,48 +4,48 @@ import type { FairSlots } from '../foundation/fair-slots.ts';
 import { type Actor, recordChange } from './actor.ts';
 import { runLocked } from './run-locked.ts';
 
-/** What changes are made with. A command has the database alone. */
+/** Dependencies of a change. Commands only have a database. */
 interface ChangeContext {
   readonly database: Database;
-  /** Changes wait here, by account, without a connection. */
+  /** Queues changes per account, so that waiting ones hold no connection. */
   readonly changeSlots?: FairSlots;
   readonly changes?: Pick<ChangeListener, 'catchUp'>;
 }
 
-/** One thing that people decide about. */
+/** A configurable resource, such as a sender. */
 export interface Resource<View> {
-  /** What the audit log calls it, such as `sender`; the event is then `sender_changed`. */
+  /** Its name in the audit log: `sender` gives `sender_changed`. */
   readonly kind: string;
   readonly id: string;
-  /** What people see of it now; undefined where it is not there. */
+  /** Its current view, as shown to users; undefined if it doesn't exist. */
   read(transaction: DatabaseTransaction): Promise<View | undefined>;
 }
 
 export interface ResourceChange<View> extends Resource<View> {
-  /** It can be changed, but not made this way. */
+  /** Allows changes only, not creation. */
   readonly mustExist?: boolean;
-  /** Looks, before anything is written, whether it is as the caller expects; throws where it is not. */
+  /** Runs before anything is written; throws if the resource isn't in the state that the caller expects. */
   readonly precondition?: (before: View | undefined) => void;
   write(transaction: DatabaseTransaction, before: View | undefined): Promise<unknown>;
 }
 
-/** There is nothing to change. */
+/** The resource to change doesn't exist. */
 export class ResourceNotFound extends Error {
   override name = 'ResourceNotFound';
-  /** As people call it. */
+  /** The kind in plain words, such as `api key`. */
   readonly what: string;
 
   constructor(kind: string) {
     const what = kind.replaceAll('_', ' ');
-    super(`There is no such ${what}`);
+    super(`${what} not found`);
     this.what = what;
   }
 }
 
 /**
- * Creates or changes a thing: precondition, change and audit event are one commit. Changes of an account's settings follow one
- * another, also those of a manifest, so none is lost. The same change again changes nothing, and the audit log gets nothing.
- * @throws ResourceNotFound where it must be there and is not
+ * Creates or changes a resource; precondition, change and audit event are one commit. Changes in one account are serialized,
+ * including those of a manifest. A change without effect isn't audited.
+ * @throws ResourceNotFound if it must exist and doesn't
  */
 export function changeResource<View extends object>(
   context: ChangeContext,
@@ -58,7 +58,7 @@ export function changeResource<View extends object>(
     if (before === undefined && change.mustExist === true) throw new ResourceNotFound(change.kind);
     await change.write(transaction, before);
     const after = await change.read(transaction);
-    if (after === undefined) throw new Error(`a ${change.kind} is not there after it was written`);
+    if (after === undefined) throw new Error(`${change.kind} not found after writing it`);
     const created = before === undefined;
     if (created) await recordChange(transaction, actor, `${change.kind}_created`, change.id);
     else {
@@ -72,7 +72,7 @@ export function changeResource<View extends object>(
   });
 }
 
-/** Which members changed, by name alone: what they hold may be personal. */
+/** Names of the changed members, without values because those may be personal. */
 function changedMembers(before: object, after: object): string[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return Object.keys({ ...before, ...after }).filter(
@@ -81,8 +81,8 @@ function changedMembers(before: object, after: object): string[] {
 }
 
 /**
- * Removes a thing.
- * @throws ResourceNotFound where it is not there
+ * Removes a resource.
+ * @throws ResourceNotFound if it doesn't exist
  */
 export async function dropResource<View>(
   context: ChangeContext,
@@ -99,9 +99,9 @@ export async function dropResource<View>(
 }
 
 /**
- * Runs a change alone in its account (`run-locked.ts`). Once it resolves, this process works by the change: who asks for what
- * follows from it, such as a test of the template just published, gets that.
- * @throws Busy where too many changes of the account wait
+ * Runs a change under its account's lock (`run-locked.ts`). When it resolves, this process's caches are up to date, so that
+ * a test send right after publishing uses the new template.
+ * @throws Busy if too many changes of the account are waiting
  */
 export async function runChange<Result>(
   { database, changeSlots, changes }: ChangeContext,

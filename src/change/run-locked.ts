@@ -5,9 +5,8 @@ import { lockAccount, lockInstallation } from './change-lock-store.ts';
 const maxAttempts = 5;
 
 /**
- * Runs a change in a transaction that no other change of the account's settings overlaps, and no change of the installation's
- * where there is no account. Changes of other accounts go on beside it. It must be short: what takes long, such as compiling,
- * is done before.
+ * Runs a change in a transaction that holds the settings lock of the account, or of the installation if there is no account.
+ * Keep it short: do slow work, such as compiling, beforehand.
  */
 export async function runLocked<Result>(
   database: Database,
@@ -22,9 +21,9 @@ export async function runLocked<Result>(
         return work(transaction);
       });
     } catch (error) {
-      // What somebody else made meanwhile, such as the same person, is there when the next attempt looks.
-      const again = isRetryable(error) || isUniqueViolation(error);
-      if (!again || attempt >= maxAttempts) throw error;
+      // After a unique violation, the next attempt finds the row that a concurrent change has created.
+      const canRetry = isRetryable(error) || isUniqueViolation(error);
+      if (!canRetry || attempt >= maxAttempts) throw error;
     }
   }
 }

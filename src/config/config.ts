@@ -45,12 +45,12 @@ export interface Config {
   readonly connections: ConnectionLimits;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
-  /** Where bounces and complaints arrive by mail; undefined: nowhere. */
+  /** The server that receives bounces and complaints by mail; undefined: none. */
   readonly bounceServer: BounceServerConfig | undefined;
   readonly intake: IntakeConfig;
   /** Private networks that webhooks may reach. */
   readonly webhookNetworks: readonly string[];
-  /** Keep the full network address in open and click events. */
+  /** Keep the full IP address in open and click events. */
   readonly keepReaderAddresses: boolean;
   readonly metrics: MetricsAccess;
   /** The token for programs that read the inbox; undefined: not set. */
@@ -98,7 +98,7 @@ interface IntakeConfig {
   readonly sendgridKey: string | undefined;
 }
 
-/** Who can read `/metrics`: everyone, anyone with the token, or nobody if there is no token. */
+/** Who can read `/metrics`: everyone, or only clients with the token. Without a token, no one can. */
 interface MetricsAccess {
   readonly public: boolean;
   readonly token: string | undefined;

@@ -18,7 +18,7 @@ export function readNetworks(name: string, text: string | undefined): string[] {
   return networks;
 }
 
-/** Comma-separated networks or names of networks. @throws OperatorError */
+/** Comma-separated networks or network names. @throws OperatorError */
 export function readProxies(text: string | undefined): string[] {
   const proxies = readList(text);
   const unnamed = proxies.filter((proxy) => !Object.hasOwn(namedNetworks, proxy));

@@ -1,13 +1,13 @@
-/** A setting of the environment: its name, its default as documented, and what it means. */
+/** An environment variable with its documented default and meaning. */
 export interface Setting {
   readonly name: string;
   readonly default: string;
   readonly meaning: string;
-  /** It can come from the file that `NAME_FILE` names, too. */
+  /** Can also be read from the file named by `NAME_FILE`. */
   readonly secret?: true;
 }
 
-/** Every setting, from which docs/reference/settings.md and the README's table are generated. */
+/** All settings. docs/reference/settings.md and the README's table are generated from them. */
 export const settingDefinitions: readonly Setting[] = [
   { name: 'HOST', default: '127.0.0.1', meaning: 'Address to listen on.' },
   {
@@ -19,7 +19,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'PUBLIC_URL',
     default: 'http://HOST:PORT',
     meaning:
-      'Public address of the service, for links in pages and mail. With `https`, answers carry HSTS.',
+      'Public address of the service, for links in pages and mail. With `https`, responses include HSTS.',
   },
   {
     name: 'ALLOW_INSECURE_PUBLIC_URL',
@@ -55,7 +55,7 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'DEMO',
     default: '(first start)',
-    meaning: '`1` sets up the demo on your own database too, `0` never.',
+    meaning: '`1` also sets up the demo on your own database; `0` never does.',
   },
   {
     name: 'DELIVERY',
@@ -124,7 +124,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'MAX_CONNECTIONS',
     default: '20000',
     meaning:
-      'Max open HTTP connections of each process; fewer if `ulimit -n` is lower. At the limit, the longest-idle connection is closed.',
+      'Max open HTTP connections per process; fewer if `ulimit -n` is lower. At the limit, the longest-idle connection is closed.',
   },
   {
     name: 'MAX_CONNECTIONS_PER_PEER',
@@ -195,7 +195,7 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'METRICS_TOKEN',
     default: '(none)',
-    meaning: 'Bearer token for `/metrics`. Without it, `/metrics` answers 401.',
+    meaning: 'Bearer token for `/metrics`. Without it, `/metrics` returns 401.',
     secret: true,
   },
   {

@@ -13,7 +13,7 @@ export type DatabaseEndpoint = {
   readonly socketFolder: string | undefined;
 };
 
-/** Only part of the socket's file name: another PostgreSQL on this port doesn't conflict. */
+/** Only part of the socket's file name, so another PostgreSQL on this port doesn't conflict. */
 const SOCKET_PORT = 5432;
 
 const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;

@@ -6,27 +6,25 @@ import { findClusterProcesses, isClusterProcess, readPostmasterPid } from './clu
 import type { DataFolder } from './data-folder.ts';
 import type { EmbeddedLog } from './embedded-log.ts';
 
-/** Increasingly forceful: roll back and flush; stop at once and recover at the next start; kill. */
+/** Increasingly forceful: roll back and flush, stop at once and recover at the next start, kill. */
 const STEPS = [
-  { signal: 'SIGINT', patienceMs: 15_000 },
-  { signal: 'SIGQUIT', patienceMs: 10_000 },
-  { signal: 'SIGKILL', patienceMs: 5_000 },
+  { signal: 'SIGINT', timeoutMs: 15_000 },
+  { signal: 'SIGQUIT', timeoutMs: 10_000 },
+  { signal: 'SIGKILL', timeoutMs: 5_000 },
 ] as const;
 
 const POLL_MS = 10;
 
 /**
- * Clears the way for a new PostgreSQL on this data folder.
- *
- * This process holds the service lock, so a PostgreSQL still running here has lost its service and is stopped. The
- * files of a killed one (pid file, socket and socket lock) are removed, because PostgreSQL would take them for those
- * of a running server if the process id now belongs to any other process.
+ * Stops a PostgreSQL that an earlier service left running on this data folder, and removes the pid file, socket and
+ * socket lock of a killed one. If its process id has been reused, PostgreSQL would take these files for a running server's.
  */
 export async function clearLeftovers(
   folder: DataFolder,
   endpoint: DatabaseEndpoint,
   log: EmbeddedLog,
 ): Promise<void> {
+  // This process holds the service lock, so no running service uses what is found here.
   const pid = readPostmasterPid(folder);
   if (pid !== undefined && isClusterProcess(pid, folder)) {
     log.warn({ pid }, 'stopping the database that an earlier service left running');
@@ -39,7 +37,7 @@ export async function clearLeftovers(
 }
 
 async function endProcess(pid: number, folder: DataFolder): Promise<void> {
-  for (const { signal, patienceMs: timeoutMs } of STEPS) {
+  for (const { signal, timeoutMs } of STEPS) {
     try {
       process.kill(pid, signal);
     } catch {
@@ -51,5 +49,5 @@ async function endProcess(pid: number, folder: DataFolder): Promise<void> {
       await delay(POLL_MS);
     }
   }
-  throw new Error(`process ${pid} of ${folder.cluster} does not exit`);
+  throw new Error(`process ${pid} of ${folder.cluster} doesn't exit`);
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DataFolder } from './data-folder.ts';
 
-/** The process id in `postmaster.pid`, whatever process has it now; undefined without the file. */
+/** The process id in `postmaster.pid`, which may have been reused; undefined without the file. */
 export function readPostmasterPid(folder: DataFolder): number | undefined {
   const pid = Number.parseInt(postmasterLines(folder)[0] ?? '', 10);
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
@@ -19,8 +19,8 @@ export function postmasterLines(folder: DataFolder): string[] {
 }
 
 /**
- * Whether this process is a PostgreSQL on this data folder. The id alone proves nothing: after a reboot, any process
- * may have it.
+ * Whether this process is a PostgreSQL on this data folder. The id alone proves nothing, since another process may have
+ * it after a reboot.
  */
 export function isClusterProcess(pid: number, folder: DataFolder): boolean {
   try {
@@ -35,7 +35,7 @@ export function isClusterProcess(pid: number, folder: DataFolder): boolean {
 
 /**
  * All PostgreSQL processes on this data folder, including backends of a killed postmaster that are still running a
- * statement. Linux only; elsewhere they exit by themselves.
+ * statement. Linux only; elsewhere they exit on their own.
  */
 export function findClusterProcesses(folder: DataFolder): number[] {
   if (process.platform !== 'linux') return [];

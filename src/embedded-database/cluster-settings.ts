@@ -25,7 +25,7 @@ export function writeClusterSettings(
 
 function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
   const settings: [name: string, value: string | number][] = [
-    // A Unix socket in a private folder; TCP on the loopback only where sockets are not supported.
+    // A Unix socket in a private folder; TCP on loopback only if sockets aren't supported.
     ['listen_addresses', endpoint.socketFolder === undefined ? endpoint.host : ''],
     ['unix_socket_directories', quotedFolder(endpoint.socketFolder)],
     ['unix_socket_permissions', '0700'],
@@ -62,7 +62,7 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     ['cluster_name', 'signalpost'],
   ];
   const lines = settings.map(([name, value]) => `${name} = ${quoted(String(value))}`);
-  return `# Written by Signalpost at each start. Use ALTER SYSTEM to change a setting for good.\n${lines.join('\n')}\n`;
+  return `# Written by Signalpost at each start. Use ALTER SYSTEM to change a setting permanently.\n${lines.join('\n')}\n`;
 }
 
 /** A string for PostgreSQL's configuration files, with quotes and backslashes doubled. */

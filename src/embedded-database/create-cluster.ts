@@ -37,8 +37,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Creates the cluster folder unless it exists. It is created in a temporary folder and moved into place when
- * complete, so that a killed start leaves nothing incomplete.
+ * Creates the cluster folder unless it exists. It is built in a temporary folder and moved into place when complete, so
+ * that a killed start never leaves a partial cluster.
  *
  * @throws OperatorError if it belongs to another major version, or can't be created
  */
@@ -113,7 +113,7 @@ function changeOwner(cluster: string, user: DatabaseUser): void {
   for (const name of readdirSync(cluster, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(cluster, name), user.uid, user.gid);
   }
-  // The folder itself comes last: its owner marks that everything inside is done.
+  // The folder itself comes last, because its owner shows that everything inside is done.
   chownSync(cluster, user.uid, user.gid);
 }
 

@@ -90,13 +90,13 @@ function makeFolder(path: string): void {
     // The umask may have restricted it.
     chmodSync(path, mode);
   } catch (error) {
-    // Another start may have been faster; a dangling link gives the same error.
+    // Another process may have created it; a dangling link gives the same error.
     if (codeOf(error) !== 'EEXIST') throw error;
     if (!statSync(path).isDirectory()) throw notAFolder(path);
   }
 }
 
-/** Makes a private folder of root traversable if it is empty or a data folder already. */
+/** Makes root's private folder traversable if it is empty or already a data folder. */
 function allowTraversal(path: string): void {
   const { mode, uid } = statSync(path);
   if (uid !== 0 || (mode & 0o011) === 0o011) return;

@@ -27,7 +27,7 @@ export function limitDatabaseLog(folder: DataFolder): void {
   try {
     copyFileSync(folder.log, `${folder.log}.1`);
   } finally {
-    // Also when the disk has no space for the copy; then it matters even more.
+    // Also if the disk has no space for the copy, when it matters most.
     truncateSync(folder.log);
   }
 }

@@ -35,8 +35,8 @@ export function servicePassword(folder: DataFolder): string {
 }
 
 /**
- * Sets a new superuser password if its file was lost (a backup of the database alone) or emptied (a full disk):
- * whoever can write to the data folder owns the database anyway. PostgreSQL must not be running.
+ * Sets a new superuser password if its file was lost (a backup of the database alone) or emptied (a full disk). This is
+ * safe because write access to the data folder already gives full control of the database. PostgreSQL must not be running.
  */
 export async function resetSuperuserPassword(
   folder: DataFolder,

@@ -31,7 +31,7 @@ const STABLE_AFTER_MS = 30_000;
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * A supervised PostgreSQL.
+ * A supervised PostgreSQL server.
  *
  * `starting → up ⇄ down → stopped`: up while it answers; down from an unexpected exit until a new one answers;
  * stopped by `stop()`, from any state.
@@ -79,7 +79,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     }
   }
 
-  /** Publishes the service's URL for those who find the folder in use. */
+  /** Publishes the service's URL for other processes that find the folder in use. */
   announce(url: string): void {
     this.#dependencies.lock.announce(url);
   }
@@ -105,13 +105,13 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     }
   }
 
-  /** Once a second: limits the log's size and keeps a database that is shutting down from lingering. */
+  /** Runs once a second: limits the log's size and finishes a shutdown that another process began. */
   #check(): void {
     try {
       this.#postmaster?.forceStopIfStopping();
       limitDatabaseLog(this.#dependencies.folder);
     } catch (error) {
-      this.#dependencies.log.warn({ reason: String(error) }, 'could not shorten the database log');
+      this.#dependencies.log.warn({ reason: String(error) }, 'could not truncate the database log');
     }
   }
 
@@ -141,7 +141,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     });
   }
 
-  /** Restarts PostgreSQL after an unexpected exit, until it runs or is no longer wanted. */
+  /** Restarts PostgreSQL after an unexpected exit, retrying until it runs or `stop()` is called. */
   async #recover(reason: string): Promise<void> {
     const { log } = this.#dependencies;
     this.#postmaster = undefined;
@@ -163,14 +163,14 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     this.emit('up');
   }
 
-  /** Publishes how other processes of this installation can connect, or that they can't. */
+  /** Writes how other processes of this installation can connect, or removes that file. */
   #publishConnection(connectionInfo: object | undefined): void {
     const { folder, log } = this.#dependencies;
     try {
       if (connectionInfo) writeInfoFile(folder.databaseInfoFile, connectionInfo);
       else rmSync(folder.databaseInfoFile, { force: true });
     } catch (error) {
-      // For example on a full disk: the service itself doesn't need the file.
+      // Not fatal, for example on a full disk, because the service itself doesn't need the file.
       log.warn({ reason: String(error) }, `could not write ${folder.databaseInfoFile}`);
     }
   }

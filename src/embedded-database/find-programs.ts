@@ -22,9 +22,8 @@ const COPY_PREFIX = 'postgresql-';
 /**
  * Finds PostgreSQL's programs in this platform's npm package and checks that they start.
  *
- * They may not at first: the package manager skips the script that creates the links between the libraries, and if
- * the service is root, PostgreSQL's user may be unable to reach the package. So the links are created here, and if
- * that doesn't help (or fails), the programs are copied into the data folder, once per version.
+ * Package managers skip the script that links the libraries, and if the service is root, PostgreSQL's user may be unable
+ * to reach the package. So this creates the links, and if that isn't enough, copies the programs into the data folder.
  *
  * @throws OperatorError if there is no package for this platform, or it doesn't start
  */
@@ -81,7 +80,7 @@ function linkLibraries(native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), link);
     } catch {
-      // It exists already or is read-only; whether the programs start decides.
+      // The link exists or the folder is read-only; `tryPrograms` shows whether that matters.
     }
   }
 }
@@ -101,18 +100,18 @@ function copyPrograms(native: string, folder: DataFolder, release: string): stri
     filter: (path) => !path.endsWith('.a') && basename(path) !== 'pgxs',
   });
   linkLibraries(copied);
-  openForAll(unfinished);
+  makeReadableByAll(unfinished);
   renameSync(copied, copy);
   rmSync(unfinished, { recursive: true });
   return copy;
 }
 
 /** Makes the copy readable and executable by everyone, whatever the umask and the package's modes. */
-function openForAll(folder: string): void {
+function makeReadableByAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) openForAll(path);
+    if (entry.isDirectory()) makeReadableByAll(path);
     else if (entry.isFile()) chmodSync(path, basename(folder) === 'bin' ? 0o755 : 0o644);
   }
 }

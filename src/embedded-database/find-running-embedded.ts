@@ -18,7 +18,7 @@ const POLL_MS = 50;
  * installation; undefined if no service runs there.
  *
  * @param timeoutMs how long to wait for a database that is still starting, in milliseconds
- * @throws OperatorError if the service's database does not respond in that time
+ * @throws OperatorError if the service's database doesn't respond in that time
  */
 export async function findRunningEmbedded(
   dataDir: string,
@@ -38,12 +38,12 @@ export async function findRunningEmbedded(
 }
 
 function readSettings(folder: DataFolder): ConnectionSettings | undefined {
-  const note = readInfoFile<DatabaseInfo>(folder.databaseInfoFile);
-  if (note === undefined) return undefined;
+  const info = readInfoFile<DatabaseInfo>(folder.databaseInfoFile);
+  if (info === undefined) return undefined;
   // A running release before 0.2.0 uses the superuser; `migrate --plan` inspects it before the upgrade.
-  const isAdmin = note.user === ADMIN_ROLE;
+  const isAdmin = info.user === ADMIN_ROLE;
   const password = readPassword(isAdmin ? folder.passwordFile : folder.servicePasswordFile);
-  return password !== undefined ? { ...note, password } : undefined;
+  return password !== undefined ? { ...info, password } : undefined;
 }
 
 async function canConnect(settings: ConnectionSettings): Promise<boolean> {

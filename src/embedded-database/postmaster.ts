@@ -22,15 +22,15 @@ export interface Postmaster {
   /** Waits until it answers, however long recovery takes. Rejects if it exits instead. */
   ready(): Promise<void>;
   /**
-   * Stops it completely if someone else is shutting it down (SIGTERM): it would refuse new connections and wait for
-   * pooled ones that never close.
+   * Stops it completely if another process is shutting it down (SIGTERM). Otherwise it would reject new connections and
+   * wait for pooled ones that never close.
    */
   forceStopIfStopping(): void;
   /** Stops it: transactions are rolled back, everything is flushed, connections are dropped. */
   stop(): Promise<void>;
 }
 
-/** PostgreSQL exited before it was ready; the message is its own reason. */
+/** PostgreSQL exited before it was ready; the message is the reason it gave. */
 export class PostmasterFailed extends Error {
   override name = 'PostmasterFailed';
 }
@@ -72,7 +72,7 @@ export function startPostmaster(
   };
 }
 
-/** PostgreSQL writes its state to its pid file; connecting would tell the same, but later. */
+/** Polls the state in PostgreSQL's pid file, which is faster than trying to connect. */
 async function waitUntilReady(
   child: ChildProcess,
   ended: Promise<string>,
@@ -125,7 +125,7 @@ async function endsWithin(ended: Promise<string>, timeoutMs: number): Promise<bo
   return result;
 }
 
-/** Windows has no such signals; use the program that PostgreSQL provides. */
+/** Windows has no such signals, so this runs `pg_ctl`. */
 function stopOnWindows(folder: DataFolder, programs: PostgresPrograms): void {
   execFileSync(
     programPath(programs.folder, 'pg_ctl'),

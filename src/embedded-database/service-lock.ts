@@ -16,11 +16,8 @@ const LOCK_TIMEOUT_MS = 300;
 const SQLITE_BUSY = 5;
 
 /**
- * Locks a data folder for this process.
- *
- * Uses SQLite's file lock: a kernel lock on every platform, which ends with the process however it exits, so that no
- * stale lock can block a start. PostgreSQL, a child process, doesn't inherit it. Opening and closing the lock file by
- * other means in this process would release the lock (POSIX record locks belong to the process), so nobody reads it.
+ * Locks a data folder for this process with SQLite's file lock. It is a kernel lock on every platform, so it ends with the
+ * process however that exits, and PostgreSQL, a child process, doesn't inherit it.
  *
  * @throws OperatorError if another service runs on the folder
  */
@@ -54,7 +51,8 @@ export function isDataFolderLocked(folder: DataFolder): boolean {
 function tryLock(folder: DataFolder, timeoutMs: number): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
-    // Created separately, so that no other user can open and lock it; never opened again, as explained above.
+    // Created separately, so that no other user can open and lock it. Don't open it by other means: closing it would
+    // release the lock, because POSIX record locks belong to the process.
     if (!existsSync(folder.lockFile)) writeFileSync(folder.lockFile, '', { mode: 0o600 });
     database = new DatabaseSync(folder.lockFile, { timeout: timeoutMs });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 
-/** Schemas of the service. Schemas that an operator adds stay the operator's. */
+/** Schemas of the service. Other schemas keep their owner. */
 const SCHEMAS = ['public', 'graphile_worker'];
 
 /**
@@ -9,7 +9,7 @@ const SCHEMAS = ['public', 'graphile_worker'];
  * statement can't reach files or programs of the machine. In clusters of release 0.1.0, where the superuser owns
  * everything, ownership is transferred.
  *
- * Runs before anyone uses the database. After a crash between statements, the next start does the rest.
+ * Runs before the database is used. After a crash between statements, the next start does the rest.
  */
 export async function prepareServiceRole(
   admin: ConnectionSettings,
@@ -20,7 +20,7 @@ export async function prepareServiceRole(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await makeRole(client, service.password);
+    await ensureRole(client, service.password);
     for (const statement of await ownershipStatements(client)) await client.query(statement);
   } finally {
     await client.end().catch(() => undefined);
@@ -28,7 +28,7 @@ export async function prepareServiceRole(
 }
 
 /** Sets password and attributes each time, which repairs a lost password file or an altered role. */
-async function makeRole(client: pg.Client, password: string): Promise<void> {
+async function ensureRole(client: pg.Client, password: string): Promise<void> {
   const found = await client.query('select from pg_roles where rolname = $1', [SERVICE_ROLE]);
   if (found.rowCount === 0) await client.query(`create role ${SERVICE_ROLE}`);
   // base64url has no characters that are special in SQL strings.

@@ -32,8 +32,7 @@ export interface EmbeddedOptions {
 /**
  * Starts the embedded PostgreSQL on a data folder, which is created if missing, and keeps it running until `stop()`.
  *
- * @throws OperatorError with a one-sentence message if the folder, another service, the platform or PostgreSQL
- * prevents it
+ * @throws OperatorError if the folder, another service, the platform or PostgreSQL prevents the start
  */
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const folder = openDataFolder(options.dataDir);

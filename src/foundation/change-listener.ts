@@ -12,8 +12,8 @@ const reconnectDelayMs = 250;
 
 /**
  * Receives change notifications from all nodes on its own connection, which must go straight to the database (LISTEN doesn't
- * work through a transaction pooler). A heartbeat query proves that the connection is alive, since PostgreSQL sends pending
- * notifications before its answer. If none was answered for a second, caches are bypassed, and cleared before use again.
+ * work through a transaction pooler). If no heartbeat succeeds for a second, caches are bypassed until it reconnects, and
+ * then cleared.
  */
 export class ChangeListener {
   readonly #settings: DatabaseSettings;
@@ -75,6 +75,7 @@ export class ChangeListener {
     this.#timer.unref();
   }
 
+  /** PostgreSQL sends pending notifications before its response, so a response proves that none were missed. */
   async #sendHeartbeat(): Promise<void> {
     const client = this.#client;
     if (client === undefined) return this.#connect();

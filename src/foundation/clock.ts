@@ -1,11 +1,11 @@
 /**
- * Time as this process sees it, for what needs no agreement between nodes. Statements ask the database's own `now()`, which
- * is the one that decides.
+ * This process's time, for everything that needs no agreement between nodes. SQL statements use the database's `now()`,
+ * which is authoritative.
  */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that is never adjusted. */
   monotonic(): number;
 }
 

@@ -1,6 +1,6 @@
 import libmime from 'libmime';
 
-/** A header's value with its encoded words (RFC 2047) decoded, or as it is where they cannot be. */
+/** Decodes the encoded words (RFC 2047) of a header value. Returns it unchanged if that fails. */
 export function decodeWords(value: string): string {
   try {
     return libmime.decodeWords(value);

@@ -20,7 +20,7 @@ const MAX_INPUT_UNITS = 320;
 
 // RFC 5322 §3.2.3 dot-atom. No two parts can match the same character, so matching is linear.
 const ASCII_LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
-// RFC 6531 §3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates stay out.
+// RFC 6531 §3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates are still excluded.
 const UNICODE_LOCAL =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+)*$/u;
 const NON_ASCII = /\P{ASCII}/u;
@@ -30,13 +30,9 @@ function invalid(reason: string): ParsedEmailAddress {
 }
 
 /**
- * Reads one mailbox as the contract's fields hold it: no display name, no angle brackets, no
- * comments, no space around it. Refused although RFC 5321 has them: quoted local parts (its §4.1.2
- * tells hosts not to hand such mailboxes out) and address literals; and domains of a single label
- * other than `localhost`.
- * International domains become A-labels (RFC 5890); an international local part requires SMTPUTF8
- * (`needsSmtpUtf8`).
- * Time is linear in the input, which is cut off at 320 units.
+ * Parses one mailbox without a display name, angle brackets, comments or surrounding space. Rejects some forms that RFC
+ * 5321 allows: quoted local parts (§4.1.2 discourages them), address literals, and single-label domains other than
+ * `localhost`. International domains become A-labels (RFC 5890).
  */
 export function parseEmailAddress(text: string): ParsedEmailAddress {
   if (text.length > MAX_INPUT_UNITS) return invalid('is longer than 254 octets');
@@ -46,7 +42,7 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
   if (at === text.length - 1) return invalid('has nothing after the @');
   let local = text.slice(0, at);
   if (!ASCII_LOCAL.test(local)) {
-    // Composed before it is judged: NFC turns the Greek question mark (U+037E) into a semicolon.
+    // Normalized before validation, because NFC turns the Greek question mark (U+037E) into a semicolon.
     local = local.normalize('NFC');
     if (!UNICODE_LOCAL.test(local)) return invalid(reasonForLocal(local));
   }
@@ -69,7 +65,7 @@ export function domainOf(address: EmailAddress): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** True where the mailbox cannot be named without SMTPUTF8 (RFC 6531): its local part is not ASCII. */
+/** True if the address requires SMTPUTF8 (RFC 6531), because its local part isn't ASCII. */
 export function needsSmtpUtf8(address: EmailAddress): boolean {
   return NON_ASCII.test(address);
 }
@@ -81,7 +77,7 @@ function reasonForLocal(local: string): string {
   if (local.startsWith('.') || local.endsWith('.') || local.includes('..')) {
     return 'has a misplaced dot before the @';
   }
-  return 'has characters before the @ that an address cannot have';
+  return 'has invalid characters before the @';
 }
 
 /** True if a text has more octets; a UTF-16 unit is at most three UTF-8 octets. */

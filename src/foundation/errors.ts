@@ -6,7 +6,7 @@ export class OperatorError extends Error {
   override name = 'OperatorError';
 }
 
-/** A problem of a request: the field and the rule it breaks. */
+/** A problem in a request: the field and the rule it breaks. */
 export interface FaultDetail {
   readonly field: string;
   readonly reason: string;

@@ -96,7 +96,7 @@ export class FairSlots {
     const left = (this.#heldBy.get(group) ?? 1) - 1;
     if (left === 0) this.#heldBy.delete(group);
     else this.#heldBy.set(group, left);
-    const next = this.#queue.next((one) => this.#mayHold(one));
+    const next = this.#queue.next((candidate) => this.#mayHold(candidate));
     next?.start(this.#hold(next.group));
   }
 

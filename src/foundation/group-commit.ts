@@ -1,7 +1,7 @@
 import { atEndOfTurn } from './end-of-turn.ts';
 
 /** Commits a group of items; results are in the order of the items. */
-export type CommitGroup<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+export type CommitGroup<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
 export interface GroupCommitOptions<Item> {
   /** Max items per group. */
@@ -12,7 +12,7 @@ export interface GroupCommitOptions<Item> {
   readonly enough?: number | undefined;
   /** Max waiting items; beyond it, `add` returns undefined. */
   readonly waiting: number;
-  /** Lets a group grow while the process is busy; otherwise it starts after the turn that began it. */
+  /** Lets a group grow while the process is busy. Without it, a group starts after the turn that began it. */
   readonly linger?: Linger;
   /** Additional limits by weight, such as bytes. */
   readonly weight?: {
@@ -34,10 +34,10 @@ export interface Linger {
   readonly maxMs: number;
 }
 
-interface Waiting<Item, Answer> {
+interface Waiting<Item, Result> {
   readonly item: Item;
   readonly weight: number;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -45,16 +45,16 @@ interface Waiting<Item, Answer> {
  * Group commit: items that arrive together share one statement and therefore one flush to disk. A group starts as soon as a
  * slot is free, so an idle server adds no delay and a busy one needs few flushes.
  */
-export class GroupCommit<Item, Answer> {
-  readonly #commit: CommitGroup<Item, Answer>;
+export class GroupCommit<Item, Result> {
+  readonly #commit: CommitGroup<Item, Result>;
   readonly #options: GroupCommitOptions<Item>;
-  #waiting: Waiting<Item, Answer>[] = [];
+  #waiting: Waiting<Item, Result>[] = [];
   #waitingWeight = 0;
   #running = 0;
   #scheduled = false;
   #idle: (() => void)[] = [];
 
-  constructor(commit: CommitGroup<Item, Answer>, options: GroupCommitOptions<Item>) {
+  constructor(commit: CommitGroup<Item, Result>, options: GroupCommitOptions<Item>) {
     this.#commit = commit;
     this.#options = options;
   }
@@ -73,7 +73,7 @@ export class GroupCommit<Item, Answer> {
    * Adds an item to the next group.
    * @returns the item's result once its group is committed, or undefined if too many are waiting
    */
-  add(item: Item): Promise<Answer> | undefined {
+  add(item: Item): Promise<Result> | undefined {
     const { waiting, weight: limits } = this.#options;
     const weight = limits === undefined ? 0 : limits.of(item);
     if (this.#waiting.length >= waiting) return undefined;
@@ -88,7 +88,7 @@ export class GroupCommit<Item, Answer> {
     });
   }
 
-  /** A turn that reads a hundred requests is long, so its first part is already committed meanwhile. */
+  /** A turn that reads a hundred requests is long, so the first of them are committed before it ends. */
   #isEnough(): boolean {
     const { enough, concurrency } = this.#options;
     return enough !== undefined && this.#waiting.length >= enough && this.#running < concurrency;
@@ -125,7 +125,7 @@ export class GroupCommit<Item, Answer> {
     });
   }
 
-  #take(): Waiting<Item, Answer>[] {
+  #take(): Waiting<Item, Result>[] {
     const { max, weight: limits } = this.#options;
     let count = 0;
     let weight = 0;
@@ -143,9 +143,9 @@ export class GroupCommit<Item, Answer> {
     const group = this.#take();
     this.#running += 1;
     try {
-      const answers = await this.#commit(group.map((waiting) => waiting.item));
+      const results = await this.#commit(group.map((waiting) => waiting.item));
       group.forEach((waiting, index) => {
-        waiting.resolve(answers[index] as Answer);
+        waiting.resolve(results[index] as Result);
       });
     } catch (error) {
       for (const waiting of group) waiting.reject(error);

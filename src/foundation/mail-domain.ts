@@ -4,18 +4,18 @@ const maxOctets = 255;
 /** Without the length octets of RFC 1035 section 2.3.4. */
 const maxNameLength = 253;
 // RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
-// RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
+// RFC 3696 §2: a top-level name is never all digits; this also rejects bare IPv4 addresses.
 const severalLabels =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const oneLabel = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const nonAscii = /\P{ASCII}/u;
 
 export interface MailDomainOptions {
-  /** A single label will do, as for a host of the same network; without it, only `localhost`. */
+  /** Allows any single label, such as a host on the same network. By default, only `localhost`. */
   readonly allowOneLabel?: boolean;
 }
 
-/** A domain of several labels or `localhost`, in lower-case A-labels (RFC 5890); undefined where it is none. */
+/** Parses a domain of several labels, or `localhost`, to lower-case A-labels (RFC 5890); undefined if invalid. */
 export function parseMailDomain(
   text: string,
   { allowOneLabel = false }: MailDomainOptions = {},
@@ -23,8 +23,8 @@ export function parseMailDomain(
   const lower = text.toLowerCase();
   let domain = lower;
   if (nonAscii.test(domain) || domain.includes('xn--')) {
-    // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
-    // function would read `0x7f.1` as the address of a machine.
+    // Returns an empty string for an invalid IDN. Not used for plain ASCII names, because it would convert `0x7f.1` to an
+    // IP address.
     domain = domainToASCII(domain);
   }
   if (domain.length > maxOctets) return undefined;

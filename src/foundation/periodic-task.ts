@@ -1,7 +1,7 @@
 export interface PeriodicTaskOptions {
-  /** Told why a round failed. Without it, rounds must not reject. */
+  /** Called with the error of a failed round. Without it, rounds must not reject. */
   readonly onError?: (error: unknown) => void;
-  /** Milliseconds until the next round after one that failed; the interval by default. */
+  /** Milliseconds until the next round after a failed one; by default, the interval. */
   readonly retryMs?: number;
 }
 
@@ -15,7 +15,7 @@ export class PeriodicTask {
   #next: Promise<void> | undefined;
   #started = false;
 
-  /** @param intervalMs milliseconds from one round to the next; the first begins after as many */
+  /** @param intervalMs milliseconds between the starts of rounds, and before the first one */
   constructor(
     intervalMs: number,
     run: () => Promise<void> | void,
@@ -33,8 +33,8 @@ export class PeriodicTask {
   }
 
   /**
-   * Begins a round at once, or one more after the one under way; does nothing unless the task is started.
-   * @returns when that round has ended
+   * Starts a round now, or another one after the current round. Does nothing unless the task is started.
+   * @returns a promise that resolves when that round has ended
    */
   runNow(): Promise<void> {
     if (!this.#started) return Promise.resolve();
@@ -63,14 +63,14 @@ export class PeriodicTask {
     this.#running = this.#runRound().then((succeeded) => {
       this.#running = undefined;
       if (!this.#started) return;
-      // From beginning to beginning, as long as rounds are shorter than the interval.
+      // The interval is measured between starts, as long as rounds are shorter than it.
       const delayMs = this.#intervalMs - ((performance.now() - startedAt) % this.#intervalMs);
       this.#schedule(succeeded ? delayMs : (this.#options.retryMs ?? delayMs));
     });
     return this.#running;
   }
 
-  /** @returns false where it failed */
+  /** @returns false if it failed */
   async #runRound(): Promise<boolean> {
     try {
       await this.#run();

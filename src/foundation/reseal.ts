@@ -30,14 +30,14 @@ export async function resealColumn(
 ): Promise<{ readonly renewed: number; readonly unreadable: number }> {
   const { current, others } = masterKey.keysFor(column.purpose);
   const [table, name] = [sql.table(column.table), sql.ref(column.column)];
-  const rowKey = sql.join(column.rowKey.map((one) => sql.ref(one)));
+  const rowKey = sql.join(column.rowKey.map((part) => sql.ref(part)));
   let renewed = 0;
   let unreadable = 0;
   let last: readonly string[] | undefined;
   for (;;) {
     const after = last === undefined ? sql`true` : sql`(${rowKey}) > (${sql.join([...last])})`;
     const { rows } = await sql<{ row: string[]; sealed: Buffer }>`
-      select array[${sql.join(column.rowKey.map((one) => sql`${sql.ref(one)}::text`))}] as row, ${name} as sealed
+      select array[${sql.join(column.rowKey.map((part) => sql`${sql.ref(part)}::text`))}] as row, ${name} as sealed
       from ${table} where ${name} is not null and ${after} order by ${rowKey} limit ${pageRows}`.execute(
       kysely,
     );

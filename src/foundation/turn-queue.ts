@@ -13,7 +13,7 @@ export class TurnQueue {
   #busy = false;
 
   /**
-   * Runs work in an event loop turn of its own.
+   * Runs work in a separate event loop turn.
    * @param group groups take turns
    */
   async run<Result>(group: string, work: () => Result): Promise<Result> {

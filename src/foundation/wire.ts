@@ -1,4 +1,4 @@
-/** What a value of a schema is before JSON writes it: times are written by JSON itself. */
+/** A schema's value before JSON serialization: times may still be `Date` objects. */
 export type Wire<Value> = Value extends string
   ? Value | (string extends Value ? Date : never)
   : Value extends readonly (infer Item)[]

@@ -1,7 +1,4 @@
-/**
- * Limits on the fields of a contact and on the length of a field's name and value, whatever the source of the
- * contacts.
- */
+/** Max fields of a contact, and max length of a field's name and value, for every source of contacts. */
 export const maxContactFields = 100;
 export const maxContactFieldNameLength = 200;
 export const maxContactFieldLength = 10_000;

@@ -31,20 +31,20 @@ const otherTypes = new Set([
   'SCHEDULED_MESSAGE',
 ]);
 
-/** The numbers that a listing takes, in their bounds, also for the document of the API. */
+/** Numeric parameters with their bounds and defaults, also used for the OpenAPI document. */
 export const listNumbers = {
-  count: { minimum: 1, maximum: 1_000, usual: 100, what: 'Lists of the answer.' },
+  count: { minimum: 1, maximum: 1_000, default: 100, what: 'Max lists to return.' },
   offset: {
     minimum: 0,
     maximum: 2_147_483_647,
-    usual: 0,
-    what: 'Lists before the first of the answer.',
+    default: 0,
+    what: 'Lists to skip.',
   },
 } as const;
 
 /**
- * Parses the parameters of `GET /api/1/list`: names and the values of `listingtype` are case-insensitive, an empty
- * value means "not given", unknown parameters are ignored.
+ * Parses the parameters of `GET /api/1/list`. Names and the values of `listingtype` are case-insensitive, an empty value
+ * is treated as absent, and unknown parameters are ignored.
  * @throws ListQueryError if a value is out of range or a parameter is repeated
  */
 export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
@@ -64,8 +64,8 @@ export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQu
 }
 
 function readNumber(name: keyof typeof listNumbers, text: string | undefined): number {
-  const { minimum, maximum, usual } = listNumbers[name];
-  if (text === undefined) return usual;
+  const { minimum, maximum, default: defaultNumber } = listNumbers[name];
+  if (text === undefined) return defaultNumber;
   const number = Number(text);
   if (!/^\d{1,10}$/.test(text) || number < minimum || number > maximum)
     throw new ListQueryError(`${name} must be a whole number from ${minimum} to ${maximum}`);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable } from '../foundation/common-schemas.ts';
 
-/** The answer of `GET /api/1/list`. */
+/** The response of `GET /api/1/list`. */
 export const ListingSchema = Type.Object(
   {
     count: Type.Integer(),

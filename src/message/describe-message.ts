@@ -6,8 +6,8 @@ import type { StoredEvent, StoredMessageStatus } from './message-status-store.ts
 import type { MessageStatusView } from './message-view.ts';
 
 /**
- * The public view of a message: what it is, how far it is, what happened and what comes next. Values of
- * personalization fields are not part of it, so nothing secret is either.
+ * The public view of a message: its data, state, events and next attempt. Personalization values are omitted because
+ * they may be secret.
  */
 export function describeMessage(
   messageId: MessageId,
@@ -42,7 +42,7 @@ export function describeMessage(
   };
 }
 
-/** In the order in which events count them. Addresses are null once the message's personal data is erased. */
+/** Recipients in the order of their numbers in events. Addresses are null once the message's personal data is erased. */
 function describeRecipients({
   message,
   entry,
@@ -55,34 +55,37 @@ function describeRecipients({
     const last = outcomes.findLast((event) => event.recipient === recipient);
     const sending = entry?.leased === true && entry.pending.includes(recipient);
     const initial = recipient === 0 ? message.state : 'queued';
-    const before = last === undefined ? initial : eventKinds[last.kind].state;
+    const settled = last === undefined ? initial : eventKinds[last.kind].state;
     return {
       address,
       role: recipient === 0 ? 'to' : 'cc',
-      state: sending ? 'sending' : before,
+      state: sending ? 'sending' : settled,
       at: last?.at ?? message.accepted_at,
     };
   });
 }
 
-/** True of an event that says what became of a recipient. */
+/** True if the event is a recipient's outcome. */
 export function isOutcome(
   event: StoredEvent,
 ): event is StoredEvent & { readonly kind: OutcomeKind } {
   return isOutcomeKind(event.kind);
 }
 
-/** When the message is tried next and why it waits; null when nothing more is to come. */
+/** The next attempt and why the message waits; null if the message is final or being sent. */
 function describeNextAttempt(
   { entry }: StoredMessageStatus,
   account: Account,
 ): MessageStatusView['nextAttempt'] {
   if (entry === undefined || entry.leased) return null;
   if (account.suspended) {
-    return { at: null, reason: 'held, as the account is suspended; sent on once it is not' };
+    return {
+      at: null,
+      reason: 'held because the account is suspended; delivery resumes when the suspension ends',
+    };
   }
   return {
     at: entry.due_at,
-    reason: entry.reason ?? (entry.due_at === null ? 'waits for a person' : 'waits for its turn'),
+    reason: entry.reason ?? (entry.due_at === null ? 'held for review' : 'waiting in the queue'),
   };
 }

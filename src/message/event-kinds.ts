@@ -1,7 +1,7 @@
 import type { ReportTotalTable } from '../foundation/database/tables.generated.ts';
 import type { MessageState } from './message-state.ts';
 
-/** Which of the facts of a kind a report column counts. Opens and clicks are told apart by who made them. */
+/** Which events of a kind a report column counts. Opens and clicks are split by who caused them. */
 export type ReportFilter =
   | 'all'
   | 'hard'
@@ -11,36 +11,36 @@ export type ReportFilter =
   | 'machines'
   | 'first of machines';
 
-/** What the service knows of a kind of event. */
+/** Properties of an event kind. */
 interface EventKindFacts {
-  /** The state that it gives its recipient; null: it says nothing about the outcome. */
+  /** The recipient's state after it; null if it isn't an outcome. */
   readonly state: MessageState | null;
-  /** `type` of the webhook that tells of it; null: none does. */
+  /** `type` of its webhook; null if it has none. */
   readonly webhook: `message.${string}` | null;
-  /** The report columns that count it, with what each of them counts. */
+  /** The report columns that count it, with the filter of each. */
   readonly report: Readonly<Record<string, ReportFilter>>;
-  /** `suppression.reason` of the addresses that it can suppress; null: it suppresses nobody. */
+  /** `suppression.reason` if it can suppress an address; null if it can't. */
   readonly suppresses: 'hard_bounce' | 'complaint' | 'unsubscribe' | null;
-  /** True where it comes from a reader's machine: its detail holds traces of that machine, which are erased with the person. */
+  /** True if it comes from a reader's machine. Its detail identifies that machine and is erased with the person. */
   readonly fromReader: boolean;
   readonly meaning: string;
-  /** What a reader could take it for, wrongly; empty where there is nothing of that kind. */
+  /** A conclusion that it doesn't support; empty if there is no likely one. */
   readonly doesNotProve: string;
 }
 
 /**
- * Everything that can happen to a message, in the order of the report columns. Adding a kind: a line here, its producer, a
- * migration where it has a state or report column of its own or comes from a reader, and its texts; the compiler names the rest.
+ * Everything that can happen to a message, in the order of the report columns. To add a kind, add it here, its producer, its
+ * texts and, for a new state, report column or reader event, a migration. The compiler finds the rest.
  */
 export const eventKinds = {
-  /** Not a row of `message_event`: the message's own row is this event. */
+  /** Not stored in `message_event`, because the message row itself is this event. */
   accepted: {
     state: 'queued',
     webhook: 'message.accepted',
     report: { accepted: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'the message is stored; it will not be lost',
+    meaning: 'the message is stored and can’t be lost',
     doesNotProve: 'that any server has seen it',
   },
   delivered: {
@@ -49,8 +49,8 @@ export const eventKinds = {
     report: { delivered: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'the next host took responsibility',
-    doesNotProve: 'that anyone has it in an inbox',
+    meaning: 'the next mail server accepted it',
+    doesNotProve: 'that it reached an inbox',
   },
   bounced: {
     state: 'bounced',
@@ -58,7 +58,7 @@ export const eventKinds = {
     report: { bounced_hard: 'hard', bounced_soft: 'soft' },
     suppresses: 'hard_bounce',
     fromReader: false,
-    meaning: 'a permanent reply; after `delivered`, a bounce message that came by mail',
+    meaning: 'it was rejected permanently; after `delivered`, a bounce message arrived',
     doesNotProve: 'that the address never existed',
   },
   deferred: {
@@ -67,7 +67,7 @@ export const eventKinds = {
     report: { deferred: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'a temporary reply or fault; it is retried',
+    meaning: 'a temporary error; it is retried',
     doesNotProve: 'that anything is wrong with the address',
   },
   expired: {
@@ -76,7 +76,7 @@ export const eventKinds = {
     report: { expired: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'its retry time or freshness window is over',
+    meaning: 'its retry period or freshness window ended',
     doesNotProve: 'that no attempt reached anyone',
   },
   failed: {
@@ -85,7 +85,7 @@ export const eventKinds = {
     report: { failed: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'an internal error; the message is kept for a retry by hand',
+    meaning: 'an internal error; the message is kept so that you can retry it',
     doesNotProve: '',
   },
   uncertain: {
@@ -94,8 +94,8 @@ export const eventKinds = {
     report: { uncertain: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'the dot was released and no final reply was read',
-    doesNotProve: 'that it was or was not delivered',
+    meaning: 'the final dot may have been sent, but no reply was read',
+    doesNotProve: 'that it was or wasn’t delivered',
   },
   suppressed: {
     state: 'suppressed',
@@ -121,8 +121,8 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'a server that took the message reports that it still tries',
-    doesNotProve: 'that it will not arrive',
+    meaning: 'a server that accepted the message reports that it is still trying',
+    doesNotProve: 'that it won’t arrive',
   },
   complained: {
     state: null,
@@ -153,8 +153,8 @@ export const eventKinds = {
     },
     suppresses: null,
     fromReader: true,
-    meaning: 'the image of the message was fetched',
-    doesNotProve: 'that a person looked at it; without it, that nobody did',
+    meaning: 'the message’s tracking image was fetched',
+    doesNotProve: 'that a person read it; its absence doesn’t prove that nobody did',
   },
   clicked: {
     state: null,
@@ -167,8 +167,8 @@ export const eventKinds = {
     },
     suppresses: null,
     fromReader: true,
-    meaning: 'a link of the message was followed',
-    doesNotProve: 'that a person did',
+    meaning: 'a link in the message was followed',
+    doesNotProve: 'that a person followed it',
   },
   redirected: {
     state: null,
@@ -177,7 +177,7 @@ export const eventKinds = {
     suppresses: null,
     fromReader: false,
     meaning: 'it was sent to the address of `DELIVERY_REDIRECT` instead of its recipients',
-    doesNotProve: 'that a recipient has it',
+    doesNotProve: 'that a recipient received it',
   },
   warning: {
     state: null,
@@ -185,7 +185,7 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'something in it was changed while it was rendered, such as a link that was emptied',
+    meaning: 'rendering changed something in it, such as emptying a link',
     doesNotProve: '',
   },
   'pause-asked': {
@@ -194,8 +194,8 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'a person paused it',
-    doesNotProve: 'that an attempt under way stopped',
+    meaning: 'a user paused it',
+    doesNotProve: 'that an attempt in progress stopped',
   },
   'resume-asked': {
     state: null,
@@ -203,7 +203,7 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'a person resumed it',
+    meaning: 'a user resumed it',
     doesNotProve: '',
   },
   'cancel-asked': {
@@ -212,9 +212,9 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'a person canceled it',
+    meaning: 'a user canceled it',
     doesNotProve:
-      'that it was not sent: an attempt under way goes on; `canceled` says that it was stopped',
+      'that it wasn’t sent, since an attempt in progress continues; `canceled` confirms that it stopped',
   },
   'retry-asked': {
     state: null,
@@ -222,7 +222,7 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'a person asked for a retry now',
+    meaning: 'a user asked for an immediate retry',
     doesNotProve: '',
   },
 } as const satisfies Readonly<Record<string, EventKindFacts>>;
@@ -231,21 +231,21 @@ type Table = typeof eventKinds;
 
 export type EventKind = keyof Table;
 
-/** A kind that `message_event` has rows of. */
+/** A kind stored in `message_event`. */
 export type StoredEventKind = Exclude<EventKind, 'accepted'>;
 
 type KindsWith<Name extends keyof EventKindFacts, Value, Kind extends EventKind = EventKind> = {
   [Each in Kind]: Table[Each][Name] extends Value ? Each : never;
 }[Kind];
 
-/** Says what became of one recipient. */
+/** The outcome for one recipient. */
 export type OutcomeKind = KindsWith<'state', MessageState, StoredEventKind>;
-/** An endpoint can ask for it. */
+/** Webhook endpoints can subscribe to it. */
 export type WebhookKind = KindsWith<'webhook', string>;
 /** Opens and clicks. */
 export type ReaderEventKind = KindsWith<'fromReader', true>;
 export type SuppressingKind = KindsWith<'suppresses', string>;
-/** Something to know about a message that is no recipient's outcome. */
+/** An event that isn't a recipient's outcome. */
 export type NoteKind = Exclude<StoredEventKind, OutcomeKind>;
 
 type KeysOf<Value> = Value extends unknown ? keyof Value : never;
@@ -268,19 +268,19 @@ export const suppressingKinds = eventKindNames.filter(
 
 const outcomes: ReadonlySet<EventKind> = new Set(outcomeKinds);
 
-/** False also of a kind that only another release knows. */
+/** Also false for kinds that only another release knows. */
 export function isOutcomeKind(kind: EventKind): kind is OutcomeKind {
   return outcomes.has(kind);
 }
 
-/** A column of reports: the kind that it counts, and which of them. */
+/** A report column: the kind it counts, and which of its events. */
 export interface ReportColumnFacts {
   readonly name: ReportColumn;
   readonly kind: EventKind;
   readonly filter: ReportFilter;
 }
 
-/** What reports count, in their order. Deliveries and what follows them count recipients, opens and clicks count messages. */
+/** Report columns in order. Opens and clicks count messages, all others count recipients. */
 export const reportColumnFacts: readonly ReportColumnFacts[] = eventKindNames.flatMap((kind) =>
   Object.entries<ReportFilter>(eventKinds[kind].report).map(([name, filter]) => ({
     name: name as ReportColumn,
@@ -289,7 +289,7 @@ export const reportColumnFacts: readonly ReportColumnFacts[] = eventKindNames.fl
   })),
 );
 
-/** Each is a column of the tables that totals stand in. */
+/** Each is a column of the totals tables. */
 export const reportColumns: readonly (ReportColumn & keyof ReportTotalTable)[] =
   reportColumnFacts.map(({ name }) => name);
 

@@ -6,19 +6,19 @@ import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
 import { minIdAt } from '../foundation/uuid7.ts';
 
-/** The classes of retention, and the tables that a message has rows in, with their column of message ids. */
+/** Retention classes, in days, and the tables partitioned by them. */
 const retentionClasses = [30, 90, 400] as const;
 const defaultClass = 90;
 const tables = ['message', 'message_event', 'message_search'] as const;
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
-/** Thursday, 1 January 1970, was in a week that began on Monday, 29 December 1969. */
+/** The epoch, Thursday, 1 January 1970, is in the week of Monday, 29 December 1969. */
 const firstMonday = -3 * 24 * 60 * 60 * 1000;
-/** Weeks ahead of the current one. */
+/** Weeks to create in advance. */
 const weeksAhead = 2;
 
 interface Range {
-  /** Of the week's Monday, as in `message_90_20261116`. */
+  /** The date of the week's Monday, as in `message_90_20261116`. */
   readonly name: string;
   readonly from: string;
   readonly to: string;
@@ -30,14 +30,10 @@ export interface PartitionDependencies {
 }
 
 /**
- * Makes the partitions of messages and their events for this week and the next ones, by retention class. A partition
- * holds the ids (UUID v7) of one week, so what is older than its class goes by dropping tables. Only classes that accounts
- * have get any, since a search plans and opens each; until the next run, a new class's messages are in its default one.
- *
- * Each is made as a table of its own and then attached, which takes no lock that accepting or delivering waits for
- * longer than a moment. Where the default partition already holds rows of a week, they stay there, and that week gets
- * no partition. A lock that is not free in time leaves the rest for the next run.
- * @param week a moment of the first week; this week by the database's clock where there is none
+ * Creates the partitions of messages and their events for this week and the next ones, by retention class. A partition holds
+ * the ids (UUID v7) of one week, so expired data is removed by dropping tables. Only classes in use get partitions, because
+ * a search plans and opens each of them; messages of a new class go to its default partition until the next run.
+ * @param week any time in the first week; by default, the database's current time
  */
 export async function ensureMessagePartitions(
   dependencies: PartitionDependencies,
@@ -55,7 +51,7 @@ export async function ensureMessagePartitions(
         for (const table of tables)
           for (const days of usedClasses)
             if (!existing.has(`${table}_${days}_${range.name}`))
-              await makePartition(client, table, days, range, dependencies.log);
+              await createPartition(client, table, days, range, dependencies.log);
       }
     } finally {
       await client.query('select pg_advisory_unlock($1)', [advisoryLocks.messagePartitions]);
@@ -77,7 +73,7 @@ function rangesFrom(now: number): Range[] {
   });
 }
 
-/** Classes of accounts that are there, and the one of an account that names none. */
+/** The classes of existing accounts, plus the default class. */
 async function classesInUse(client: pg.PoolClient): Promise<(typeof retentionClasses)[number][]> {
   const { rows } = await client.query<{ days: number }>(
     'select distinct retention_days as days from account',
@@ -99,7 +95,8 @@ async function listPartitions(client: pg.PoolClient): Promise<Set<string>> {
 
 const lockNotAvailable = '55P03';
 
-async function makePartition(
+/** Creates a table and then attaches it, so that accepting and delivering never wait long for a lock. */
+async function createPartition(
   client: pg.PoolClient,
   table: (typeof tables)[number],
   days: (typeof retentionClasses)[number],
@@ -111,7 +108,8 @@ async function makePartition(
   const column = table === 'message' ? 'id' : 'message_id';
   await client.query('begin');
   try {
-    // Names and bounds are made of constants and numbers here, never of input.
+    // If the default partition already has rows of this week, they stay there and the week gets no partition. Names and
+    // bounds come from constants and numbers, never from input.
     const occupied = await client.query(
       `select from ${parent}_rest where ${column} >= '${range.from}' and ${column} < '${range.to}' limit 1`,
     );
@@ -127,15 +125,18 @@ async function makePartition(
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
-    // Rows that came into the default partition just now, or a lock that is in use: the next run sees.
+    // Rows have just arrived in the default partition, or a lock is busy; the next run retries.
     if (codeOf(error) !== '23514' && codeOf(error) !== lockNotAvailable) throw error;
-    log.warn({ err: error, partition: name }, 'a partition could not be made now');
+    log.warn(
+      { err: error, partition: name },
+      'could not create a partition; retrying at the next run',
+    );
   }
 }
 
 /**
- * `analyze` looks at 300 rows for each step of the finest column. Messages are found by their keys, for which a coarse picture
- * is enough; the usual 30,000 rows, sorted by each column every 15 seconds, take a processor for a quarter of a second.
+ * Messages are found by key, so coarse statistics are enough. By default, `analyze` would sort 30,000 rows by each column
+ * every 15 seconds, which takes a quarter of a second of processor time.
  */
 async function reduceStatisticsTarget(client: pg.PoolClient, name: string): Promise<void> {
   const { rows } = await client.query<{ targets: string | null }>(

@@ -2,8 +2,7 @@ import type { EventKind } from './event-kinds.ts';
 import { contentMemberKinds, type MessageContent } from './message-content.ts';
 
 /**
- * What statements know of `message.content`, as text to put into them. Each is given the name of a row of `message`; none
- * holds anything but names of this program.
+ * SQL fragments for `message.content`. Arguments are trusted SQL, such as the alias of a `message` row, and never input.
  */
 
 /** The To address; null once the content is erased. */
@@ -29,25 +28,24 @@ export function hasNoCc(message: string): string {
   return `${message}.content -> 'cc' is null`;
 }
 
-/** Rows of the Cc addresses, as `from` has them: a column without a name, in the order in which recipients are counted from 1. */
+/** The Cc addresses as rows for `from`: one unnamed column, in the order of recipient numbers, which start at 1. */
 export function ccAddresses(message: string): string {
   return `json_array_elements_text(${message}.content -> 'cc')`;
 }
 
-/** Rows of the Cc addresses that were left out, as they were suppressed. */
+/** The Cc addresses skipped because they are suppressed, as rows for `from`. */
 export function suppressedCcAddresses(message: string): string {
   return `json_array_elements_text(${message}.content -> 'suppressedCc')`;
 }
 
-/** The address of a recipient by its number; that of To where the number is null. */
+/** The address for a recipient number; To if the number is null. */
 export function recipientAddress(message: string, recipient: string): string {
   return `case when coalesce(${recipient}, 0) = 0 then ${toAddress(message)}
     else ${message}.content -> 'cc' ->> (${recipient} - 1) end`;
 }
 
 /**
- * Named members of the content as a row of `from`: the content is long, so it is parsed once where several are read. `to` is
- * a text, the others are JSON.
+ * Several members of the content as a row for `from`, which parses the content only once. `to` is text, the others are JSON.
  */
 export function contentMembers(
   message: string,
@@ -63,7 +61,7 @@ export function withValues(message: string, values: string): string {
   return `(${message}.content::jsonb || jsonb_build_object('values', (${message}.content::jsonb -> 'values') || ${values}))::json`;
 }
 
-/** The content with addresses alone: no values, no texts of the request. */
+/** The content with addresses only: no values and no texts from the request. */
 export function withoutTexts(message: string): string {
   const texts = Object.entries(contentMemberKinds)
     .filter(([, kind]) => kind === 'text')
@@ -71,7 +69,7 @@ export function withoutTexts(message: string): string {
   return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}')::json`;
 }
 
-/** Kinds as a list for `in (…)`: written into the statement, so that a partial index that names them serves it. */
+/** Kinds as literals for `in (…)`, so that the planner can use a partial index that names them. */
 export function kindList(kinds: readonly EventKind[]): string {
   return kinds.map((kind) => `'${kind}'`).join(', ');
 }

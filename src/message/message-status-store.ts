@@ -49,9 +49,7 @@ export interface StoredMessageStatus {
 /** Messages with many opens and clicks return only their first events. */
 const maxEvents = 1_000;
 
-/**
- * Reads an account's message with its queue entry and events in order; undefined if not found.
- */
+/** Reads an account's message with its queue entry and events in order; undefined if not found. */
 export async function readMessageStatus(
   kysely: Database['kysely'],
   accountId: AccountId,

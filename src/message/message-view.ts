@@ -6,7 +6,7 @@ import { messageStateNames } from './message-state.ts';
 
 export const MessageStateSchema = Type.Enum(messageStateNames);
 
-/** A recipient of the message's public view. */
+/** A recipient in the message's public view. */
 export const recipientFields = {
   address: Nullable(Type.String()),
   role: Type.Enum(['to', 'cc']),
@@ -14,7 +14,7 @@ export const recipientFields = {
   at: Time('When the state last changed.'),
 };
 
-/** What a message is, how far it is, what happened and what comes next: the same for the contract and the management API. */
+/** The public view of a message, shared by the contract and the management API. */
 export const messageFields = {
   messageId: Uuid,
   templateId: Type.String(),
@@ -32,7 +32,7 @@ export const messageFields = {
   suppressedRecipients: Type.Array(Type.String()),
   nextAttempt: Nullable(
     Type.Object({
-      at: Nullable(Time('When.')),
+      at: Nullable(Time('When it will be tried.')),
       reason: Type.String({ description: 'Why it is waiting.' }),
     }),
   ),
@@ -54,5 +54,5 @@ export const MessageStatusSchema = Type.Object(
   { title: 'MessageStatus' },
 );
 
-/** The message's public view, before it is JSON. */
+/** The message's public view, before JSON serialization. */
 export type MessageStatusView = Wire<Static<typeof MessageStatusSchema>>;

@@ -2,21 +2,21 @@ import { storableJson } from '../foundation/database/storable-json.ts';
 import { newId } from '../foundation/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 
-/** What an event row is made from: expressions of SQL. */
+/** SQL expressions for the columns of an event row. */
 export interface EventColumns {
   readonly accountId: string;
   readonly messageId: string;
   readonly retentionDays: string;
   readonly id: string;
   readonly at: string;
-  /** A kind, or the expression of one that was checked before. */
+  /** A kind, or an SQL expression for a validated one. */
   readonly kind: StoredEventKind | { readonly from: string };
-  /** 0 is To, 1 and up are Cc, null the message as a whole. */
+  /** 0 is To, 1 and up are Cc, null is the whole message. */
   readonly recipient: string;
   readonly detail: string;
 }
 
-/** The beginning of every statement, or part of one, that writes events; what follows says where its columns come from. */
+/** The start of every statement that writes events. The caller appends the `from` clause. */
 export function insertEvents(columns: EventColumns): string {
   const { accountId, messageId, retentionDays, id, at, kind, recipient, detail } = columns;
   const kindValue = typeof kind === 'string' ? `'${kind}'` : kind.from;
@@ -24,32 +24,31 @@ export function insertEvents(columns: EventColumns): string {
     select ${accountId}, ${messageId}, ${retentionDays}, ${id}, ${at}, ${kindValue}, ${recipient}, ${detail}`;
 }
 
-/** An event that is to be written. */
+/** An event to write. */
 export interface EventDraft {
   readonly kind: StoredEventKind;
   readonly recipient: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** A list of `eventRow` as rows `event` of `from`. @param list the parameter or expression that holds it */
+/** A list of `eventRow` results as rows `event` for `from`. @param list SQL parameter or expression of the list */
 export function eventRows(list: string): string {
   return `json_to_recordset(${list}::json) as event (place int, id uuid, kind text, recipient smallint, detail json)`;
 }
 
-/** Most characters of one event's detail; a longer one loses its transcript, then all but its reason. */
+/** Max characters of an event's detail. A longer one loses its transcript, then everything but its reason. */
 const maxDetailCharacters = 32_000;
 
 /**
- * An event as a row in JSON with an id of its own, ready to be put into a list. Written by hand, since details are long
- * and are JSON already.
- * @param place of the outcome that it belongs to, where several are written together
+ * An event as a JSON row with a new id. Assembled as text because details are long and already JSON.
+ * @param place index of its outcome if several are written together
  */
 export function eventRow(event: EventDraft, place = 0): string {
   const row = { place, id: newId(), kind: event.kind, recipient: event.recipient };
   return `${JSON.stringify(row).slice(0, -1)},"detail":${truncateDetail(event)}}`;
 }
 
-/** The detail in JSON. No reply, however long, may keep an outcome from being written. */
+/** The detail as JSON, truncated because even a very long reply must not prevent an outcome from being written. */
 function truncateDetail(event: EventDraft): string {
   const text = JSON.stringify(event.detail);
   if (text.length <= maxDetailCharacters) return storableJson(text);

@@ -34,7 +34,7 @@ const advanceStatement = `
     update queue_entry q
     set stage = 'claimed', in_transaction = $6::smallint[],
       doubtful = nullif($9::smallint[], '{}'),
-      -- Who was erased meanwhile waits no more.
+      -- Drops recipients that were erased meanwhile.
       pending = array(select r from unnest($5::smallint[]) as r where r = any (q.pending || q.held))
     from moment
     where q.account_id = $1 and q.message_id = $2 and q.lease_owner = $3::uuid and q.fence = $4::bigint

@@ -112,10 +112,10 @@ export class ClaimStore {
  * A claim isn't flushed. If a database crash undoes it, marking the dot fails because the owner no longer matches;
  * flushing a granted dot also flushes the claim. The owner is unique per claim because a fence can be reused after a
  * lost one.
- * Ordinary entries that are locked but not claimed are free again when the statement ends. The limited lateral join
- * keeps the planner at one index lookup per message, in the one partition `retention_days` names.
  */
 function claimStatement(size: number): string {
+  // Ordinary entries that are locked but not claimed are free again when the statement ends. The limited lateral join
+  // keeps the planner at one index lookup per message, in the one partition `retention_days` names.
   return `
   with moment as materialized (
     select now() as now
@@ -155,7 +155,7 @@ function claimStatement(size: number): string {
       kind: 'uncertain',
       recipient: 'recipient',
       detail: `json_build_object('attempt', l.attempts - 1, 'reason',
-        'the worker was lost after the final dot may have left')`,
+        'the worker stopped when the final dot may have been sent')`,
     })}
     from leased l cross join unnest(l.doubtful) recipient cross join moment
     where l.uncertain)

@@ -32,9 +32,9 @@ export class CompleteStore {
       if (isRetryable(error)) return run();
       throw error;
     });
-    const answers = completions.map(() => false);
-    for (const { place } of rows) answers[place] = true;
-    return answers;
+    const written = completions.map(() => false);
+    for (const { place } of rows) written[place] = true;
+    return written;
   }
 }
 
@@ -53,7 +53,7 @@ const completeStatement = `
     update queue_entry q
     set lease_owner = null, stage = null, in_transaction = null,
       doubtful = case when item.released then q.doubtful end,
-      -- Who was erased meanwhile waits no more. What was canceled meanwhile holds nobody back.
+      -- Drops recipients that were erased meanwhile. If the message was canceled meanwhile, none are held.
       pending = array(
         select r from unnest(case when q.canceled and not item.canceled then item.pending || item.held else item.pending end) as r
         where r = any (q.pending || q.held)),
@@ -75,7 +75,7 @@ const completeStatement = `
     update message m
     set state = coalesce(item.state, m.state),
       state_at = case when item.state is null then m.state_at else moment.now end,
-      -- Of the content as it is now: somebody in it may have been erased since it was claimed.
+      -- Uses the current content, because a recipient may have been erased since the claim.
       content = case when item.erased is null or m.content is null then m.content
         else ${withValues('m', 'item.erased')} end
     from written join item using (place), moment

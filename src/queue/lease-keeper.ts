@@ -62,7 +62,7 @@ export class LeaseKeeper {
     const ending = [...this.#held].filter((message) => message.leaseEndsAt < renewBefore);
     if (ending.length === 0) return;
     await this.#leases.renew(ending).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'leases could not be renewed; trying again');
+      this.#log.warn({ err: error }, 'could not renew leases; retrying');
     });
   }
 

@@ -33,11 +33,11 @@ export class LeaseStore {
   async renew(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
     const startedAt = performance.now();
     const extension = "due_at = now() + $1::float8 * interval '1 ms'";
-    const answers = await this.#write('queue-renew', extension, messages);
+    const stillHeld = await this.#write('queue-renew', extension, messages);
     messages.forEach((message, place) => {
-      if (answers[place] === true) message.leaseEndsAt = startedAt + this.#leaseMs;
+      if (stillHeld[place] === true) message.leaseEndsAt = startedAt + this.#leaseMs;
     });
-    return answers;
+    return stillHeld;
   }
 
   async #write(
@@ -71,8 +71,8 @@ export class LeaseStore {
       if (isRetryable(error)) return run();
       throw error;
     });
-    const answers = messages.map(() => false);
-    for (const { place } of rows) answers[place - 1] = true;
-    return answers;
+    const stillHeld = messages.map(() => false);
+    for (const { place } of rows) stillHeld[place - 1] = true;
+    return stillHeld;
   }
 }

@@ -52,14 +52,14 @@ export class OutcomeWriter {
   async #write(completions: readonly Completion[]): Promise<boolean[]> {
     for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(backoffMs * 2, maxBackoffMs)) {
       try {
-        const answers = await this.#outcomes.complete(completions);
+        const written = await this.#outcomes.complete(completions);
         this.#failing = false;
-        return answers;
+        return written;
       } catch (error) {
         if (this.#giveUp.signal.aborted) return completions.map(() => false);
         const isolated = completions.length > 1 && (await this.#isolate(completions, error));
         if (isolated !== false) return isolated;
-        if (!this.#failing) this.#log.warn({ err: error }, 'outcomes cannot be written; trying on');
+        if (!this.#failing) this.#log.warn({ err: error }, 'could not write outcomes; retrying');
         this.#failing = true;
         await delay(backoffMs, undefined, { signal: this.#giveUp.signal }).catch(() => undefined);
       }
@@ -69,18 +69,18 @@ export class OutcomeWriter {
   /** Writes each outcome separately so that bad data in one row doesn't block the others. */
   async #isolate(completions: readonly Completion[], error: unknown): Promise<boolean[] | false> {
     if (!isDataError(error)) return false;
-    const answers: boolean[] = [];
+    const written: boolean[] = [];
     for (const completion of completions) {
-      const [answer] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
+      const [isWritten] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
         this.#log.error(
           { err: cause, messageId: completion.message.messageId },
-          'an outcome cannot be written; its lease will end and it will be tried again',
+          'could not write an outcome; the message is retried when its lease expires',
         );
         return [false];
       });
-      answers.push(answer ?? false);
+      written.push(isWritten ?? false);
     }
-    return answers;
+    return written;
   }
 }
 

@@ -42,12 +42,12 @@ export function registerQueueMetrics(
   };
   gaugeOfSize(
     'signalpost_queue_oldest_due_seconds',
-    'How long the message that is due longest has waited',
+    'How long the oldest due message has waited',
     (size) => size.oldestSeconds,
   );
   gaugeOfSize(
     'signalpost_queue_entries',
-    'Messages that are not final; an estimate above 10,000',
+    'Messages in the queue; an estimate above 10,000',
     (size) => size.entries,
   );
   new Gauge({
@@ -66,7 +66,7 @@ export function registerQueueMetrics(
   });
   const latency = new Histogram({
     name: 'signalpost_delivery_latency_seconds',
-    help: 'From acceptance to the reply that took the message',
+    help: 'Time from acceptance to the reply that accepted the message',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
     registers,
   });
@@ -88,7 +88,7 @@ function shareReading(sizes: QueueSizes, log: Log): () => Promise<QueueSize | un
     reading ??= sizes
       .readSize()
       .catch((error: unknown) => {
-        log.warn({ err: error }, 'how much waits cannot be read for the metrics');
+        log.warn({ err: error }, 'could not read the queue size for the metrics');
         return undefined;
       })
       .finally(() => {

@@ -1,15 +1,13 @@
 /**
  * Retry delays in seconds after the first, second, … attempt; the last value repeats. RFC 5321 section 4.5.4.1 asks for
  * at least 30 minutes in general, but shorter delays in the first hour, when most causes clear.
- * `connection` stays short so that a relay gets its mail as soon as it recovers. `greylist` does because greylisting
- * servers accept after 1 to 5 minutes (RFC 6647 section 2).
  */
 export const retrySchedules = {
   /** A 4yz reply without further detail. */
   ordinary: [60, 300, 600, 1_200, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600],
-  /** Greylisting: the server wants the same client to retry. */
+  /** Greylisting: the server accepts a retry by the same client after 1 to 5 minutes (RFC 6647 section 2). */
   greylist: [65, 240, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400],
-  /** Connection, DNS or TLS failure, or no reply. */
+  /** Connection, DNS or TLS failure, or no reply. Stays short so that a relay gets its mail as soon as it recovers. */
   connection: [10, 20, 40, 60, 120, 300, 300, 600, 600, 900, 1_800],
   /** The server throttles us. */
   throttled: [120, 300, 600, 900, 1_800, 3_600, 7_200],

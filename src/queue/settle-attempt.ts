@@ -3,41 +3,41 @@ import type { EventDraft } from '../message/write-events.ts';
 import type { AttemptResult, ClaimedMessage, RecipientResult } from './attempt.ts';
 import { retryDelay } from './retry-schedule.ts';
 
-/** Events that were written about a message. */
+/** Events written for a message. */
 export interface RecordedEvents {
   readonly message: ClaimedMessage;
   readonly events: readonly EventDraft[];
 }
 
-/** What an attempt changes: the queue entry goes, or waits again. */
+/** The effects of an attempt: the queue entry is removed or rescheduled. */
 export interface Completion {
   readonly message: ClaimedMessage;
-  /** True: the queue entry goes. */
+  /** True if the queue entry is removed. */
   readonly done: boolean;
-  /** Undefined: the message's state stays, since its To recipient was not tried. */
+  /** Undefined keeps the message's state, because its To recipient wasn't tried. */
   readonly state: MessageState | undefined;
-  /** Milliseconds until it is due again; undefined with `done` false: it waits for a person. */
+  /** Milliseconds until it is due again; undefined if it is done or held for review. */
   readonly dueIn: number | undefined;
   readonly pending: readonly number[];
   readonly held: readonly number[];
   readonly reason: string | null;
   readonly events: readonly EventDraft[];
-  /** Fields whose values are erased as the message ends; undefined: none. */
+  /** Fields to erase because the message is final; undefined for none. */
   readonly erased: readonly string[] | undefined;
-  /** True where nothing was tried: the attempt does not count. */
+  /** True if nothing was tried, so the attempt doesn't count. */
   readonly released: boolean;
 }
 
 /**
- * Decides what a report means for the message: the pure middle of the state machine.
- * @param random 0 to 1, for the jitter of the retry
+ * Decides what the result of an attempt changes. This is the pure core of the state machine.
+ * @param random 0 to 1, for the retry jitter
  */
 export function settleAttempt(
   message: ClaimedMessage,
   attemptResult: AttemptResult,
   random: number,
 ): Completion {
-  // Where nobody is left to send to, since the last one was erased, the message ends without a result.
+  // If the last recipient was erased, the message ends without a result.
   if (attemptResult.results.length === 0 && message.pending.length > 0)
     return release(message, attemptResult);
   const held = [...message.held];
@@ -99,7 +99,7 @@ function isHeldForReview(message: ClaimedMessage, result: RecipientResult): bool
   return result.outcome === 'uncertain' && message.whenUncertain === 'hold';
 }
 
-/** Never past the message's end: there it comes up once more, to expire. */
+/** Never after the message expires: it is claimed once more at that time, to be marked as expired. */
 function retryDelayMs(
   message: ClaimedMessage,
   result: RecipientResult | undefined,
@@ -118,7 +118,7 @@ function notesOf(attemptResult: AttemptResult): EventDraft[] {
   }));
 }
 
-/** The event that records a result. @param dueIn milliseconds until it is tried again */
+/** The event that records a result. @param dueIn milliseconds until the retry */
 export function eventOf(
   message: ClaimedMessage,
   result: RecipientResult,

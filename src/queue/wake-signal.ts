@@ -1,4 +1,4 @@
-/** A wake-up signal for one loop. A signal sent while nobody waits is kept for the next wait. */
+/** A wake-up signal for one loop. A signal sent while the loop isn't waiting is kept for its next wait. */
 export class WakeSignal {
   #rung = false;
   #resolve: (() => void) | undefined;

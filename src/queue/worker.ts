@@ -154,7 +154,7 @@ export class Worker {
     if (moved !== undefined)
       this.#dependencies.log.warn(
         { moved },
-        'the database’s clock was set back; what waits is due now',
+        'the database clock was set back; waiting messages are due now',
       );
     const accounts = await claims.findDueAccounts();
     for (const accountId of accounts) this.#ring.add(accountId);
@@ -220,7 +220,7 @@ export class Worker {
         stopping: this.#stopping.signal,
       });
     } catch (error) {
-      log.error({ err: error, ...logContext }, 'an attempt failed by a fault of ours');
+      log.error({ err: error, ...logContext }, 'an attempt failed because of an internal error');
       attemptResult = { results: message.pending.map(faultResult), notes: [] };
     }
     if (attemptResult === undefined) {
@@ -246,7 +246,7 @@ export class Worker {
 
   async #backOff(error: unknown): Promise<void> {
     const { log } = this.#dependencies;
-    if (this.#backoff === 0) log.warn({ err: error }, 'the queue cannot be read; trying on');
+    if (this.#backoff === 0) log.warn({ err: error }, 'could not read the queue; retrying');
     this.#backoff = Math.min(Math.max(this.#backoff * 2, 100), maxBackoffMs);
     const until = performance.now() + this.#backoff * (0.5 + Math.random() / 2);
     while (performance.now() < until && !this.#stopping.signal.aborted) {
@@ -259,7 +259,7 @@ function faultResult(recipient: number): AttemptResult['results'][number] {
   return {
     recipient,
     outcome: 'deferred',
-    reason: 'a fault in this service stopped the attempt',
+    reason: 'an internal error stopped the attempt',
     retry: 'ordinary',
   };
 }

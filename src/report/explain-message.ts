@@ -10,49 +10,46 @@ export interface DeliveryExplanation {
 
 const causes: Readonly<Record<string, readonly [why: string, step: string]>> = {
   'no-mailbox': [
-    'there is no such mailbox',
-    'Ask the recipient for the right address; this one is suppressed from now on.',
+    'the mailbox doesn’t exist',
+    'Ask the recipient for the right address. This one is now suppressed.',
   ],
   'mailbox-disabled': [
     'the mailbox is disabled',
-    'Ask the recipient for another address; this one is tried again with the next message, since mailboxes are opened again.',
+    'Ask the recipient for another address. This one isn’t suppressed, because the mailbox may be enabled again.',
   ],
   'no-domain': [
-    'the domain takes no mail',
-    'Look for a typing error in the address; it is suppressed from now on.',
+    'the domain doesn’t accept mail',
+    'Check the address for typos. It is now suppressed.',
   ],
   filtered: [
-    'the receiver took the address and refused the message, as filters of recipients do',
-    'Ask the recipient whether a filter keeps your mail away.',
+    'the server accepted the address but rejected the message, as a recipient’s filter does',
+    'Ask the recipient whether a filter blocks your mail.',
   ],
   'mailbox-full': [
     'the mailbox is full',
-    'Tell the recipient in another way, and send again later.',
+    'Contact the recipient another way, or send again later.',
   ],
   reputation: [
-    'the receiver does not trust the sending address',
-    'Look at the block list that the reply names, and ask to be taken off.',
+    'the server doesn’t trust the sending IP address',
+    'Check the block list named in the reply, and request removal.',
   ],
   authentication: [
-    'the receiver could not verify the sending domain',
+    'the server couldn’t authenticate the sending domain',
     'Check SPF, DKIM and DMARC of the sender’s domain.',
   ],
-  content: [
-    'the receiver took it for spam',
-    'Look at what the message says and where its links lead.',
-  ],
+  content: ['the server classified it as spam', 'Check the message’s text and links.'],
   policy: [
-    'a rule of the receiver forbids it',
+    'the server’s policy forbids it',
     'Read the reply; the recipient’s administrator can allow it.',
   ],
   size: ['the message is too large', 'Make the template smaller.'],
   sender: [
-    'the receiver refuses the sender address',
-    'Check that the sender address exists and takes mail.',
+    'the server rejects the sender address',
+    'Check that the sender address exists and accepts mail.',
   ],
   relaying: [
-    'the server does not deliver for that domain',
-    'Check SMTP_URL and the account at the relay.',
+    'the server doesn’t relay mail for that domain',
+    'Check SMTP_URL and your account at the relay.',
   ],
 };
 
@@ -69,10 +66,10 @@ export function explainMessage(
   if (last === undefined)
     return message.state === 'queued'
       ? {
-          sentence: 'It was accepted and waits for its turn.',
-          nextStep: 'Wait a moment; if it stays so, see that a worker runs.',
+          sentence: 'It is queued.',
+          nextStep: 'Wait a moment. If it stays queued, check that a worker is running.',
         }
-      : { sentence: `It is ${message.state}.`, nextStep: 'Look at its events.' };
+      : { sentence: `It is ${message.state}.`, nextStep: 'See its events.' };
   return explainers[last.kind](last);
 }
 
@@ -80,64 +77,64 @@ function explainWaiting(
   entry: NonNullable<StoredMessageStatus['entry']>,
   last: StoredEvent | undefined,
 ): DeliveryExplanation {
-  if (entry.leased) return { sentence: 'It is being sent right now.', nextStep: 'Wait a moment.' };
+  if (entry.leased) return { sentence: 'It is being sent now.', nextStep: 'Wait a moment.' };
   const why = entry.reason ?? (last === undefined ? undefined : reasonOf(last));
   const because = why === undefined ? '' : `: ${why}`;
   if (entry.due_at === null)
     return {
-      sentence: `It waits for a person${because}.`,
-      nextStep: 'Send it again or cancel it.',
+      sentence: `It is held for review${because}.`,
+      nextStep: 'Retry or cancel it.',
     };
   if (last === undefined)
     return {
-      sentence: `It was accepted and waits for its turn${because}.`,
-      nextStep: 'Wait a moment; if it stays so, see that a worker runs.',
+      sentence: `It is queued${because}.`,
+      nextStep: 'Wait a moment. If it stays queued, check that a worker is running.',
     };
   return {
-    sentence: `It could not be handed over yet${because}.`,
-    nextStep: `It is tried again at ${entry.due_at.toISOString()}; nothing needs to be done.`,
+    sentence: `It couldn’t be delivered yet${because}.`,
+    nextStep: `It will be retried at ${entry.due_at.toISOString()}. You don’t need to do anything.`,
   };
 }
 
 const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryExplanation>> = {
   delivered: (event) => ({
-    sentence: `The recipient’s server took it at ${event.at.toISOString()}.`,
+    sentence: `The recipient’s server accepted it at ${event.at.toISOString()}.`,
     nextStep:
-      'Look in the spam folder and in other folders; ask the recipient’s administrator with the reply of the server.',
+      'Ask the recipient to check the spam folder and other folders, or to show their administrator the server’s reply.',
   }),
   bounced: (event) => {
     const [why, step] = causes[String(detailOf(event).cause)] ?? [
-      'it did not say a known reason',
-      'Read the reply of the server.',
+      'the reply gives no known reason',
+      'Read the server’s reply.',
     ];
     return {
-      sentence: `The recipient’s server refused it for good: ${why} (${reasonOf(event) ?? 'no words'}).`,
+      sentence: `The recipient’s server rejected it permanently: ${why} (${reasonOf(event) ?? 'no reason given'}).`,
       nextStep: step,
     };
   },
   deferred: (event) => ({
-    sentence: `It was put off: ${reasonOf(event) ?? 'no words'}.`,
-    nextStep: 'It is tried again by itself.',
+    sentence: `It was deferred: ${reasonOf(event) ?? 'no reason given'}.`,
+    nextStep: 'It will be retried automatically.',
   }),
   expired: (event) => ({
-    sentence: `Its time was over: ${reasonOf(event) ?? ''}.`,
-    nextStep: 'Send it again if it is still wanted.',
+    sentence: `It expired: ${reasonOf(event) ?? 'no reason given'}.`,
+    nextStep: 'Send a new message if it is still relevant.',
   }),
   failed: (event) => ({
-    sentence: `It could not be made: ${reasonOf(event) ?? ''}.`,
-    nextStep: 'Mend the template, then send it again by hand.',
+    sentence: `Sending failed because of an internal error: ${reasonOf(event) ?? 'no reason given'}.`,
+    nextStep: 'Fix the template, then retry the message.',
   }),
   uncertain: () => ({
     sentence: 'It may have been delivered: the connection broke after the whole message was sent.',
-    nextStep: 'Ask the recipient before you send it again.',
+    nextStep: 'Ask the recipient before you retry it.',
   }),
   suppressed: () => ({
     sentence: 'The address is suppressed.',
-    nextStep: 'See why in the suppression list; take it off if that was wrong.',
+    nextStep: 'See the reason in the suppression list. Remove the address if it is wrong.',
   }),
   canceled: (event) => ({
-    sentence: `It was stopped: ${reasonOf(event) ?? 'by hand'}.`,
-    nextStep: 'Send a new message if it is still wanted.',
+    sentence: `It was canceled: ${reasonOf(event) ?? 'by hand'}.`,
+    nextStep: 'Send a new message if it is still relevant.',
   }),
 };
 

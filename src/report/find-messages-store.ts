@@ -7,11 +7,11 @@ import type { MessageState } from '../message/message-state.ts';
 import { recentFrom } from './message-id-range.ts';
 import { TimeBudget } from './time-budget.ts';
 
-/** What messages are looked for by; members that are there must all fit. */
+/** Search filters; a message must match all that are given. */
 export interface MessageSearchFilter {
   readonly messageId?: MessageId | undefined;
   readonly externalId?: string | undefined;
-  /** Of To or a Cc, in any case. */
+  /** A To or Cc address, case-insensitive. */
   readonly address?: string | undefined;
   readonly tag?: string | undefined;
   readonly templateId?: string | undefined;
@@ -19,16 +19,16 @@ export interface MessageSearchFilter {
   readonly state?: MessageState | undefined;
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
-  /** The last message of the page before. */
+  /** Cursor: the last message of the previous page. */
   readonly before?: MessageId | undefined;
   readonly limit: number;
 }
 
-/** A recipient of a message that fits. */
+/** A matching recipient of a message. */
 interface FoundMessage {
   readonly messageId: MessageId;
   readonly recipient: number;
-  /** Null: erased. */
+  /** Null once erased. */
   readonly address: string | null;
   readonly state: MessageState;
   readonly templateId: string;
@@ -39,24 +39,24 @@ interface FoundMessage {
 
 /** A page of found messages. */
 export interface FoundPage {
-  /** Newest first; one row for each recipient that fits, at most `limit` messages. */
+  /** Newest first, one row per matching recipient, at most `limit` messages. */
   readonly found: readonly FoundMessage[];
-  /** Where to look on where the look ended before the page was full; undefined otherwise. */
+  /** Cursor to continue with if the search stopped before the page was full; undefined otherwise. */
   readonly next: MessageId | undefined;
 }
 
-/** How far one page looks for what hardly ever comes together. */
+/** Limits the search for combinations of filters that rarely match. */
 interface SearchBudget {
-  /** Rows that one statement looks at. */
+  /** Rows scanned per statement. */
   readonly rows: number;
-  /** No further statement begins that would end later than this, if it takes as long as the one before. */
+  /** No statement starts that would end later than this if it took as long as the previous one. */
   readonly maxMs: number;
 }
 
 const defaultBudget: SearchBudget = { rows: 200, maxMs: 15 };
 
 /**
- * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.
+ * Finds messages of an account: scans the index of the most selective filter and checks the other filters on its rows.
  */
 export async function findMessages(
   kysely: Database['kysely'],
@@ -106,13 +106,13 @@ function below(id: string | undefined) {
 
 interface SearchStep {
   readonly found: readonly FoundMessage[];
-  /** As many messages as were asked for. */
+  /** True if it found as many messages as requested. */
   readonly full: boolean;
-  /** The last message that was looked at with all its recipients; undefined where there are no more rows. */
+  /** The last message scanned with all its recipients; undefined if there are no more rows. */
   readonly end: string | undefined;
 }
 
-/** Looks at a range of rows, the newest first, as far as one statement goes. */
+/** Scans a range of rows, newest first, up to the limit of one statement. */
 async function searchRange(
   kysely: Database['kysely'],
   range: readonly RawBuilder<unknown>[],
@@ -120,10 +120,10 @@ async function searchRange(
   messages: number,
   maxScanned: number,
 ): Promise<SearchStep> {
-  // A message has at most `maxRecipients`; the page ends with a whole message.
+  // A message has at most `maxRecipients`, so the page ends with a complete message.
   const rowLimit = messages * maxRecipients;
   const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, maxScanned);
-  // What stands so many rows before the end of the look was looked at with all its recipients.
+  // A message that begins `maxRecipients` rows before the end of the scan was scanned with all its recipients.
   const { rows } = await sql<
     Omit<Row, 'messageId'> & { messageId: MessageId | null; end: string | null }
   >`
@@ -139,14 +139,14 @@ async function searchRange(
     } as "end") as last
     left join (
       select * from scanned where ${sql.join([sql`true`, ...others], sql` and `)}
-      order by message_id desc, recipient limit ${rowLimit}) as fitting on true
+      order by message_id desc, recipient limit ${rowLimit}) as matching on true
     order by message_id desc, recipient`.execute(kysely);
   const end = rows[0]?.end ?? undefined;
-  const fitting = rows.flatMap(({ end: _, messageId, ...row }) =>
+  const matching = rows.flatMap(({ end: _, messageId, ...row }) =>
     messageId === null ? [] : { ...row, messageId },
   );
-  const whole = end === undefined ? fitting : fitting.filter((row) => row.messageId >= end);
-  const found = firstMessages(whole, messages);
+  const complete = end === undefined ? matching : matching.filter((row) => row.messageId >= end);
+  const found = firstMessages(complete, messages);
   return { found, full: countMessages(found) === messages, end };
 }
 
@@ -167,7 +167,7 @@ function firstMessages(rows: readonly Row[], limit: number): FoundMessage[] {
   return page;
 }
 
-/** What must fit, the rarest first as far as that can be known. */
+/** The filters as conditions, most selective first as far as that is known. */
 function conditionsOf(filter: MessageSearchFilter) {
   const isCommonState = filter.state === 'delivered';
   return [

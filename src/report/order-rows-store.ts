@@ -43,7 +43,7 @@ export async function findUnordered(
 
 /**
  * Rewrites a day's rows in the order reports read them. In arrival order, kinds are interleaved, so a report on one
- * kind would read a page per row. Blocks the roll-up meanwhile.
+ * kind would read a page per row. Blocks the roll-up while it runs.
  * @returns false if another node already did it
  */
 export async function orderRows(

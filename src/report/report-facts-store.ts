@@ -6,13 +6,13 @@ import { contentMembers, kindList } from '../message/message-sql.ts';
 type Condition = RawBuilder<unknown>;
 
 /**
- * One row for each thing that reports count: accepted recipients of the messages that fit, and the events that fit with
- * what their messages say. A window of the feed and a rebuild differ in the conditions only, so they give the same numbers.
- * The message of an event is looked up lateral with a limit, so that it is one probe by its key whatever the planner knows: of
- * tables without statistics it expects so little that it would read an account's messages once for each event.
+ * One row for each thing that reports count: accepted recipients of the matching messages, and matching events with data of
+ * their messages. A feed window and a rebuild differ only in the conditions, so they give the same numbers.
  * @param messages condition on `m` @param events condition on `e`
  */
 export function reportFacts(messages: Condition, events: Condition): RawBuilder<unknown> {
+  // An event's message is a lateral lookup with a limit, which makes it one index probe. Without statistics, the planner
+  // would otherwise read all messages of an account for each event.
   return sql`
     select m.account_id, date_bin('15 minutes', m.accepted_at, '2000-01-01') as quarter, m.template_id,
       coalesce(m.tag, '') as tag, ${domainOf(sql`c.sender ->> 'address'`)} as sender_domain,
@@ -52,18 +52,18 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
     where ${events}`;
 }
 
-/** Who a message `m` is from and for, as `c`: its content is long, so it is parsed once. Nulls once it is erased. */
+/** Sender and recipients of message `m` as `c`, which parses the long content only once. Null once it is erased. */
 const parties = sql`
   left join lateral (
     select "to" as recipient, cc as copies, "from" as sender
     from ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'from']))}) as c on true`;
 
-/** Lower case, bounded; empty once the message is erased. */
+/** The domain in lower case, at most 255 characters; empty once the message is erased. */
 function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`left(lower(coalesce(split_part(${address}, '@', -1), '')), 255)`;
 }
 
-/** What makes a fact count in a column, beside its kind. */
+/** Conditions, besides the kind, for a fact to count in a column. */
 const filters: Readonly<Record<ReportFilter, string>> = {
   all: '',
   hard: ' and hard',

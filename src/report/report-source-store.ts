@@ -48,20 +48,20 @@ export function reportSource(
 export function latencySource(accountId: AccountId, query: ReportQuery): ReportSource | undefined {
   const { group, templateId } = query;
   const others = [query.tag, query.senderDomain, query.destinationDomain];
-  if (others.some((one) => one !== undefined)) return undefined;
+  if (others.some((filter) => filter !== undefined)) return undefined;
   if (group === 'tag' || group === 'sender' || group === 'destination') return undefined;
   const byTemplate = templateId !== undefined || group === 'template';
   const key = group === 'template' ? sql`template_id` : sql`''`;
-  const one = templateId === undefined ? sql`true` : sql`template_id = ${templateId}`;
+  const matches = templateId === undefined ? sql`true` : sql`template_id = ${templateId}`;
   const sums = (name: 'quarter' | 'day', span: Span) => sql`
     select ${key} as key, begins, histogram from report_latency_sum
     where account_id = ${accountId} and span = ${name} and begins >= ${span.from} and begins < ${span.until}
-      and ${byTemplate ? sql`template_id <> '' and ${one}` : sql`template_id = ''`}`;
+      and ${byTemplate ? sql`template_id <> '' and ${matches}` : sql`template_id = ''`}`;
   const quarters = (span: Span) =>
     byTemplate
       ? sql`
         select ${key} as key, quarter as begins, histogram from report_latency
-        where account_id = ${accountId} and quarter >= ${span.from} and quarter < ${span.until} and ${one}`
+        where account_id = ${accountId} and quarter >= ${span.from} and quarter < ${span.until} and ${matches}`
       : sums('quarter', span);
   return isTimeGrouping(query)
     ? quarters(query)

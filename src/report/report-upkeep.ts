@@ -43,16 +43,13 @@ export class ReportUpkeep {
       for (;;) {
         const days = await findUnordered(database.kysely, bound, maxDaysPerBatch);
         if (days.length === 0) return;
-        for (const one of days) {
+        for (const day of days) {
           if (this.#stopping) return;
-          await orderRows(database.kysely, one);
+          await orderRows(database.kysely, day);
         }
       }
     } catch (error) {
-      log.warn(
-        { err: error },
-        'rows of reports cannot be ordered now; it is tried again in an hour',
-      );
+      log.warn({ err: error }, 'could not reorder report rows; retrying in an hour');
     }
   }
 }

@@ -11,7 +11,7 @@ import { addSums, rebuildSums } from './report-sums-store.ts';
 type Kysely = Database['kysely'];
 
 const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
-/** Anyone changing totals must lock this follower's cursor. */
+/** Lock this follower's cursor before changing totals. */
 export const reportFollowerName = 'report';
 
 /** Adds new facts to the totals. A single writer avoids row contention. */

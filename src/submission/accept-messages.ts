@@ -58,10 +58,10 @@ const lockNotAvailable = '55P03';
 interface BatchEntry {
   readonly row: AcceptRow;
   /** Deadline for sending it, in monotonic time. */
-  readonly late: number;
+  readonly deadline: number;
 }
 
-/** A row to commit by itself. */
+/** A row to commit separately. */
 interface SingleEntry extends BatchEntry {
   /**
    * Undefined if it is known not to be stored. Otherwise its outcome is unknown and is queried until this time
@@ -72,7 +72,7 @@ interface SingleEntry extends BatchEntry {
 
 type BatchOutcome =
   | AcceptOutcome
-  | { readonly kind: 'apart'; readonly single: SingleEntry }
+  | { readonly kind: 'single'; readonly single: SingleEntry }
   | { readonly kind: 'late' };
 
 /**
@@ -81,11 +81,11 @@ type BatchOutcome =
  * What happens when a batch fails:
  * - Deadlock or serialization failure (40P01, 40001): nothing was stored; the batch is retried.
  * - The server reports it is unavailable: nothing was stored; every request in the batch gets a 503.
- * - A lock timed out or a row's data is invalid: nothing was stored; each row is retried by itself, so that no request
- *   fails another.
+ * - A lock timed out or a row's data is invalid: nothing was stored; each row is retried separately, so that no
+ *   request fails another.
  * - The connection broke or timed out after the statement was sent: it may still commit. Each row is sent again with
  *   the same id. If the first statement committed or is still running, the retry conflicts on the primary key, waits
- *   for it and changes nothing, so the message is stored exactly once and the answer is a 200. If some outcome is still
+ *   for it and changes nothing, so the message is stored exactly once and the response is a 200. If some outcome is still
  *   unknown after `outcomeTimeoutMs`, the caller gets a 503; a retry with its Idempotency-Key is safe.
  */
 export class Acceptor {
@@ -125,18 +125,18 @@ export class Acceptor {
    * @throws Fault IO_EXCEPTION if too many requests wait or the database can't commit
    */
   async accept(row: AcceptRow): Promise<AcceptOutcome> {
-    const late = performance.now() + this.#limits.maxWaitMs;
-    const added = this.#batches.add({ row, late });
+    const deadline = performance.now() + this.#limits.maxWaitMs;
+    const added = this.#batches.add({ row, deadline });
     if (added === undefined) throw overloaded();
     const outcome = await added;
     if (outcome.kind === 'late') throw overloaded();
-    return outcome.kind === 'apart' ? this.#acceptSingle(outcome.single) : outcome;
+    return outcome.kind === 'single' ? this.#acceptSingle(outcome.single) : outcome;
   }
 
   /** Like `accept`, for a row whose key was busy. */
   acceptAgain(row: AcceptRow): Promise<AcceptOutcome> {
-    const late = performance.now() + this.#limits.maxWaitMs;
-    return this.#acceptSingle({ row, late, outcomeDeadline: undefined });
+    const deadline = performance.now() + this.#limits.maxWaitMs;
+    return this.#acceptSingle({ row, deadline, outcomeDeadline: undefined });
   }
 
   /** Resolves when all added rows have an outcome. */
@@ -153,8 +153,8 @@ export class Acceptor {
 
   async #commitBatch(entries: readonly BatchEntry[]): Promise<readonly BatchOutcome[]> {
     const now = performance.now();
-    // The oldest comes first: if it is in time, all are.
-    if (entries[0] !== undefined && entries[0].late < now)
+    // Entries are in arrival order: if the first is in time, all are.
+    if (entries[0] !== undefined && entries[0].deadline < now)
       return this.#commitUnexpired(entries, now);
     const rows = entries.map((entry) => entry.row);
     try {
@@ -164,7 +164,7 @@ export class Acceptor {
     } catch (error) {
       const outcomeDeadline = this.#outcomeDeadlineAfter(error);
       if (outcomeDeadline === undefined && !this.#shouldSplit(rows, error)) throw error;
-      return entries.map((entry) => ({ kind: 'apart', single: { ...entry, outcomeDeadline } }));
+      return entries.map((entry) => ({ kind: 'single', single: { ...entry, outcomeDeadline } }));
     }
   }
 
@@ -172,7 +172,7 @@ export class Acceptor {
     entries: readonly BatchEntry[],
     now: number,
   ): Promise<readonly BatchOutcome[]> {
-    const unexpired = entries.filter((entry) => entry.late >= now);
+    const unexpired = entries.filter((entry) => entry.deadline >= now);
     const outcomes = unexpired.length === 0 ? [] : [...(await this.#commitBatch(unexpired))];
     // Entries are in arrival order, so late ones come first.
     const late = entries.slice(unexpired.length).map((): BatchOutcome => ({ kind: 'late' }));
@@ -181,7 +181,7 @@ export class Acceptor {
 
   #outcomeDeadlineAfter(error: unknown): number | undefined {
     if (!(error instanceof UnknownOutcome)) return undefined;
-    this.#dependencies.log.warn({ err: error }, 'the outcome of a batch is unknown; asking for it');
+    this.#dependencies.log.warn({ err: error }, 'the outcome of a batch is unknown; querying it');
     return performance.now() + this.#limits.outcomeTimeoutMs;
   }
 
@@ -191,7 +191,7 @@ export class Acceptor {
     if (isUnavailable(error)) return false;
     this.#dependencies.log.error(
       { err: error, rows: rows.length },
-      'a batch failed; trying its rows',
+      'a batch failed; retrying its rows separately',
     );
     return rows.length > 1;
   }
@@ -206,10 +206,14 @@ export class Acceptor {
     return outcomes;
   }
 
-  /** An attempt may wait for a lock or a silent server while others queue behind it, so late rows are not attempted. */
-  async #commitSingle({ row, late, outcomeDeadline: given }: SingleEntry): Promise<AcceptOutcome> {
+  /** Skips late rows, because an attempt may wait for a lock or an unresponsive server while others queue behind it. */
+  async #commitSingle({
+    row,
+    deadline,
+    outcomeDeadline: given,
+  }: SingleEntry): Promise<AcceptOutcome> {
     let outcomeDeadline = given;
-    if (outcomeDeadline === undefined && performance.now() >= late) return keyBusyOutcome;
+    if (outcomeDeadline === undefined && performance.now() >= deadline) return keyBusyOutcome;
     if (outcomeDeadline !== undefined && performance.now() >= outcomeDeadline)
       throw outcomeUnknown();
     for (;;) {
@@ -252,10 +256,14 @@ export class Acceptor {
 }
 
 function overloaded(): Fault {
-  return new Fault('IO_EXCEPTION', { cause: new Error('too many requests wait for a commit') });
+  return new Fault('IO_EXCEPTION', {
+    cause: new Error('too many requests are waiting for a commit'),
+  });
 }
 
 /** The error when the database didn't report the outcome in time. */
-function outcomeUnknown(cause: unknown = new Error('nobody could ask in time')): Fault {
+function outcomeUnknown(
+  cause: unknown = new Error('the outcome could not be queried in time'),
+): Fault {
   return new Fault('IO_EXCEPTION', { cause });
 }

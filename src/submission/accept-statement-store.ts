@@ -1,14 +1,14 @@
 import { maxRecipients } from '../message/message-content.ts';
 
 /**
- * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries are one commit.
- * Its arrays are columns of the batch; row n of one is row n of the others. What comes back is only what was not
- * accepted: `n` with each suppressed address, or `n` without address where the key is taken.
+ * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries in one commit. Each
+ * array parameter is a column of the batch. It returns the rejected rows only: `n` with each suppressed address, or `n`
+ * with a null address if the key is taken.
  *
- * Parameters: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags, $7
- * external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content; of each
- * recipient: $13 n, $14 account_id, $15 address, $16 transactional; where some
- * rows have a key, of each row: $17 key, $18 request_hash, $19 suppressed recipients; null where it has none.
+ * Parameters for each row: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
+ * $7 external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content. For each
+ * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
+ * request_hash, $19 suppressed recipients, all null without a key.
  */
 
 /** Bits of the flags. */
@@ -20,10 +20,10 @@ export const newUsageBit = 16;
 
 const allRecipients = Array.from({ length: maxRecipients }, (_, recipient) => recipient).join(',');
 
-// A query of its own is answered once for the statement, not once for each row.
+// As a subquery, it is evaluated once per statement instead of once per row.
 const now = '(select now())';
 
-// The look-up of each recipient is lateral with a limit, so that it stays one index probe however large the table is.
+// Each recipient is a lateral lookup with a limit, so that it stays one index probe however large the table is.
 const blocked = `blocked as materialized (
   select r.n, r.address
   from unnest($13::int4[], $14::text[], $15::text[], $16::boolean[]) as r (n, account_id, address, transactional)
@@ -37,7 +37,7 @@ const blocked = `blocked as materialized (
 const keys = `unnest($1::text[], $2::uuid[], $17::text[], $18::bytea[], $19::text[])
     with ordinality as k (account_id, message_id, key, request_hash, suppressed, n)`;
 
-// Rows are taken in the order of the index, so that two batches never wait for each other crosswise.
+// Inserts in index order, so that two batches can't deadlock.
 function claims(refused: string): string {
   return `insert into idempotency_key as known (account_id, key, request_hash, message_id, suppressed_recipients, created_at)
   select k.account_id, k.key, k.request_hash, k.message_id, string_to_array(k.suppressed, ' '), ${now}
@@ -46,15 +46,15 @@ function claims(refused: string): string {
   order by k.account_id, k.key`;
 }
 
-// One probe for each key, then an insertion that need not expect conflicts: where another node claims a key between the
-// two, the statement fails (`isKeyRace`), and is repeated in the careful form.
+// One probe per key, then an insert without conflict handling. If another node claims a key in between, the statement
+// fails (`isKeyRace`) and is retried with `upsertClaims`.
 const optimisticClaims = `taken as materialized (
   select k.n from unnest($1::text[], $17::text[]) with ordinality as k (account_id, key, n)
   cross join lateral (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit),
 claimed as (${claims('select n from blocked union all select n from taken')})`;
 
-// A key that is older than 24 hours is free again.
+// A key older than 24 hours can be reused.
 const upsertClaims = `claimed as (${claims('select n from blocked')}
   on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, message_id = excluded.message_id,
@@ -92,7 +92,7 @@ function queueEntries(refused: string, repeated: boolean): string {
 
 /**
  * @param keyed some rows have an idempotency key
- * @param repeated the rows may be stored already; those that are change nothing
+ * @param repeated rows may already be stored; those change nothing
  */
 function acceptStatement(keyed: boolean, repeated: boolean): string {
   const refused = keyed
@@ -108,7 +108,7 @@ function acceptStatement(keyed: boolean, repeated: boolean): string {
 select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
 }
 
-/** The forms of the statement by name, under which each connection prepares them once. */
+/** Variants of the statement. Each connection prepares each of them once, by name. */
 export const acceptStatements = {
   plain: { name: 'accept', text: acceptStatement(false, false) },
   keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },

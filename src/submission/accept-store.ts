@@ -103,7 +103,7 @@ export class AcceptStore {
       return toOutcomes(rows, refused.rows);
     } catch (error) {
       if (isServerError(error)) throw error;
-      throw new UnknownOutcome('the connection broke while a batch was under way', {
+      throw new UnknownOutcome('the connection broke while a batch was in progress', {
         cause: error,
       });
     }

@@ -67,7 +67,7 @@ function admit(
 
 function toAdmission({ refusal, account }: Decision, principal: BearerPrincipal): SendAdmission {
   if (refusal !== undefined) throw toFault(refusal);
-  if (account === undefined) throw new Error('a decision about an account without one');
+  if (account === undefined) throw new Error('the decision has no account');
   return principal.kind === 'key'
     ? { account, clientId: principal.keyId as ClientId, templates: principal.templates }
     : { account, clientId: principal.clientId, templates: undefined };

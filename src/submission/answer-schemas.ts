@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The answer of the send operation. */
+/** The response of the send operation. */
 export const AcceptedSchema = Type.Object(
   {
     success: Type.Literal(true),

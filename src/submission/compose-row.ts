@@ -19,7 +19,7 @@ export interface CheckedRequest {
   readonly newUsage: boolean;
 }
 
-/** The row that a checked request is stored as: everything frozen, personal data in one JSON value. */
+/** Composes the row to store for a checked request. All personal data is in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
   const { admission, template, request, sender } = checked;
   return {
@@ -58,8 +58,8 @@ function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMe
 }
 
 /**
- * The same message without Cc addresses that are suppressed.
- * @param addresses in the spelling for comparing
+ * The same message without suppressed Cc addresses.
+ * @param addresses normalized
  */
 export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptRow {
   const content = JSON.parse(row.content) as MessageContent;

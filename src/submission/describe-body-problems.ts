@@ -22,7 +22,7 @@ export function limitDetails(details: readonly FaultDetail[]): readonly FaultDet
     reason,
   }));
   const rest = details.length - shown.length;
-  if (rest > 0) shown.push({ field: '', reason: `and ${rest} problems more` });
+  if (rest > 0) shown.push({ field: '', reason: `and ${rest} more problems` });
   return shown;
 }
 

@@ -60,8 +60,8 @@ export function findInvalidText(
 }
 
 function describeProblem(text: string): string | undefined {
-  if (text.includes('\0')) return 'holds a NUL character';
-  return text.isWellFormed() ? undefined : 'holds half of a surrogate pair';
+  if (text.includes('\0')) return 'contains a NUL character';
+  return text.isWellFormed() ? undefined : 'contains an unpaired surrogate';
 }
 
 /** The path as shown in a response. Keeps the end of a long one, which says the most. */

@@ -10,9 +10,7 @@ export interface StoredIdempotencyKey {
   readonly suppressedRecipients: readonly string[];
 }
 
-/**
- * Finds a key under which the account had a request accepted in the last 24 hours.
- */
+/** Finds a key with which the account had a request accepted in the last 24 hours. */
 export async function findIdempotencyKey(
   kysely: Database['kysely'],
   accountId: AccountId,

@@ -41,10 +41,9 @@ interface AccountState {
 }
 
 /**
- * Enforces account quotas with few statements. Each process reserves shares of a quota in the database, which keeps the
- * total within the limit, and counts them down in memory, so messages don't contend for one row.
- * Shares grow with traffic, shrink as the quota runs out, and are returned if unused for a second. A killed process
- * loses its share: at most 512 messages and at most a thirty-second of what was left for that hour and day.
+ * Enforces account quotas with few statements: each process reserves shares of a quota in the database and counts them down
+ * in memory. Shares are returned if unused for a second; a killed process loses its share, which is at most 512 messages and
+ * at most a thirty-second of what was left for that hour and day.
  */
 export class QuotaShares {
   readonly #dependencies: QuotaSharesDependencies;
@@ -151,7 +150,7 @@ export class QuotaShares {
     const { database, log } = this.#dependencies;
     const returned = returnQuotaShare(database.kysely, accountId, share, unused)
       .catch((error: unknown) => {
-        log.warn({ err: error, accountId, unused }, 'a share of a quota cannot be given back');
+        log.warn({ err: error, accountId, unused }, 'could not return a quota share');
       })
       .finally(() => this.#returning.delete(returned));
     this.#returning.add(returned);
@@ -167,7 +166,12 @@ function quotaExceeded({ share, quota }: HeldShare): Fault {
   const isDaily = share.dayLeft !== undefined && share.dayLeft <= 0;
   const [limit, window] = isDaily ? [quota.perDay, 'day'] : [quota.perHour, 'hour'];
   return new Fault('QUOTA_EXCEEDED', {
-    details: [{ field: 'accountId', reason: `has used its ${limit} messages of this ${window}` }],
+    details: [
+      {
+        field: 'accountId',
+        reason: `has reached its limit of ${limit} messages for this ${window}`,
+      },
+    ],
     retryAfter: Math.max(1, (isDaily ? share.dayEndsIn : share.hourEndsIn) / 1_000),
   });
 }

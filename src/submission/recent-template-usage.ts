@@ -2,10 +2,10 @@ import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
-/** Max lag of recorded template calls (`template-call-store.ts`). */
+/** Max lag of recorded template usage (`template-usage-store.ts`). */
 const recentMs = 10 * 60 * 1_000;
 const maxUsages = 10_000;
-/** Longer calls always count as new, which caps memory for caller-chosen names at 20 MB. */
+/** Longer records always count as new, which caps memory for caller-chosen names at 20 MB. */
 const maxUsageCharacters = 1_000;
 
 /** How a request uses its template. */
@@ -27,19 +27,19 @@ interface UsageShape {
 type TemplateRequest = Pick<ParsedSendRequest, 'values' | 'subjectLine' | 'previewText'>;
 
 /**
- * Remembers recently stored template calls, so that followers only process messages whose call is new. A restart
- * forgets them, which only marks some calls as new again.
+ * Remembers how templates were used recently, so that followers only process messages that use one in a new way. A restart
+ * only marks some usage as new again.
  */
 export class RecentTemplateUsage {
   readonly #now: () => number;
   /** When each was stored, in monotonic time. */
   readonly #stored: SizeLimitedCache<number>;
-  /** Last stored call per template; a fast path, since most requests repeat the previous one. */
+  /** Last stored usage per template; a fast path, since most requests repeat the previous one. */
   readonly #last: SizeLimitedCache<{ readonly shape: UsageShape; readonly storedAt: number }>;
 
   /**
    * @param now monotonic time in milliseconds
-   * @param max calls to remember; least recently used ones are evicted
+   * @param max records to keep; least recently used ones are evicted
    */
   constructor(now: () => number = () => performance.now(), max = maxUsages) {
     this.#now = now;
@@ -47,7 +47,7 @@ export class RecentTemplateUsage {
     this.#last = new SizeLimitedCache(max);
   }
 
-  /** @returns the request's call if no message with it was stored recently */
+  /** @returns the request's usage if no message with the same usage was stored recently */
   findNewUsage(
     accountId: AccountId,
     templateId: TemplateId,
@@ -71,7 +71,7 @@ export class RecentTemplateUsage {
       : { template, text, shape };
   }
 
-  /** Call once a message marked as a new call is committed. */
+  /** Call once a message with new usage is committed. */
   record({ template, text, shape }: UsageRecord): void {
     if (text.length > maxUsageCharacters) return;
     const storedAt = this.#now();

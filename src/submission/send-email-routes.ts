@@ -25,18 +25,18 @@ export interface SendRouteDependencies extends AdmissionDependencies, SendDepend
  *
  * Otherwise an error of section 7, from the first check that fails: 1 token, 2 account and permission, 3 suspension, 4
  * idempotency key, 5 template, 6 body, 7 sender, 8 personalization, 9 suppression, 10 commit. The first three run
- * before the body is read, so strangers can't make the service buffer bodies.
+ * before the body is read, so unauthorized callers can't make the service buffer bodies.
  */
-export function registerSendEmailRoute(http: Http, parts: SendRouteDependencies): void {
+export function registerSendEmailRoute(http: Http, dependencies: SendRouteDependencies): void {
   const name = `${prefix}:accountId/:templateId`;
   http.direct.post(prefix, name, async (exchange) => {
     try {
-      const receipt = await send(parts, exchange);
-      parts.metrics.accepted(exchange.elapsed);
+      const receipt = await send(dependencies, exchange);
+      dependencies.metrics.accepted(exchange.elapsed);
       exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
     } catch (error) {
       const fault = toFault(error);
-      parts.metrics.refused(fault.code);
+      dependencies.metrics.refused(fault.code);
       answerFaultDirectly(fault, exchange);
     }
   });
@@ -46,11 +46,11 @@ export function registerSendEmailRoute(http: Http, parts: SendRouteDependencies)
 const prefix = '/ete/v1/email/';
 const replayed = ['idempotency-replayed', 'true'];
 
-async function send(parts: SendRouteDependencies, exchange: Exchange): Promise<Receipt> {
+async function send(dependencies: SendRouteDependencies, exchange: Exchange): Promise<Receipt> {
   const { request } = exchange;
   const { headers } = request;
   const [accountText, templateText] = readIds(request.url ?? '');
-  const admitting = admitCaller(parts, tokenOperations.send, {
+  const admitting = admitCaller(dependencies, tokenOperations.send, {
     authorization: headers.authorization,
     accountText,
     remoteAddress: () => exchange.remoteAddress,
@@ -58,7 +58,7 @@ async function send(parts: SendRouteDependencies, exchange: Exchange): Promise<R
   const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
   const body = await exchange.readBody();
-  return sendEmail(parts, {
+  return sendEmail(dependencies, {
     admission,
     templateText,
     contentType: headers['content-type'],
@@ -67,7 +67,7 @@ async function send(parts: SendRouteDependencies, exchange: Exchange): Promise<R
   });
 }
 
-const encoded = { unusable: 'the body is taken as it is, so there must be no Content-Encoding' };
+const encoded = { unusable: 'Content-Encoding is not supported; send the body uncompressed' };
 
 function isPlain(encoding: string | undefined): boolean {
   return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';

@@ -24,7 +24,7 @@ export class SubmissionMetrics {
     });
     this.#seconds = new Histogram({
       name: 'signalpost_send_accept_seconds',
-      help: 'Time from the first byte of an accepted request to its answer',
+      help: 'Time from the first byte of an accepted request to its response',
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,
     });
@@ -36,7 +36,7 @@ export class SubmissionMetrics {
     });
     new Gauge({
       name: 'signalpost_send_waiting',
-      help: 'Requests that wait for a commit',
+      help: 'Requests waiting for a commit',
       registers,
       collect() {
         this.set(waiting());

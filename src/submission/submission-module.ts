@@ -91,7 +91,7 @@ const serviceClientId = 'signalpost' as ClientId;
 
 export function createSubmission(dependencies: SubmissionDependencies): Submission {
   const { database, log } = dependencies;
-  // Separate connections for batches and for rows retried individually, so that waiting for a lock holds up no other.
+  // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
   const acceptor = new Acceptor({
     store,

@@ -22,7 +22,7 @@ export class SubmissionUpkeep {
     onError: (error) =>
       this.#dependencies.log.warn(
         { err: error },
-        'upkeep of the message tables failed; it is tried again soon',
+        'upkeep of the message tables failed; retrying soon',
       ),
   });
 

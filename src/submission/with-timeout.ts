@@ -14,7 +14,7 @@ export async function withTimeout<Value>(
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Fault('IO_EXCEPTION', { cause: new Error('a look-up took too long') }));
+      reject(new Fault('IO_EXCEPTION', { cause: new Error('a lookup timed out') }));
     }, timeoutMs);
   });
   try {

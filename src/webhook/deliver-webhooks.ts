@@ -45,22 +45,22 @@ export async function deliverWebhooks(
   for (;;) {
     const claimed = await claimPending(kysely, accountId, endpointId, messageId);
     if (claimed.length === 0) return;
-    let next: NextStep = 'go on';
+    let next: NextStep = 'continue';
     try {
       for (const delivery of claimed) {
         next = await deliverOne(dependencies, job, delivery);
-        if (next !== 'go on') break;
+        if (next !== 'continue') break;
       }
     } finally {
       await releaseClaims(kysely, accountId, endpointId, claimed);
     }
-    if (next === 'leave') return;
+    if (next === 'claim lost') return;
     // A job created by a resume may have found every event claimed and exited.
     if (next === 'paused' && (await isPaused(dependencies, job))) return;
   }
 }
 
-type NextStep = 'go on' | 'paused' | 'leave';
+type NextStep = 'continue' | 'paused' | 'claim lost';
 
 /** Also true if the endpoint was removed. */
 async function isPaused(
@@ -72,7 +72,7 @@ async function isPaused(
 }
 
 /**
- * @returns `paused` if the endpoint is paused (resuming it creates new jobs), `leave` if another job now holds the
+ * @returns `paused` if the endpoint is paused (resuming it creates new jobs), `claim lost` if another job now holds the
  *   claim
  */
 async function deliverOne(
@@ -101,18 +101,18 @@ async function deliverOne(
   });
   await recordEndpointHealth(kysely, accountId, endpointId, succeeded);
   // Another job now delivers the rest, in order.
-  if (!stillClaimed) return 'leave';
-  if (succeeded) return 'go on';
-  const failedLong =
+  if (!stillClaimed) return 'claim lost';
+  if (succeeded) return 'continue';
+  const failedTooLong =
     endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > maxFailureMs;
   // RFC 9110 section 15.5.11: 410 means the endpoint is permanently gone.
-  if (status === 410 || failedLong) {
-    const reason = status === 410 ? 'it answered 410 Gone' : 'it took nothing for 3 days';
+  if (status === 410 || failedTooLong) {
+    const reason = status === 410 ? 'it returned 410 Gone' : 'requests failed for 3 days';
     await pauseEndpoint(kysely, accountId, endpointId, reason);
     return 'paused';
   }
-  if (!tooOld) throw new Error(status === 0 ? `no answer: ${text}` : `answered ${status}`);
-  return 'go on';
+  if (!tooOld) throw new Error(status === 0 ? `no response: ${text}` : `status ${status}`);
+  return 'continue';
 }
 
 /** Request body (Standard Webhooks: type, timestamp, data). */

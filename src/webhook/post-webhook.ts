@@ -25,7 +25,7 @@ export async function postWebhook(
   networks: PublicNetworks,
 ): Promise<WebhookResponse> {
   const target = URL.parse(url);
-  const problem = target === null ? 'the address cannot be read' : findUrlProblem(target, networks);
+  const problem = target === null ? 'the URL is invalid' : findUrlProblem(target, networks);
   if (target === null || problem !== undefined) return { status: 0, text: problem ?? '' };
   try {
     return await exchange(target, headers, body, networks);
@@ -39,12 +39,13 @@ export async function postWebhook(
 
 /** Why a URL is not allowed, as far as known before the DNS lookup. */
 function findUrlProblem(target: URL, networks: PublicNetworks): string | undefined {
-  if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'only https is asked';
-  if (target.username !== '' || target.password !== '') return 'an address holds no credentials';
+  if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'the URL must use https';
+  if (target.username !== '' || target.password !== '')
+    return 'the URL must not contain credentials';
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !networks.allows(host)) return privateAddressMessage;
   if (target.protocol === 'http:' && !(isIP(host) !== 0 && networks.isTrusted(host)))
-    return 'only https is asked';
+    return 'the URL must use https';
   return undefined;
 }
 
@@ -78,7 +79,7 @@ function exchange(
         ? httpsRequest(target, options, onResponse)
         : httpRequest(target, options, onResponse);
     request.on('error', (error) =>
-      reject(error.name === 'TimeoutError' ? new Error('no answer in 15 seconds') : error),
+      reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error),
     );
     request.end(body);
   });

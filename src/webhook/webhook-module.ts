@@ -71,7 +71,7 @@ export interface Webhooks {
   ) => Promise<number>;
 }
 
-/** Wires up webhooks. Jobs use a few connections of their own. */
+/** Wires up webhooks. Jobs use a few separate connections. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { database, log } = dependencies;
   const box = new SecretBox(dependencies.key);
@@ -83,12 +83,12 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const upkeep = [
     new PeriodicTask(minuteMs, () =>
       resumeAbandoned(database.kysely).catch((error: unknown) =>
-        log.warn({ err: error }, 'abandoned webhook deliveries cannot be looked for now'),
+        log.warn({ err: error }, 'could not resume abandoned webhook deliveries'),
       ),
     ),
     new PeriodicTask(hourMs, () =>
       removeOldDeliveries(database.kysely).catch((error: unknown) =>
-        log.warn({ err: error }, 'old webhook deliveries cannot be removed now'),
+        log.warn({ err: error }, 'could not remove old webhook deliveries'),
       ),
     ),
   ];
@@ -152,7 +152,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       try {
         if (await hasAnyEndpoint(database.kysely)) await ensureJobs();
       } catch (error) {
-        log.warn({ err: error }, 'webhooks cannot be delivered now; with the next event they can');
+        log.warn({ err: error }, 'could not start webhook delivery; retrying with the next event');
       }
     },
     async stop() {

@@ -40,7 +40,7 @@ test('messages are sent as they were accepted, whatever happens to template, sen
   const working = await startTestService({ databaseUrl, environment, roles: ['worker'] });
   const held = await client.status(id);
   assert.equal(held.body.state, 'queued');
-  assert.match(JSON.stringify(held.body), /held, as the account is suspended/);
+  assert.match(JSON.stringify(held.body), /held because the account is suspended/);
   await saveShop(database, { suspended: false });
   await waitFor('the message', async () => (await client.status(id)).body.state === 'delivered');
   await working.stop();

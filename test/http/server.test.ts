@@ -36,7 +36,7 @@ test("readiness says why a node can't serve", async () => {
   assert.equal(answer.status, 503);
   assert.deepEqual(await answer.json(), {
     status: 'not ready',
-    reason: 'the database needs migrations of this release',
+    reason: 'the database needs this release’s migrations',
   });
   await database.pool.query(
     'update schema_migration set sha256 = substr(sha256, 2) where version = 1',

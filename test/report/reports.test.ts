@@ -483,15 +483,15 @@ test('why it has not arrived is a sentence with a next step', () => {
       events: [{ at: new Date(base), kind, recipient: 0, detail }],
     }) as unknown as StoredMessageStatus;
   const bounced = explainMessage(status('bounced', { cause: 'mailbox-full', reason: '552 full' }));
-  assert.match(bounced.sentence, /refused it for good: the mailbox is full \(552 full\)/);
+  assert.match(bounced.sentence, /rejected it permanently: the mailbox is full \(552 full\)/);
   assert.match(explainMessage(status('delivered', {})).nextStep, /spam folder/);
   const deferred = explainMessage(
     status('deferred', { reason: '451 later' }, { reason: '451 later' }),
   );
-  assert.match(deferred.sentence, /not be handed over yet: 451 later/);
+  assert.match(deferred.sentence, /couldn’t be delivered yet: 451 later/);
   assert.match(deferred.nextStep, /2026-11-20T22:40/);
   const held = explainMessage(
     status('uncertain', {}, { pending: [0], due_at: null, reason: 'ask' }),
   );
-  assert.match(held.sentence, /waits for a person: ask/);
+  assert.match(held.sentence, /held for review: ask/);
 });

@@ -11,16 +11,16 @@ const nested = (levels: number, inside: unknown): unknown => {
 
 test('every bad text of a value is named by its path, in the order of the value', () => {
   assert.deepEqual(findInvalidText({ a: ['x', '\0', { 'b\0': '\ud800' }], c: 'é', d: '\udc00' }), [
-    { field: 'a[1]', reason: 'holds a NUL character' },
-    { field: 'a[2].b\u{fffd}', reason: 'its name holds a NUL character' },
-    { field: 'a[2].b\u{fffd}', reason: 'holds half of a surrogate pair' },
-    { field: 'd', reason: 'holds half of a surrogate pair' },
+    { field: 'a[1]', reason: 'contains a NUL character' },
+    { field: 'a[2].b\u{fffd}', reason: 'its name contains a NUL character' },
+    { field: 'a[2].b\u{fffd}', reason: 'contains an unpaired surrogate' },
+    { field: 'd', reason: 'contains an unpaired surrogate' },
   ]);
 });
 
 test('a value of 64 levels is looked into to its end, a deeper one is refused', () => {
   assert.deepEqual(findInvalidText(nested(64, 1)), []);
-  assert.equal(findInvalidText(nested(64, '\0'))[0]?.reason, 'holds a NUL character');
+  assert.equal(findInvalidText(nested(64, '\0'))[0]?.reason, 'contains a NUL character');
   for (const deep of [nested(65, 1), JSON.parse('['.repeat(500_000) + ']'.repeat(500_000))])
     assert.equal(findInvalidText(deep)[0]?.reason, 'is nested deeper than 64 levels');
 });

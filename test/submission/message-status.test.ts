@@ -59,7 +59,7 @@ test('a message that was just accepted is queued, and says what comes next', asy
     events: [],
   });
   assert.equal(stateAt, acceptedAt);
-  assert.deepEqual(nextAttempt, { at: acceptedAt, reason: 'waits for its turn' });
+  assert.deepEqual(nextAttempt, { at: acceptedAt, reason: 'waiting in the queue' });
   assert.deepEqual(recipients, [
     { address: 'reader@example.test', role: 'to', state: 'queued', at: acceptedAt },
     { address: 'copy@example.test', role: 'cc', state: 'queued', at: acceptedAt },
@@ -152,7 +152,7 @@ test('the messages of a suspended account are held, and say so', async () => {
   assert.equal(status, 200);
   assert.deepEqual(body.nextAttempt, {
     at: null,
-    reason: 'held, as the account is suspended; sent on once it is not',
+    reason: 'held because the account is suspended; delivery resumes when the suspension ends',
   });
   await saveShop(database);
   await waitFor('its end', async () => (await client.send()).status === 200);

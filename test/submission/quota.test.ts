@@ -78,7 +78,7 @@ test('past the quota the answer is 429 QUOTA_EXCEEDED and says when to come agai
   assert.equal(refused.body.errorName, 'QUOTA_EXCEEDED');
   assert.equal(refused.body.message, 'Quota Exceeded');
   assert.deepEqual(refused.body.details, [
-    { field: 'accountId', reason: 'has used its 2 messages of this hour' },
+    { field: 'accountId', reason: 'has reached its limit of 2 messages for this hour' },
   ]);
   const wait = Number(refused.headers.get('retry-after'));
   assert.ok(wait > 0 && wait <= 3_600, String(wait));
@@ -97,7 +97,7 @@ test('the next hour begins anew, and the day goes on', async () => {
     const answer = await one.send({ account });
     return answer.status === 429 && answer;
   });
-  assert.match(JSON.stringify(refused.body.details), /its 4 messages of this day/);
+  assert.match(JSON.stringify(refused.body.details), /limit of 4 messages for this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
   assert.equal(await stored(account), 4);
   await settle();

@@ -265,7 +265,7 @@ test('an endpoint that is gone is paused visibly; what waited goes out when it i
     const found = await listEndpoints(kysely, accountId);
     return found[0]?.pausedAt !== null && found;
   });
-  assert.equal(paused?.pausedReason, 'it answered 410 Gone');
+  assert.equal(paused?.pausedReason, 'it returned 410 Gone');
   const second = await shop.send('note');
   await waitFor(
     'the second event to wait',
@@ -533,7 +533,7 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
     const [endpoint] = await listEndpoints(kysely, accountId);
     return endpoint?.pausedReason ?? undefined;
   });
-  assert.equal(paused, 'it took nothing for 3 days');
+  assert.equal(paused, 'requests failed for 3 days');
   receiver.status = 200;
   await webhooks.resume(accountId, endpointId);
   await webhooks.replay(accountId, endpointId, { from: new Date(0), until: new Date() });

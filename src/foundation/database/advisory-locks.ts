@@ -1,17 +1,17 @@
 /**
- * Keys of PostgreSQL's advisory locks, all in one place: two that were the same would make strangers wait for each other.
- * Nodes that run together have the same keys, so a key never changes.
+ * Keys of PostgreSQL's advisory locks, in one place so that no two are equal. Never change a key, because nodes of different
+ * releases must agree on it.
  */
 export const advisoryLocks = {
-  /** Nodes that start together migrate one after the other. */
+  /** Serializes migrations of nodes that start together. */
   migrations: 7_233_480_021,
-  /** Changes of settings: shared by a change of one account, taken alone by what reaches across accounts; seeds the lock of an account. */
+  /** Serializes changes of settings: shared for one account, exclusive across accounts. Also seeds each account's lock. */
   settings: 7_233_480_022,
-  /** Nodes make partitions of messages one after the other. */
+  /** Serializes the creation of message partitions. */
   messagePartitions: 7_233_480_023,
 } as const;
 
-/** Names of locks whose key is the hash of the name. */
+/** Locks whose key is the hash of their name. */
 export const namedAdvisoryLocks = {
   systemTemplates: 'signalpost system templates',
 } as const;

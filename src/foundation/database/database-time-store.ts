@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 let isCorrected = false;
 
 /**
- * What the database's clock shows, which decides how old a message is.
+ * The database's time, which determines a message's age.
  * @returns milliseconds since the epoch
  */
 export async function readDatabaseClock(

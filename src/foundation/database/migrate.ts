@@ -82,10 +82,10 @@ async function applyMissing(client: pg.PoolClient, migrations: Migration[]): Pro
 }
 
 async function appliedMigrations(client: pg.PoolClient | pg.Pool): Promise<Map<number, string>> {
-  const answer = await client.query<{ version: number; sha256: string }>(
+  const result = await client.query<{ version: number; sha256: string }>(
     'select version, sha256 from schema_migration',
   );
-  return new Map(answer.rows.map((row) => [row.version, row.sha256]));
+  return new Map(result.rows.map((row) => [row.version, row.sha256]));
 }
 
 function requireSameMigrations(applied: Map<number, string>, migrations: Migration[]): void {

@@ -17,7 +17,7 @@ export type DatabaseSettings =
 
 export type Tables = DB;
 
-/** Where statements run: in a transaction, or on the pool with each as its own. */
+/** Runs statements in a transaction, or each separately on the pool. */
 export type DatabaseTransaction = Kysely<Tables>;
 
 /** A connection pool with the typed query builder on top. Stores use `kysely`; hot paths can use `pool`. */
@@ -120,10 +120,10 @@ export async function requireServer(database: Database): Promise<void> {
   const where = describeServer(database.settings);
   let version: number;
   try {
-    const answer = await database.pool.query<{ v: string }>(
+    const result = await database.pool.query<{ v: string }>(
       "select current_setting('server_version_num') as v",
     );
-    version = Number(answer.rows[0]?.v);
+    version = Number(result.rows[0]?.v);
   } catch (cause) {
     throw new OperatorError(`Can’t use the database at ${where}: ${reasonOf(cause)}.`, {
       cause,

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 type Callback = (error: Error | null | undefined, result: pg.QueryResult) => void;
 
-/** What `pg` retains of a statement. */
+/** The fields that `pg` keeps on a statement. */
 interface Statement extends pg.Submittable {
   values: unknown[] | undefined;
   callback: Callback;
@@ -20,7 +20,7 @@ export class ServiceClient extends pg.Client {
     const [request, second, third] = args;
     if (isSubmittable(request)) return super.query(request);
     const values = Array.isArray(second) ? second : undefined;
-    const callback = [second, third].find((one) => typeof one === 'function');
+    const callback = [second, third].find((argument) => typeof argument === 'function');
     const statement = new pg.Query(request as pg.QueryConfig, values) as unknown as Statement;
     statement.query_timeout = (request as { query_timeout?: number }).query_timeout;
     if (callback !== undefined) return this.#submit(statement, callback as Callback);
@@ -43,9 +43,7 @@ export class ServiceClient extends pg.Client {
     super.query(statement);
   }
 
-  /**
-   * After a timeout the statement still occupies the connection, so the next one would wait behind it.
-   */
+  /** After a timeout, the statement still occupies the connection, so the next one would wait behind it. */
   #abortConnection(): void {
     this.end().catch(() => undefined);
   }

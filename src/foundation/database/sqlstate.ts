@@ -53,7 +53,7 @@ export function isRetryable(error: unknown): boolean {
   return code !== undefined && retryableCodes.has(code);
 }
 
-/** True if a row that this one refers to isn't there, or is still referred to. */
+/** True if a referenced row doesn't exist, or the row is still referenced. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return codeOf(error) === '23503';
 }

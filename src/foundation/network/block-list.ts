@@ -1,14 +1,14 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { unmapIpv4 } from './ip-address.ts';
 
-/** Networks behind the names that stand for some, as `proxy-addr` knows them. */
+/** Named networks, as in `proxy-addr`. */
 export const namedNetworks: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** @param networks valid ones such as `192.0.2.0/24` and `2001:db8::/48`; an address alone is a network of one */
+/** @param networks valid networks or single addresses, such as `192.0.2.0/24` and `2001:db8::1` */
 export function toBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -19,7 +19,7 @@ export function toBlockList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** True for an address inside one of the networks; false for what is no address. */
+/** True if the address is in one of the networks; false if it isn't an IP address. */
 export function isListed(list: BlockList, address: string): boolean {
   const plain = unmapIpv4(address);
   const family = isIP(plain);

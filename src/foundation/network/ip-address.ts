@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net';
 
-/** An IPv4 address that stands inside an IPv6 one (RFC 4291 section 2.5.5.2) as itself, any other address as it is. */
+/** Converts an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) to IPv4; returns other addresses unchanged. */
 export function unmapIpv4(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }
 
-/** The eight groups of an IPv6 address, however it is written: without a zone and leading zeros, in hexadecimal. */
+/** The eight groups of an IPv6 address, in hexadecimal without leading zeros. Drops the zone. */
 export function expandIpv6(address: string): string[] {
-  // URLs have one spelling for each address.
+  // A parsed URL has the address in its canonical form.
   const { hostname } = new URL(`http://[${address.split('%')[0]}]`);
   const [left = '', right] = hostname.slice(1, -1).split('::');
   const before = left === '' ? [] : left.split(':');
@@ -16,7 +16,7 @@ export function expandIpv6(address: string): string[] {
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }
 
-/** The address, or the /64 network of an IPv6 one, which a single customer holds whole. */
+/** The IPv4 address, or the /64 network of an IPv6 address, because a single customer gets a whole /64. */
 export function networkOf(remoteAddress: string): string {
   const address = unmapIpv4(remoteAddress);
   return isIPv6(address) ? expandIpv6(address).slice(0, 4).join(':') : address;

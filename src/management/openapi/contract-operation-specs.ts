@@ -156,13 +156,15 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       'With a password grant token: the account of the first membership, or the one in X-Account-Id.',
     bearer: true,
     parameters: [
-      ...Object.entries(listNumbers).map(([name, { minimum, maximum, usual, what }]) => ({
-        name,
-        in: 'query' as const,
-        required: false,
-        description: `${what} Default ${usual}.`,
-        schema: Type.Integer({ minimum, maximum }),
-      })),
+      ...Object.entries(listNumbers).map(
+        ([name, { minimum, maximum, default: defaultNumber, what }]) => ({
+          name,
+          in: 'query' as const,
+          required: false,
+          description: `${what} Default ${defaultNumber}.`,
+          schema: Type.Integer({ minimum, maximum }),
+        }),
+      ),
       queryParameter(
         'listingtype',
         false,
