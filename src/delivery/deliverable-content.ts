@@ -1,8 +1,8 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 
-/** What delivery reads of a message's frozen content. */
+/** The parts of a message's frozen content that delivery needs. */
 export interface DeliverableContent {
-  /** Recipient 0 is To, recipient n is the n-th Cc. */
+  /** Recipient 0 is To, recipient n is the nth Cc. */
   readonly recipients: readonly EmailAddress[];
   readonly from: { readonly address: EmailAddress; readonly displayName?: string };
   readonly replyTo: EmailAddress | undefined;
@@ -13,7 +13,7 @@ export interface DeliverableContent {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads stored content; undefined where it was erased or is not that of a message. */
+/** Parses stored content; undefined if it was erased or isn't message content. */
 export function readContent(stored: unknown): DeliverableContent | undefined {
   if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
   const { from, values } = stored;
@@ -32,7 +32,7 @@ export function readContent(stored: unknown): DeliverableContent | undefined {
   };
 }
 
-/** Those of the named fields that the content has a value of; undefined where it has none. */
+/** The secret fields that have a value in the content; undefined if there are none. */
 export function secretFieldsOf(
   { values }: DeliverableContent,
   names: readonly string[],
