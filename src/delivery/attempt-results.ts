@@ -3,7 +3,7 @@ import { pausedReason } from '../queue/release-paused-store.ts';
 import type { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
 import type { PermanentCause } from './reply-rules.ts';
 
-/** One outcome for every pending recipient. */
+/** The same outcome for every pending recipient. */
 export function resultForAll(
   message: ClaimedMessage,
   outcome: 'canceled' | 'expired' | 'failed',
@@ -15,7 +15,7 @@ export function resultForAll(
   };
 }
 
-/** Nothing was tried and it counts as no attempt: the message waits, at the longest until it expires. */
+/** Nothing was attempted, so the message is deferred without counting an attempt, at most until it expires. */
 export function postponedResult(
   message: ClaimedMessage,
   delayMs: number,
@@ -25,7 +25,7 @@ export function postponedResult(
   return { results: [], notes: [], postponed };
 }
 
-/** Final: its version and its values are frozen, so no later attempt can make it smaller. */
+/** Permanent: the template version and values are frozen, so a retry would be just as large. */
 export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptResult {
   const reason = `it cannot be sent: ${errorText(error)}`;
   return {

@@ -8,7 +8,7 @@ import type { FaultKind, Stage, TransactionEnd, TransactionResult } from './tran
 type Verdict = Omit<RecipientResult, 'recipient'>;
 
 /**
- * What a transaction came to for each envelope address. Not asked for ends that say nothing about the message (`lost`,
+ * Outcome of a transaction for each envelope address. Not called for ends that say nothing about the message (`lost`,
  * `stopped`).
  */
 export function classifyTransaction(
@@ -63,7 +63,7 @@ const faultSentences: Readonly<Record<FaultKind, string>> = {
   database: 'our own database did not answer in time',
 };
 
-/** What was refused, for sentences. */
+/** What was rejected, for use in sentences. */
 const objects: Readonly<Record<Stage, string>> = {
   connect: 'the connection',
   mail: 'the sender',
@@ -77,12 +77,12 @@ function classifyRecipientReply(reply: Reply, stage: Stage, end: TransactionEnd)
   const said = formatReply(reply);
   const detail = { reply: said, stage };
   if (meaning.kind === 'delivered') {
-    // A recipient in a transaction whose end was refused never has a reply of class 2 as its last word.
+    // If the final reply rejected the message, no recipient keeps a 2xx reply as its last one.
     if (stage === 'final' && end.kind === 'reply')
       return { outcome: 'delivered', reason: said, detail };
     return { outcome: 'deferred', reason: said, retry: 'ordinary', detail };
   }
-  // A refused connection speaks about us or the server, not about the message: it never fails one for good.
+  // A refused connection is about us or the server, not the message, so it never fails a message permanently.
   if (meaning.kind === 'permanent' && stage !== 'connect') {
     return {
       outcome: 'bounced',

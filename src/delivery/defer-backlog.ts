@@ -2,33 +2,34 @@ import type { Log } from '../foundation/log.ts';
 import type { Backlog } from '../queue/defer-backlog-store.ts';
 import type { BacklogSchedule } from './transport.ts';
 
-/** What is needed of the database. */
 export interface BacklogDeferral {
   defer(backlog: Backlog): Promise<{ readonly all: boolean; readonly changed: number }>;
 }
 
-/** Tells that more messages like one that was put off need not be looked at before. */
+/** Defers the rest of a backlog once one of its messages was deferred. */
 export type DeferBacklog = (
   backlog: Pick<Backlog, 'accountId' | 'domain' | 'transactional'>,
   schedule: BacklogSchedule,
 ) => void;
 
-/** Goes on in chunks while this part of a chunk was of the crowd. */
+/** Continue with the next chunk while at least this many rows of a chunk changed. */
 const minChunkChanged = 1_000;
 const maxBacklogs = 10_000;
-/** At most so often for each crowd, unless more than a few became due meanwhile and were put off message by message. */
+/** Minimum interval per backlog, unless more than a few messages became due and were deferred individually. */
 const pauseMs = 1_000;
 const fewMessages = 200;
 
-/** When a crowd may be put off again, and how many of it were put off one by one since it was last. */
+/**
+ * When a backlog may be deferred again, and how many of its messages were deferred individually since the last time.
+ */
 interface Pause {
   until: number;
   oneByOne: number;
 }
 
 /**
- * Puts the rest of a queue off where its first messages were: a hundred thousand messages for one receiver that is slow
- * would otherwise be claimed one by one, only to wait again, at the cost of everybody else's.
+ * Defers the rest of a queue along with its first messages. Otherwise 100,000 messages for one slow receiver would be
+ * claimed one by one only to be deferred again, slowing down everyone else.
  */
 export function createDeferBacklog(store: BacklogDeferral, log: Log): DeferBacklog {
   const pauses = new Map<string, Pause>();

@@ -7,20 +7,18 @@ import type { ReturnPaths } from './return-path.ts';
 import type { FindIdentity, SendingIdentity } from './sending-identity.ts';
 import { quotaDelayMs } from './warm-up/warm-up-plan.ts';
 
-/** What is asked about domains. */
 export interface SigningDomainLookup {
   find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined>;
 }
 
-/** What is asked about warm-up plans. */
 export interface WarmUpQuotas {
   consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean>;
   giveBack(subject: string): void;
 }
 
 /**
- * Through a relay or into the inbox: signed where the domain has keys. Bounces come back to the sender's own address, or
- * with `paths`, where this service takes reports, to the return path of a domain that is set up.
+ * For relays and the inbox: signed if the domain has keys. Bounces go to the sender's address, or with `paths`, if this
+ * service receives reports, to the return path of a configured domain.
  */
 export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPaths): FindIdentity {
   return async (accountId, from) => {
@@ -36,8 +34,8 @@ export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPa
 }
 
 /**
- * Straight to recipients' servers: mail leaves signed by a domain that is set up, with a return path of its own, within
- * the day's share of the domain's warm-up; or it waits and says why.
+ * For direct delivery: mail is signed by a configured domain, has its own return path and stays within the domain's
+ * warm-up limit. Otherwise it waits and gives the reason.
  */
 export function findDirectIdentity(
   domains: SigningDomainLookup,

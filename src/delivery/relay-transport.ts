@@ -11,9 +11,8 @@ import {
 } from './transport.ts';
 
 /**
- * Hands everything to the first relay that takes it, in the order of the settings. Another relay is asked only where
- * this one was not there at all or closed the session before it heard the message's text, so that no message can go
- * over two relays; what a relay says about a message holds.
+ * Hands mail to the first relay that accepts it, in the configured order. The next relay is tried only if this one was
+ * unreachable or closed the session before receiving the text, so no message is ever sent through two relays.
  */
 export class RelayTransport implements Transport {
   readonly #relays: readonly SmtpPool[];

@@ -18,19 +18,22 @@ export interface TransactionContext {
   readonly route: DeliveryRoute;
   readonly recipients: readonly EmailAddress[];
   readonly notes: readonly AttemptNote[];
-  /** Told what each transaction came to. */
+  /** Called with the result of each transaction. */
   readonly onResult: (result: TransactionResult) => void;
 }
 
-/** The mail of a transaction. @param first the number of its first recipient */
+/**
+ * Builds the mail of a transaction.
+ * @param first number of its first recipient
+ */
 export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
 
 /**
- * Makes the transactions of an attempt one after the other. Where one is not for all that are pending, what came
- * of the earlier ones, and whom it is for, is written before it begins: so only the recipients of one transaction can ever
- * become uncertain together.
+ * Runs the transactions of an attempt one after another. Before a transaction that doesn't cover all pending
+ * recipients, the earlier results and its own recipients are saved, so that only one transaction's recipients can ever
+ * be uncertain.
  * @param priorResults results of recipients that are in none of them
- * @returns undefined where the lease is lost
+ * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
   { message, lease, route, recipients, notes, onResult }: TransactionContext,
@@ -69,12 +72,12 @@ export async function sendTransactions(
   return { results, notes: allNotes };
 }
 
-/** The recipients that a transaction is for. */
+/** Recipient numbers of a transaction. */
 function numbersOf({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
   return to.flatMap((address) => route.envelope.get(address) ?? []);
 }
 
-/** No transaction is begun whose predecessors’ outcomes could not be written. */
+/** Don't start a transaction if the earlier results couldn't be saved. */
 function unrecordable(
   transactions: readonly AdmittedTransaction[],
   route: DeliveryRoute,
@@ -89,7 +92,7 @@ function unrecordable(
     }));
 }
 
-/** What `complaint@` of the reserved test domain asks for, once it has its message. */
+/** Simulates complaints for `complaint@` of the reserved test domain after delivery. */
 function simulatedComplaints(
   results: readonly RecipientResult[],
   recipients: readonly EmailAddress[],
@@ -106,7 +109,7 @@ function simulatedComplaints(
     }));
 }
 
-/** The transcript stands with the first recipient of the transaction; the others are part of the same one. */
+/** Only the transaction's first recipient carries the transcript, since it is the same for all. */
 function resultsOf(
   route: DeliveryRoute,
   to: readonly string[],

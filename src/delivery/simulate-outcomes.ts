@@ -16,7 +16,7 @@ const replies: Readonly<Record<SimulatedOutcome, Reply>> = {
   defer: { code: 451, enhanced: '4.3.0', text: 'simulated: try again later' },
 };
 
-/** Puts the reserved test domain before a transport: mail to it ends here as its address asks, all else goes on. */
+/** Wraps a transport: mail to the reserved test domain is simulated, everything else is passed on. */
 export function simulateOutcomes(transport: Transport): Transport {
   return {
     drop: () => transport.drop(),

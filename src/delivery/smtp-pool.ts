@@ -24,23 +24,23 @@ import {
 } from './transport.ts';
 
 export interface PoolOptions {
-  /** What we call ourselves in EHLO. */
+  /** Our name in EHLO. */
   readonly name?: string | undefined;
   readonly timeouts?: Partial<SmtpTimeouts>;
-  /** How long an unused connection stays open, in milliseconds. */
+  /** How long an idle connection stays open, in milliseconds. */
   readonly idle?: number;
-  /** After a failed connection, how long others are answered with its fault instead of trying too. */
+  /** How long after a failed connection others get the same fault without trying, in milliseconds. */
   readonly holdOffMs?: number;
 }
 
-/** Told about a connection that a transaction opened: whether it is encrypted, or why it could not be had. */
+/** Called for each connection a transaction opens: whether it is encrypted, or why it failed. */
 export type OnConnect = (outcome: { readonly encrypted: boolean } | SmtpSessionError) => void;
 
 interface WaitingTransaction {
   readonly onTurn: (session: SmtpSession | 'open' | SmtpSessionError) => void;
 }
 
-/** Connections to one server, kept open between messages and bounded in number. */
+/** A bounded pool of connections to one server that are reused between messages. */
 export class SmtpPool implements Transport {
   readonly #server: SmtpServerSettings;
   readonly #options: PoolOptions;
@@ -60,7 +60,7 @@ export class SmtpPool implements Transport {
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
   }
 
-  /** Messages over one connection from now on. */
+  /** Messages per connection from now on. */
   set messagesPerConnection(count: number) {
     this.#messagesPerConnection = count;
   }
@@ -89,7 +89,7 @@ export class SmtpPool implements Transport {
       const outcome = await session.send(mail, releaseDot);
       const refusal = used > 0 ? readRefusal(outcome, used, idleMs) : undefined;
       await this.#giveBack(session, outcome.end, refusal);
-      // A server may end a connection that was idle just when it is used again: nothing was said about this message.
+      // The server may close an idle connection just as it is reused; that says nothing about this message.
       if (used > 0 && (endedBefore(outcome) || asksForNewSession(outcome, refusal))) continue;
       return { ...outcome, server: this.#hostPort, sessionEnds: this.#drainEnds() };
     }
@@ -104,12 +104,14 @@ export class SmtpPool implements Transport {
     return this.#sessions.size + this.#opening;
   }
 
-  /** Connections that are open and not used now. */
   get idleCount(): number {
     return this.#idle.size;
   }
 
-  /** Says goodbye on a connection that rests. @returns false where there is none */
+  /**
+   * Closes an idle connection with QUIT.
+   * @returns false if there is none
+   */
   closeIdle(): boolean {
     const [session] = this.#idle.keys();
     if (session === undefined) return false;
@@ -146,7 +148,7 @@ export class SmtpPool implements Transport {
     if (this.#ends.length < maxEnds) this.#ends.push(end);
   }
 
-  /** An open session, or a place to open one; undefined where the service stops first. */
+  /** An open session, or permission to open one; undefined if the service stops first. */
   async #acquire(
     group: string,
     stopping: AbortSignal,
@@ -242,14 +244,14 @@ export class SmtpPool implements Transport {
     else this.#park(session);
   }
 
-  /** Says goodbye on a connection that has carried as much as it may. */
+  /** Closes a connection that has reached its message limit. */
   #endFull(session: SmtpSession): void {
     this.#recordEnd({ kind: 'full', after: session.used });
     this.#forget(session);
     session.quit();
   }
 
-  /** The server has ended the session between two messages. */
+  /** The server closed the session between two messages. */
   #recordClosed(session: SmtpSession): void {
     const { used: after, idleMs, closingReply: farewell } = session;
     const reply = farewell === undefined ? undefined : parseReply(farewell);
@@ -267,7 +269,7 @@ export class SmtpPool implements Transport {
     this.#idle.set(session, timer);
   }
 
-  /** A place is free: whoever waits longest may open a connection. */
+  /** Frees a slot, so the longest waiter may open a connection. */
   #forget(session: SmtpSession): void {
     clearTimeout(this.#idle.get(session));
     this.#idle.delete(session);
@@ -280,13 +282,13 @@ export class SmtpPool implements Transport {
   }
 }
 
-/** Ends of sessions that are remembered until somebody asks. */
+/** Max session ends kept until they are read. */
 const maxEnds = 100;
-/** A session that ends later than this, in milliseconds, may have rested for too long. */
+/** A session that ends later than this, in milliseconds, may have been idle too long. */
 const promptCloseMs = 1_000;
 const closedText = 'the server closed the connection';
 
-/** Whether a transaction's end is about the session, which carried `used` messages before and then rested. */
+/** Whether the transaction failed because of the session, which had carried `used` messages and then been idle. */
 function readRefusal(
   { end }: SmtpSessionOutcome,
   used: number,
@@ -299,7 +301,7 @@ function readRefusal(
   return { kind: 'refused', after: used, text, named: false };
 }
 
-/** Before DATA nothing was heard of the message but its addresses; another session may take it. */
+/** Before DATA the server has seen only addresses, so another session can take the message. */
 function asksForNewSession(
   { end }: SmtpSessionOutcome,
   refusal: SmtpSessionRefusal | undefined,

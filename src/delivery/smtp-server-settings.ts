@@ -1,12 +1,12 @@
 import { OperatorError } from '../foundation/errors.ts';
 
 /**
- * `required`: encrypted and verified, or nothing is sent. `optional`: in clear where no encryption is offered, verified
- * where it is. `unverified`: encrypted where offered, to whoever answers. `off`: in clear.
+ * `required`: encrypted and verified, or nothing is sent. `optional`: plaintext if encryption isn't offered, verified
+ * if it is. `unverified`: encrypted if offered, without verification. `off`: plaintext.
  */
 export type TlsUse = 'required' | 'optional' | 'off' | 'unverified';
 
-/** A server that takes our mail, and how to speak with it. */
+/** A server that accepts our mail, and how to connect to it. */
 export interface SmtpServerSettings {
   readonly host: string;
   readonly port: number;
@@ -15,17 +15,17 @@ export interface SmtpServerSettings {
   readonly tls: TlsUse;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** SASL mechanism; undefined: the first that both sides know. */
+  /** SASL mechanism; undefined: the first that both sides support. */
   readonly mechanism: string | undefined;
-  /** Connections at the same time. */
+  /** Max concurrent connections. */
   readonly connections: number;
-  /** Messages over one connection. */
+  /** Max messages per connection. */
   readonly messagesPerConnection: number;
-  /** Name that the certificate must show; undefined: the host. */
+  /** Name expected in the certificate; undefined: the host. */
   readonly serverName?: string;
-  /** Address of this machine to connect from; undefined: the system's choice. */
+  /** Local address to connect from; undefined: the system chooses. */
   readonly localAddress?: string;
-  /** Authorities to trust instead of the usual ones, in PEM. */
+  /** CA certificates in PEM to trust instead of the default ones. */
   readonly ca?: string;
 }
 
@@ -33,10 +33,9 @@ const tlsUses: readonly TlsUse[] = ['required', 'optional', 'off', 'unverified']
 const mechanisms = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
 
 /**
- * Reads one relay's address: `smtp://user:password@host:587?tls=required&connections=10`.
- * TLS is required where a password would otherwise travel in clear, and used where it is offered else; `tls` says
- * otherwise.
- * @throws OperatorError saying what to change; it never repeats the password
+ * Parses one relay URL: `smtp://user:password@host:587?tls=required&connections=10`. By default, TLS is required if
+ * there is a password and optional otherwise.
+ * @throws OperatorError saying what to change, without repeating the password
  */
 function readSmtpServer(text: string): SmtpServerSettings {
   const url = URL.parse(text);
@@ -67,14 +66,14 @@ function readSmtpServer(text: string): SmtpServerSettings {
 }
 
 /**
- * Reads SMTP_URL: one relay, or several with spaces between them, the most wanted first.
+ * Parses SMTP_URL: one or more relays separated by spaces, preferred one first.
  * @throws OperatorError saying what to change
  */
 export function readSmtpServers(text: string): SmtpServerSettings[] {
   return text.split(/\s+/).filter(Boolean).map(readSmtpServer);
 }
 
-/** The inbox inside this service: on the loopback, without TLS. */
+/** The built-in inbox, on loopback without TLS. */
 export function inboxServer(port: number): SmtpServerSettings {
   return {
     host: '127.0.0.1',

@@ -32,16 +32,16 @@ export interface FeedbackDependencies {
   readonly log: Log;
   readonly key: MasterKey;
   readonly findVersion: FindVersion;
-  /** The address that others see, without a trailing slash. */
+  /** The public URL, without a trailing slash. */
   readonly publicUrl: () => string;
-  /** Readers' addresses are kept whole. */
+  /** Store full reader addresses. */
   readonly keepAddresses: boolean;
   readonly smtpUrl: string | undefined;
   readonly hostname: string | undefined;
-  /** Where mail to return paths comes in; undefined: nowhere. */
+  /** Server that receives mail to return paths; undefined for none. */
   readonly bounceServer: BounceServerSettings | undefined;
   readonly intake: IntakeSecrets;
-  /** The host for tracked links that a sending domain has set up, or undefined. */
+  /** The tracking host configured for a sending domain, or undefined. */
   readonly findTrackingHost: (
     accountId: AccountId,
     fromDomain: string,
@@ -55,20 +55,19 @@ interface BounceServerSettings {
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
 }
 
-/** What comes back after delivery, as the rest of the service sees it. */
+/** Feedback after delivery, as seen by the rest of the service. */
 export interface Feedback {
-  /** Adds tracking and unsubscribing to a message that is about to be sent. */
+  /** Adds tracking and unsubscribe links to a message before it is sent. */
   readonly decorate: DecorateMail;
   registerRoutes(http: Http): void;
-  /** Opens the SMTP server for reports, where there is to be one. */
+  /** Starts the SMTP server for reports, if configured. */
   start(): Promise<void>;
-  /** The port that reports come in at; undefined before `start` and where there is none. */
+  /** The port for reports; undefined before `start` or if not configured. */
   bouncePort(): number | undefined;
-  /** Writes what waits. To be called when HTTP is closed. */
+  /** Writes pending events. Call it after HTTP is closed. */
   stop(): Promise<void>;
 }
 
-/** Connects the parts of feedback with each other. */
 export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   const { database, clock, log, key } = dependencies;
   const tokens = new TrackingTokens(key);
@@ -93,7 +92,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       if (await consumeToken(transaction, token)) await writeWith(transaction, events);
     });
   const returnPaths = new ReturnPaths(key);
-  // Also that there is none, which the directory of domains would ask for with every message.
+  // Also caches that there is none; otherwise every message would query the sending domains.
   const hosts = new LRUCache<string, { readonly host: string | undefined }>({
     max: 10_000,
     ttl: 5_000,
@@ -126,7 +125,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     },
     bouncePort: () => server?.port,
     async decorate(message, content, template) {
-      // Nothing of it needs an address: the most usual message pays for no look-up.
+      // Nothing in it needs a tracking host, so the most common kind of message skips the lookup.
       const bare = !message.trackOpens && !message.trackClicks && message.transactional;
       const base = bare ? '' : await baseOf(message.accountId, domainOf(content.from.address));
       const unsubscribing = unsubscribeDecoration(unsubscribeTokens, base, message, content);

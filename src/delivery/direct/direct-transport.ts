@@ -20,7 +20,7 @@ import type { RouteSender } from './send-by-route.ts';
 import { defaultPool, type SourcePools } from './source-pools.ts';
 
 export interface DirectTransportDependencies {
-  /** With a memory, since each message asks. */
+  /** Should be cached, since every message does a lookup. */
   readonly dns: Dns;
   readonly policies: { find(domain: string): Promise<StsFinding> };
   readonly limiter: SendingLimiter;
@@ -30,7 +30,7 @@ export interface DirectTransportDependencies {
   readonly routes: Omit<MailRouteOptions, 'families'>;
 }
 
-/** Delivers straight to the recipients' servers, one transaction for each domain, at the pace of each destination. */
+/** Delivers directly to the recipients' servers, one transaction per domain, within each destination's rate limit. */
 export class DirectTransport implements Transport {
   readonly #dependencies: DirectTransportDependencies;
 
@@ -125,7 +125,7 @@ function groupByDomain(addresses: readonly string[]): Map<string, string[]> {
   );
 }
 
-/** What DNS has settled needs no ticket: the answer is known. */
+/** If DNS already decides the outcome, no limiter slot is needed. */
 function settledByDns(
   to: readonly string[],
   route: Exclude<MailRoute, { readonly kind: 'hops' }>,

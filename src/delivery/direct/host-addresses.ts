@@ -11,8 +11,8 @@ export type HostAddresses =
   | { readonly kind: 'none'; readonly text: string };
 
 /**
- * Addresses of a mail host, of the families that this machine can send from, in that order.
- * An MX record must name a host, not an address (RFC 5321 section 5.1), so an address there counts as no host.
+ * Addresses of a mail host, in the order of the address families this machine can send from. An MX record must name a
+ * host, not an address (RFC 5321 section 5.1), so an address counts as no host.
  */
 export async function findHostAddresses(
   dns: Dns,

@@ -17,28 +17,28 @@ export interface RouteSenderDependencies {
   readonly tally: TlsTally;
   readonly port: number;
   readonly timeouts: Partial<SmtpTimeouts>;
-  /** Authorities to trust instead of the usual ones. */
+  /** CA certificates to trust instead of the default ones. */
   readonly ca?: string | undefined;
 }
 
-/** One transaction to make with a domain. */
+/** A transaction with one domain. */
 export interface RoutedMail {
   readonly domain: string;
   readonly hops: readonly Hop[];
   readonly finding: StsFinding;
   readonly pool: string | undefined;
-  /** Messages that a connection may carry now. */
+  /** Current message limit per connection. */
   readonly messagesPerConnection: number;
   readonly destination: string;
-  /** Connections that may be open with the destination, those that rest included. */
+  /** Max open connections to the destination, including idle ones. */
   readonly connections: number;
 }
 
-/** A server whose TLS is broken is spoken with in clear for this long before TLS is tried again. */
+/** How long to send in plaintext to a server with broken TLS before trying TLS again. */
 const brokenTlsMs = 3_600_000;
 const maxBrokenTls = 10_000;
 
-/** Tries the servers of a domain in order, each with the TLS that is asked of it, until one has an answer that counts. */
+/** Tries a domain's servers in order, each with the TLS it requires, until one gives a conclusive answer. */
 export class RouteSender {
   readonly #dependencies: RouteSenderDependencies;
   readonly #brokenTls = new LRUCache<string, true>({ max: maxBrokenTls, ttl: brokenTlsMs });
@@ -47,7 +47,7 @@ export class RouteSender {
     this.#dependencies = dependencies;
   }
 
-  /** Makes one transaction; see `SendMail`. */
+  /** Runs one transaction; see `SendMail`. */
   async send(
     routed: RoutedMail,
     mail: OutgoingMail,
@@ -69,7 +69,7 @@ export class RouteSender {
       for (const [place, tls] of this.#tlsUses(routed, hop).entries()) {
         last = await this.#speak(routed, hop, source, tls, (pool) => {
           pool.messagesPerConnection = routed.messagesPerConnection;
-          // RFC 8460 section 4: a session counts once, by the first way in which it was tried.
+          // RFC 8460 section 4: a session counts once, by the first way it was tried.
           const onConnect: OnConnect | undefined =
             place === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
           return pool.send(mail, releaseDot, stopping, onConnect);
@@ -89,7 +89,7 @@ export class RouteSender {
     return nothing({ kind: 'fault', stage: 'connect', fault: 'source', text });
   }
 
-  /** RFC 8461 section 4.1 and 5: a host that the policy does not name gets no mail where it is enforced. */
+  /** RFC 8461 sections 4.1 and 5: an enforced policy excludes hosts that it doesn't name. */
   #refuseHop({ domain, finding: { policy } }: RoutedMail, hop: Hop): string | undefined {
     if (policy === undefined || policy.mode === 'none' || allowsHost(policy, hop.host))
       return undefined;
@@ -100,8 +100,8 @@ export class RouteSender {
   }
 
   /**
-   * RFC 3207 as RFC 7435 reads it: encrypted where it is offered, to whoever answers, and in clear rather than not at all;
-   * verified only where a policy asks for it (RFC 8461 section 5), and without a way around it where it is enforced.
+   * Opportunistic TLS (RFC 3207, RFC 7435): encrypt if offered, without verification, and fall back to plaintext. A
+   * policy requires verification (RFC 8461 section 5), and an enforced one allows no fallback.
    */
   #tlsUses({ finding: { policy } }: RoutedMail, hop: Hop): readonly TlsUse[] {
     if (policy?.mode === 'enforce') return ['required'];
@@ -117,7 +117,7 @@ export class RouteSender {
     tls: TlsUse,
     work: (pool: SmtpPool) => Promise<TransactionResult>,
   ): Promise<TransactionResult> {
-    // Sessions are shared by domains of one server, but not by those with rules of their own for TLS.
+    // Domains on the same server share sessions unless their TLS rules differ.
     const rules = routed.finding.policy?.mode ?? 'none';
     const owner = rules === 'none' ? '' : routed.domain;
     const key = [hop.address, hop.host, source.address, tls, rules, owner].join(' ');
@@ -137,7 +137,7 @@ export class RouteSender {
         password: undefined,
         mechanism: undefined,
         connections: Number.POSITIVE_INFINITY,
-        // Said anew before each message.
+        // Updated before each message.
         messagesPerConnection: Number.POSITIVE_INFINITY,
         ...(!hop.host.startsWith('[') && { serverName: hop.host }),
         ...(source.address !== undefined && { localAddress: source.address }),
@@ -157,7 +157,7 @@ export class RouteSender {
     if (found === undefined) return;
     const bound = policy !== undefined && policy.mode !== 'none';
     const type = bound && !allowsHost(policy, host) ? 'validation-failure' : found;
-    // RFC 8460 section 4.3.2: that the policy could not be had is a failure, also where the session worked.
+    // RFC 8460 section 4.3.2: a policy that could not be fetched counts as a failure even if the session succeeded.
     if (fault !== undefined && (type === 'success' || !bound))
       this.#dependencies.tally.count({ domain, policyType: 'sts', type: fault, host: '' });
     else {
@@ -167,7 +167,7 @@ export class RouteSender {
   }
 }
 
-/** What a connection says about TLS; undefined where it never came to it. */
+/** The TLS result of a connection; undefined if it ended before TLS. */
 function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undefined {
   if (!(outcome instanceof SmtpSessionError))
     return outcome.encrypted ? 'success' : 'starttls-not-supported';
@@ -183,7 +183,9 @@ function isTlsFault(end: TransactionEnd): boolean {
   return end.kind === 'fault' && end.fault === 'tls' && end.stage === 'connect';
 }
 
-/** RFC 5321 section 5.1: another host is for when one cannot be spoken with; what one says about the message counts. */
+/**
+ * RFC 5321 section 5.1: try another host if this one is unreachable. What a host says about the message is conclusive.
+ */
 function asksForAnother(end: TransactionEnd): boolean {
   if (end.kind === 'fault') return end.stage === 'connect' || end.stage === 'mail';
   return end.kind === 'reply' && end.stage === 'connect';

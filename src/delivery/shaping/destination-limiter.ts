@@ -17,11 +17,11 @@ import {
 } from './throttle-state.ts';
 
 export interface DestinationLimiterOptions {
-  /** Transactions with one destination at the same time on this node, whatever else is allowed. */
+  /** Max concurrent transactions with one destination on this node, regardless of other limits. */
   readonly maxConcurrent: number;
-  /** Messages that may wait in memory for their turn. */
+  /** Max messages that wait in memory for a slot. */
   readonly maxQueued: number;
-  /** How long they may, in milliseconds. */
+  /** Max wait in memory, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
@@ -31,21 +31,21 @@ interface Waiter {
   readonly until: number;
 }
 
-/** Who is told that the pace, or the length of sessions, was learnt anew. */
+/** Called when a new rate or session length was learned. */
 export type OnLimitLearned = (limiter: DestinationLimiter, what: 'pace' | 'session') => void;
 
-/** A transaction that takes longer than this without another one ending makes the destination one that hangs. */
+/** A destination hangs if a transaction takes longer than this and no other one finishes. */
 const hungAfterMs = 5_000;
-/** Sooner than that, it is one that does not seem to answer. */
+/** After this, it counts as unresponsive. */
 const stuckAfterMs = 2_000;
 const minShare = 0.05;
 const demandSmoothing = 0.2;
-/** Milliseconds of silence that are made up for by going faster. */
+/** Max idle time, in milliseconds, that can be caught up on by sending faster. */
 const maxCatchUpMs = 150;
-/** Messages per second that come back to a destination that hangs, or whose pace is being searched for. */
+/** Rechecks per second while a destination hangs or its rate limit is being searched for. */
 const maxRechecksPerSecond = { hanging: 20, searching: 100 } as const;
 
-/** This node's part of one destination: who may go now, who waits a moment in memory, and who is put off. */
+/** This node's share of one destination: which messages go now, which wait briefly in memory and which are deferred. */
 export class DestinationLimiter {
   readonly destination: Destination;
   readonly #options: DestinationLimiterOptions;
@@ -60,7 +60,7 @@ export class DestinationLimiter {
   slowedReason: string | undefined;
   lastUsedAt: number;
   #override: RateOverride = {};
-  /** Half until two beats have told who else is there. */
+  /** Assume half until two heartbeats have shown which other nodes are active. */
   #share = 0.5;
   #heartbeats = 0;
   #othersSent = 0;
@@ -93,14 +93,14 @@ export class DestinationLimiter {
     return this.#open;
   }
 
-  /** True where something has happened since it was measured last, or is under way. */
+  /** True if there was activity since the last measurement or is some now. */
   get busy(): boolean {
     return this.#asked > 0 || this.#begun > 0 || this.#open > 0 || this.#waiting.length > 0;
   }
 
-  /** What this node wants and sends, per second, since the last call. */
+  /** This node's demand and throughput per second since the last call. */
   measure(seconds: number): { readonly demand: number; readonly sent: number } {
-    // Messages come in batches; shares that followed each of them would never add up to the whole pace.
+    // Smoothed because messages arrive in batches; otherwise the nodes' shares would never add up to the full rate.
     this.#demand =
       this.#demand === 0
         ? this.#asked / seconds
@@ -111,7 +111,7 @@ export class DestinationLimiter {
     return { demand: this.#demand, sent: this.#sent };
   }
 
-  /** Takes over what all nodes know. */
+  /** Adopts the state shared by all nodes. */
   adopt(shared: DestinationState): void {
     if (shared.version !== this.version) {
       if (shared.throttle.session?.maxMessages !== this.throttle.session?.maxMessages)
@@ -132,7 +132,10 @@ export class DestinationLimiter {
     return Math.max(minShare, this.#demand / (this.#demand + othersDemand));
   }
 
-  /** Lets the pace grow where it may. @returns true where it did */
+  /**
+   * Raises the rate if allowed.
+   * @returns true if it changed
+   */
   grow(): boolean {
     const before = this.throttle;
     if (this.#override.rate === undefined)
@@ -155,7 +158,7 @@ export class DestinationLimiter {
     this.#sessions.restart();
   }
 
-  /** A ticket at once or after a moment, or until when to wait. */
+  /** A slot, immediately or after a short wait, or the time to defer to. */
   admit(urgent: boolean): Promise<LimiterSlot | LimiterDelay> {
     const now = this.#now();
     this.lastUsedAt = now;
@@ -172,7 +175,7 @@ export class DestinationLimiter {
     });
   }
 
-  /** Sends away everybody who waits. */
+  /** Turns away everyone who is waiting. */
   close(): void {
     clearTimeout(this.#timer);
     this.#deferWaiting(this.#now());
@@ -183,7 +186,7 @@ export class DestinationLimiter {
     return { maxRate: maxRate, maxConnections: this.#override.connections ?? connections };
   }
 
-  /** Messages per second of this node. */
+  /** This node's messages per second. */
   get #rate(): number {
     return Math.max(minRate, (this.#override.rate ?? this.throttle.rate) * this.#share);
   }
@@ -221,7 +224,7 @@ export class DestinationLimiter {
     return this.#open < this.#maxConnections && now >= this.#nextAt;
   }
 
-  /** Nobody waits in memory for a destination that hangs, nor longer than a moment. */
+  /** Messages don't wait in memory for a hanging destination, nor for long. */
   #hasCapacity(now: number, urgent: boolean): boolean {
     if (this.#isSilent(now, hungAfterMs)) return false;
     const ahead = urgent
@@ -235,7 +238,7 @@ export class DestinationLimiter {
     this.#open += 1;
     this.#begun += 1;
     if (this.#open === 1) this.#endedAt = now;
-    // Tickets leave evenly; a short pause is made up for, a long one is not.
+    // Slots are spaced evenly; short pauses are caught up on, long ones aren't.
     const interval = 1_000 / this.#rate;
     this.#nextAt = Math.max(this.#nextAt, now - maxCatchUpMs) + interval;
     let used = false;
@@ -301,20 +304,21 @@ export class DestinationLimiter {
     return delayUntil(this.#mayGrowFast(now) ? { at: back.at } : back, now, explain);
   }
 
-  /** While the pace is searched for and somebody answers, it may be a hundredfold in half a minute: nobody is sent far away. */
+  /**
+   * While the rate is being searched for and the server answers, it can grow a hundredfold in 30 seconds, so don't
+   * defer messages far ahead.
+   */
   #mayGrowFast(now: number): boolean {
     const stuck = this.#isSilent(now, stuckAfterMs);
     return this.throttle.bad === undefined && this.#override.rate === undefined && !stuck;
   }
 
-  /** True where all connections are busy, and none has come to an end for so long. */
+  /** True if all connections are busy and none has finished a transaction for this long. */
   #isSilent(now: number, silentMs: number): boolean {
     return this.#open >= this.#maxConnections && now - this.#endedAt > silentMs;
   }
 
-  /**
-   * Messages per second that come back to look for a turn: more than may go, or the pace could never be used up and grow.
-   */
+  /** Rechecks per second. Higher than the rate, which could otherwise never be used up and grow. */
   get #recheckRate(): number {
     const { bad } = this.throttle;
     return bad === undefined
@@ -358,7 +362,7 @@ function priorityOf(urgent: boolean): DeferPriority {
   return urgent ? 'urgent' : 'other';
 }
 
-/** @param explain says why, with the time as it is to be shown */
+/** @param explain gives the reason, with the time formatted for display */
 function delayUntil(
   { at, backlog }: DeferTime,
   now: number,

@@ -5,7 +5,6 @@ import type { Destination, LimiterDelay, LimiterSlot, SendingLimiter } from './s
 import type { DestinationHeartbeat, DestinationState } from './shaping-store.ts';
 import type { ThrottleState } from './throttle-state.ts';
 
-/** What the shaper needs of the database. */
 interface ShapingPersistence {
   heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]>;
   save(
@@ -33,8 +32,8 @@ const defaultLimiterOptions: DestinationLimiterOptions = {
 };
 
 /**
- * Keeps the pace of every destination, together with the other nodes: each tells once a second what it wants and sends,
- * and takes a part of the common pace by that. What a receiver says is written at once.
+ * Maintains every destination's rate together with the other nodes: each reports its demand and throughput every second
+ * and takes its share. What a receiver says is saved immediately.
  */
 export class Shaper implements SendingLimiter {
   readonly #dependencies: ShaperDependencies;
@@ -54,7 +53,7 @@ export class Shaper implements SendingLimiter {
       limiter = this.#open(destination);
       this.#loading.set(destination.name, this.#load(limiter));
     }
-    // The first messages for a destination wait until it is known what other nodes have learnt.
+    // A destination's first messages wait until the shared state is loaded.
     await this.#loading.get(destination.name);
     return await limiter.admit(urgent);
   }
@@ -103,7 +102,7 @@ export class Shaper implements SendingLimiter {
     for (const [name, limiter] of this.#limiters) {
       if (limiter.open === 0 && now - limiter.lastUsedAt > idleMs) this.#limiters.delete(name);
     }
-    // Only those that are in use: a service knows many more receivers than it speaks with in a second.
+    // Only active ones: a node knows far more destinations than it sends to in any second.
     const limiters = [...this.#limiters.values()].filter((limiter) => limiter.busy);
     if (limiters.length === 0) return;
     try {
@@ -116,7 +115,7 @@ export class Shaper implements SendingLimiter {
     }
   }
 
-  /** Where another node has written first, its word is taken with the next beat. */
+  /** If another node saved first, its state is adopted with the next heartbeat. */
   async #save(limiter: DestinationLimiter): Promise<void> {
     try {
       const { destination, version, throttle, slowedReason } = limiter;

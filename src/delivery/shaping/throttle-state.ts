@@ -1,31 +1,25 @@
 import type { SmtpSessionLength } from './smtp-session-length.ts';
 
 /**
- * What is known about the pace of a destination, for all nodes together. Rates are messages per second.
- *
- * Searching (`bad` is unknown): while the pace is used up, it grows by a quarter each second, and the first refusal gives
- * `bad`, the rate above which refusals are known.
- *
- * Settled: the pace closes in on a part of `bad` from below. A single refusal may be a moment's crowd of messages as well as
- * the limit, so it costs a few hundredths of the pace and moves `bad` only halfway; refusals right after it say that the
- * limit has fallen, and cost more each time. Since limits rise again, silence raises `bad` little by little.
- *
- * Coming back: `good` remembers what once held. Once a receiver that had closed altogether takes mail again, the pace
- * doubles up to half of that; each comeback that is refused makes the memory fade.
+ * A destination's learned rate in messages per second, shared by all nodes. Searching (`bad` unknown): a fully used
+ * rate grows by a quarter each second until the first rejection sets `bad`, the rate above which mail is rejected.
+ * Settled: the rate approaches a fraction of `bad` from below. A single rejection may just be a burst, so it lowers the
+ * rate by a few percent and moves `bad` halfway; repeated ones mean that the limit has dropped and cost more each time.
+ * Without rejections, `bad` rises slowly. Comeback: once a receiver that had rejected everything accepts mail again,
+ * the rate doubles up to half of `good`, the rate that last worked; each failed comeback lowers `good`.
  */
 export interface ThrottleState {
   readonly rate: number;
-  /** The highest that held, as far as it is still believed. */
+  /** The highest rate that worked, as far as it is still trusted. */
   readonly good: number;
   readonly bad: number | undefined;
-  /** Connections. */
   readonly connections: number;
-  /** When the rate changed last, in milliseconds of the caller's clock. */
+  /** Last rate change, in milliseconds of the caller's clock. */
   readonly changedAt: number;
   readonly connectionsChangedAt: number;
-  /** When the receiver asked last for less, or undefined. */
+  /** When the receiver last throttled us, or undefined. */
   readonly slowedAt: number | undefined;
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   readonly blockedUntil: number;
   /** Undefined: connections carry as many messages as the profile says. */
   readonly session: SmtpSessionLength | undefined;
@@ -36,20 +30,20 @@ export interface ThrottleLimits {
   readonly maxConnections: number;
 }
 
-/** Once a minute: less is a matter of retrying. */
+/** Once a minute; anything slower is up to retries. */
 export const minRate = 1 / 60;
-/** Part of `bad` at which the pace settles, so that the unevenness of sending stays below it. */
+/** The rate settles at this fraction of `bad`, to leave room for uneven sending. */
 const margin = 0.96;
 const searchFactor = 1.25;
 const searchIntervalMs = 1_000;
 const approachIntervalMs = 2_000;
 const minute = 60_000;
 /**
- * A probe ends in a refusal at worst, so it is paid for by the messages that were accepted since the last one; the longer
- * nobody objects, the larger the steps.
+ * A failed probe costs a rejection, so probes are limited by the messages accepted since the last one. Steps grow while
+ * nothing is rejected.
  */
 const probe = { min: 10_000, max: 2 * minute, messages: 200, factor: 0.01, maxFactor: 0.1 };
-/** Far below what once held, the pace doubles, as a connection's slow start does (RFC 5681 section 3.1), up to its half. */
+/** Far below `good`, the rate doubles up to half of it, like TCP slow start (RFC 5681 section 3.1). */
 const comeback = {
   quiet: 10_000,
   min: 2_000,
@@ -59,14 +53,16 @@ const comeback = {
   fade: 0.65,
   fadeBlocked: 0.95,
 };
-/** A refusal this soon after the last one is about the reduced pace: the limit is lower, not a moment's crowd. */
+/** A rejection this soon after the last one means that the limit has dropped, rather than a brief burst. */
 const repeatedRefusalMs = 4_000;
 const connectionGrowthMs = 60_000;
-/** Refusals of what left before the last change, or just after it on another node, say nothing about the new pace. */
+/**
+ * Rejections of messages sent before the last change, or just after it on another node, say nothing about the new rate.
+ */
 const graceMs = 1_500;
 const maxBlockMs = 600_000;
 
-/** A pace before anything is learnt. */
+/** The state before anything is learned. */
 export function initialThrottleState(
   rate: number,
   connections: number,
@@ -77,9 +73,9 @@ export function initialThrottleState(
 }
 
 /**
- * The pace after the receiver asked for fewer messages; the same one where that was about an earlier pace.
- * @param sentAt when the refused message was begun
- * @param actual what all nodes really sent, per second; undefined: not measured yet
+ * The state after the receiver asked for fewer messages; unchanged if the request was about an earlier rate.
+ * @param sentAt when the rejected transaction began
+ * @param actual measured rate across all nodes; undefined: not measured yet
  * @param after seconds that the receiver asked to wait
  */
 export function slowDown(
@@ -105,7 +101,7 @@ export function slowDown(
   };
 }
 
-/** Searching, the first refusal says where the limit is; later ones move what is known of it, or say that it has fallen. */
+/** While searching, the first rejection shows where the limit is; later ones adjust it or show that it has dropped. */
 function lowerRate(
   state: ThrottleState,
   now: number,
@@ -120,7 +116,7 @@ function lowerRate(
     const factor = refused < good * 0.5 ? 0.5 : refused < good * 0.9 ? 0.85 : 0.93;
     return { rate: Math.max(minRate, refused * factor), good, bad: refused };
   }
-  // Each comeback that fails makes what once held less of an aim; while nothing at all is taken, it is hardly told about.
+  // Each failed comeback lowers `good`; less so while everything is rejected, which says little about it.
   const fade = refused > good / 50 ? comeback.fade : comeback.fadeBlocked;
   return {
     rate: Math.max(minRate, refused * 0.97),
@@ -132,12 +128,12 @@ function lowerRate(
   };
 }
 
-/** It is what was really sent that was refused: less than the pace, or more where nodes did not know of each other yet. */
+/** The rate that was actually rejected: below the configured rate, or above it before nodes knew of each other. */
 function refusedRate({ rate, slowedAt }: ThrottleState, sent: number): number {
   return slowedAt === undefined && sent > rate * 1.3 ? sent : Math.min(rate, sent * 1.1);
 }
 
-/** The pace after the receiver asked for fewer connections. */
+/** The state after the receiver asked for fewer connections. */
 export function useFewerConnections(
   state: ThrottleState,
   now: number,
@@ -153,8 +149,8 @@ export function useFewerConnections(
 }
 
 /**
- * The pace a while later, if it may grow; the same one if not.
- * @param actual what all nodes really sent, per second: a pace that is not used up proves nothing
+ * The state after a while: faster if allowed, otherwise unchanged.
+ * @param actual measured rate across all nodes; a rate that isn't used up proves nothing
  */
 export function speedUp(
   state: ThrottleState,

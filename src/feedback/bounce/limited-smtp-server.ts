@@ -10,9 +10,9 @@ type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : nev
 const sweepIntervalMs = 1_000;
 
 /**
- * An SMTP server whose few slots nobody can hold: a cap for each network, and limits of time and commands for each message.
- * The library itself only ends connections that say nothing, so one that repeats NOOP would stay for ever. Whatever is
- * refused is put off with 421, so that mail of an honest sender comes again (RFC 5321 section 4.2.1).
+ * An SMTP server that nobody can block by holding its slots: sessions per network, time and commands per message are
+ * limited. smtp-server itself only closes silent connections, so a client repeating NOOP could stay forever. Rejections
+ * use 421, so that honest senders retry (RFC 5321 section 4.2.1).
  */
 export class LimitedSmtpServer extends SMTPServer {
   readonly #clock: Clock;
@@ -29,12 +29,11 @@ export class LimitedSmtpServer extends SMTPServer {
     this.#sweep.start();
   }
 
-  /** What a session has used; undefined once it has ended. */
+  /** A session's usage; undefined once it has ended. */
   usageOf(session: Pick<SMTPServerSession, 'id'>): SmtpSessionUsage | undefined {
     return this.#open.get(session.id)?.use;
   }
 
-  /** A connection that came in. */
   override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
     const use = this.#slots.acquire(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
     if (use === undefined) {

@@ -11,18 +11,18 @@ import { LimitedSmtpServer } from './limited-smtp-server.ts';
 import { RateLimit } from './rate-limit.ts';
 import { FeedbackMailReceiver, type ReceivedFeedback } from './receive-feedback-mail.ts';
 
-/** Largest report in bytes, as EHLO says (RFC 1870): an original message and what is said about it. */
+/** Max report size in bytes, announced in EHLO (RFC 1870); a report may include the original message. */
 const maxMessageBytes = 10 * 1024 ** 2;
-/** Connections, and messages a minute from one network. */
+/** Max connections in total; messages are limited per minute and network. */
 const maxConnections = 100;
 const messagesPerMinute = 600;
 
 export interface BounceServerDependencies {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly hostname: string | undefined;
-  /** PEM; without them STARTTLS is not offered. */
+  /** PEM; if undefined, STARTTLS isn't offered. */
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
   readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
@@ -36,8 +36,8 @@ export interface BounceServer {
 }
 
 /**
- * Starts the SMTP server (RFC 5321) to which the MX of return path domains leads. It takes mail only for return paths that
- * this service made, answers 250 once what it says is committed, and never sends anything, so no mail can loop (RFC 3834
+ * Starts the SMTP server (RFC 5321) that return path domains point their MX to. It accepts mail only for return paths
+ * made by this service, replies 250 once the event is committed and never sends mail, so loops are impossible (RFC 3834
  * section 2, RFC 5321 section 6.1).
  */
 export async function startBounceServer(
@@ -62,7 +62,7 @@ export async function startBounceServer(
         ...(dependencies.tls === undefined ? ['STARTTLS'] : []),
       ],
       ...dependencies.tls,
-      // RFC 5321 section 4.5.3.2.7; one without a message has less.
+      // RFC 5321 section 4.5.3.2.7; shorter outside a transaction.
       socketTimeout: 5 * 60_000,
       closeTimeout: 2_000,
       onMailFrom(_address, session, callback) {
@@ -77,7 +77,7 @@ export async function startBounceServer(
         );
       },
       onRcptTo({ address }, session, callback) {
-        // One report is about one message: a second recipient is put off (RFC 5321 section 4.5.3.1.10).
+        // A report is about one message, so defer a second recipient (RFC 5321 section 4.5.3.1.10).
         if (session.envelope.rcptTo.length > 0)
           return callback(replyError(452, 'One recipient at a time'));
         const path = dependencies.readReturnPath(address);

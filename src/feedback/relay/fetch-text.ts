@@ -2,11 +2,11 @@ import { request } from 'node:https';
 import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 
-/** Most bytes of an answer. */
+/** Max response size in bytes. */
 const maxBytes = 100_000;
 const defaultTimeoutMs = 5_000;
 
-/** What tests change: where a name leads, and whom to trust. */
+/** Overrides for tests: name resolution and trusted certificates. */
 export interface FetchTextOptions {
   readonly networks?: PublicNetworks;
   readonly port?: number;
@@ -15,9 +15,9 @@ export interface FetchTextOptions {
 }
 
 /**
- * Fetches a text from a fixed, trusted address, such as Amazon's certificates: by https, only from the public internet, in
- * bounded time and size. Redirects are not followed.
- * @throws where the answer is not 200, is too long or does not come in time
+ * Fetches text such as Amazon's certificates from a trusted URL: only https, only the public internet, with limits on
+ * time and size, without following redirects.
+ * @throws if the response isn't 200, is too long or times out
  */
 export function fetchText(url: string, options: FetchTextOptions = {}): Promise<string> {
   const { networks = new PublicNetworks([]), port, ca } = options;

@@ -11,11 +11,11 @@ import { isFromSendgrid, readSendgrid } from './read-sendgrid.ts';
 import { readSes } from './read-ses.ts';
 import { type FetchText, isSnsAddress, SnsSignatures } from './sns-signature.ts';
 
-/** What relays prove themselves with; a relay that has nothing here has no route. */
+/** Credentials that relays authenticate with. A relay without one has no route. */
 export interface IntakeSecrets {
-  /** Topics of Amazon SNS whose messages count: anyone can have a topic. */
+  /** Amazon SNS topics to accept; anyone can create a topic. */
   readonly snsTopics: readonly string[];
-  /** Password of HTTP Basic, as Postmark sends it. */
+  /** HTTP Basic password sent by Postmark. */
   readonly postmarkPassword: string | undefined;
   readonly mailgunKey: string | undefined;
   readonly sendgridKey: string | undefined;
@@ -26,16 +26,15 @@ export interface IntakeRouteDependencies {
   readonly clock: Clock;
   readonly fetchText: FetchText;
   readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
-  /** Writes events unless the token was spent before; both are one commit. */
+  /** Writes the events unless the token was used before, in one commit. */
   readonly writeOnce: (token: string, events: readonly FeedbackEvent[]) => Promise<void>;
 }
 
 /**
- * `POST /intake/{ses,postmark,mailgun,sendgrid}`: what relays report by webhook. 200 once it is committed; 401 where the
- * request does not prove itself; 400 for a body that is no JSON; 503 where the database is away, so that the relay tries
- * again. Reports of messages that are not known change nothing, and neither do reports that were taken before. The route
- * of a relay that isn't configured doesn't exist. What can be checked is checked before the body is read; signatures are
- * over the body, and the table of limits bounds how much of those there is.
+ * `POST /intake/{ses,postmark,mailgun,sendgrid}`: relay webhooks. 200 once committed; 401 if authentication fails; 400
+ * for invalid JSON; 503 if the database is unavailable, so that the relay retries. Unknown messages and repeated
+ * reports change nothing. Credentials are checked before the body is read where possible; signatures cover the body, so
+ * rate limits bound their cost.
  */
 export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDependencies): void {
   const { secrets, clock, write } = dependencies;
@@ -43,7 +42,7 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
   const signatures = new SnsSignatures(dependencies.fetchText);
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // SNS sends JSON as text/plain, and signatures are over the raw body.
+    // SNS sends JSON as text/plain, and signatures cover the raw body.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     );
@@ -107,7 +106,7 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
   }
 }
 
-/** Refuses, before its body is read, a request that can't prove itself whatever its body says. */
+/** Rejects requests that can't be authenticated, whatever their body, before reading it. */
 function requireProof(hasProof: (request: FastifyRequest) => boolean) {
   return async (
     request: FastifyRequest,
@@ -143,7 +142,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** RFC 7617; compared by hashes, so that neither content nor length shows in the time. */
+/** RFC 7617. Compares hashes, so that timing reveals neither content nor length. */
 function hasPassword(request: FastifyRequest, password: string): boolean {
   const encoded =
     /^Basic +([A-Za-z0-9+/=]{1,1000})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';

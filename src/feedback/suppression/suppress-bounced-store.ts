@@ -8,14 +8,14 @@ import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
 /**
- * Causes of a bounce after which the address can take nothing any more. A mailbox that is disabled, suspended or inactive
- * (RFC 3463 X.2.1) may be opened again by its owner, and full ones emptied; filters and our own faults say nothing about it.
+ * Bounce causes that mean the address is permanently invalid. A disabled mailbox (RFC 3463 X.2.1) may be reopened and a
+ * full one emptied; filters and our own faults say nothing about the address.
  */
 export const hardCauses: readonly PermanentCause[] = ['no-mailbox', 'no-domain'];
 
 /**
- * Hard bounces and complaints suppress the recipient in its account. The address comes from the message's own content and
- * is never read from a report, so nobody can have somebody else's address suppressed. An erased message suppresses nothing.
+ * Suppresses recipients after hard bounces and complaints. The address comes from the message's content, never from a
+ * report, so nobody can get another address suppressed. An erased message suppresses nothing.
  */
 export const suppressBounced: Follower = {
   name: 'suppression',
@@ -39,7 +39,7 @@ async function suppressWindow(
   transaction: Database['kysely'],
   { from, until }: FeedWindow,
 ): Promise<void> {
-  // Rows go in the order of the key, so that two writers never wait for each other crosswise.
+  // Insert in key order, so that concurrent writers can't deadlock.
   await sql`
     insert into suppression (account_id, address, reason, message_id, created_at)
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at

@@ -6,11 +6,10 @@ import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
 /**
- * Writes opens and clicks as events of their messages. What came before the message was delivered is a scanner on the way
- * to the mailbox; with Cc recipients that cannot be told, since one may have it before another. Nothing is written for
- * messages that are not there any more, and nothing of the reader's machine where the content was erased. A message keeps
- * so many of each kind and no more; nodes that write at the same time may each add a batch.
- * @returns the ids of those whose limit was reached before
+ * Writes opens and clicks as events. Anything before delivery is a scanner on the way to the mailbox, except with Cc
+ * recipients, where one may have the message before another. Skips deleted messages, reader data of erased ones and
+ * events over a message's limit, which concurrent nodes may exceed by a batch each.
+ * @returns ids of events whose limit was already reached
  */
 export async function writeEngagements(
   database: Pick<Database, 'pool'>,

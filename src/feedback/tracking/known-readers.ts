@@ -1,26 +1,25 @@
-/** What opened or clicked: a person, a mailbox provider's image proxy, or a program that looks at links. */
+/** Who opened or clicked: a person, a mailbox provider's image proxy, or a link scanner. */
 export type ReaderClass = 'person' | 'prefetch' | 'scanner';
 
-/** A kind of program known by its user agent. */
+/** A program known by its user agent. */
 export interface KnownAgent {
   readonly name: string;
   readonly class: Exclude<ReaderClass, 'person'>;
   readonly agent: RegExp;
-  /** Where its owner describes it, or where it was seen. */
+  /** Where its owner documents it, or where it was seen. */
   readonly source: string;
 }
 
-/** Networks that a program asks from. */
+/** Networks that a program uses. */
 export interface KnownNetwork {
   readonly name: string;
   readonly class: Exclude<ReaderClass, 'person'>;
-  /** Only opens, only clicks, or both. */
   readonly for: 'opened' | 'clicked' | 'both';
   readonly networks: readonly string[];
   readonly source: string;
 }
 
-/** Checked in order; the first that fits names the reader. */
+/** Checked in order; the first match names the reader. */
 export const knownAgents: readonly KnownAgent[] = [
   {
     name: 'Gmail image proxy',
@@ -38,7 +37,7 @@ export const knownAgents: readonly KnownAgent[] = [
   {
     name: 'Apple Mail Privacy Protection',
     class: 'prefetch',
-    // The whole user agent: no browser says so little.
+    // The entire user agent; no browser sends so little.
     agent: /^Mozilla\/5\.0$/,
     source: 'support.apple.com/guide/mail (Protect Mail Activity); seen as the bare "Mozilla/5.0"',
   },
@@ -85,7 +84,7 @@ export const knownAgents: readonly KnownAgent[] = [
   },
 ];
 
-/** Networks of programs that call themselves browsers. */
+/** Networks of programs that pose as browsers. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'Apple proxy',

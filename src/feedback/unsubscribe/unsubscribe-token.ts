@@ -12,7 +12,7 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { ByteReader, ByteWriter } from '../tracking/byte-fields.ts';
 import type { TrackedMessage } from '../tracking/tracking-tokens.ts';
 
-/** Whom a token takes off an account's mail. */
+/** Whom a token unsubscribes, and from which account. */
 export interface Unsubscription extends TrackedMessage {
   readonly address: EmailAddress;
 }
@@ -21,9 +21,9 @@ const ivBytes = 16;
 const maxTextLength = 1_000;
 
 /**
- * Tokens of unsubscribe links. They hold the address itself, encrypted, so that they work after the message was erased and
- * show nothing in a log. Deterministic, as a message is the same on every attempt: the initialization vector is the keyed
- * hash of the content (as in RFC 5297) and proves its integrity too.
+ * Tokens of unsubscribe links. They contain the encrypted address, so they work after the message is erased and reveal
+ * nothing in logs. Deterministic, so that every attempt sends the same message: the IV is the keyed hash of the content
+ * (as in RFC 5297), which also proves its integrity.
  */
 export class UnsubscribeTokens {
   readonly #cipherKeys: PurposeKeys;
@@ -46,7 +46,7 @@ export class UnsubscribeTokens {
     return Buffer.concat([iv, cipher.update(content), cipher.final()]).toString('base64url');
   }
 
-  /** What a token says; undefined where it was not made here. */
+  /** A token's data; undefined if it wasn't made here. */
   read(text: string): Unsubscription | undefined {
     if (text.length > maxTextLength || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
@@ -64,7 +64,7 @@ export class UnsubscribeTokens {
     };
   }
 
-  /** The two keys of one master key belong together, and both kinds are in the same order. */
+  /** The two keys of a master key belong together, and both lists are in the same order. */
   #decrypt(iv: Buffer, encrypted: Buffer): Buffer | undefined {
     const hashKeys = [this.#hashKeys.current, ...this.#hashKeys.others];
     const cipherKeys = [this.#cipherKeys.current, ...this.#cipherKeys.others];
