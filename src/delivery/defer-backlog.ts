@@ -12,23 +12,22 @@ export type DeferBacklog = (
   schedule: BacklogSchedule,
 ) => void;
 
-/** Continue with the next chunk while at least this many rows of a chunk changed. */
+/** Continue with the next chunk if at least this many rows changed. */
 const minChunkChanged = 1_000;
 const maxBacklogs = 10_000;
-/** Minimum interval per backlog, unless more than a few messages became due and were deferred individually. */
+/** Min interval per backlog. */
 const pauseMs = 1_000;
-const fewMessages = 200;
+/** After this many messages were deferred individually, the backlog doesn't wait for the interval. */
+const maxIndividual = 200;
 
-/**
- * When a backlog may be deferred again, and how many of its messages were deferred individually since the last time.
- */
 interface Pause {
   until: number;
-  oneByOne: number;
+  /** Messages of the backlog deferred individually since the pause began. */
+  individual: number;
 }
 
 /**
- * Defers the rest of a queue along with its first messages. Otherwise 100,000 messages for one slow receiver would be
+ * Defers the rest of a queue along with its first messages. Otherwise 100,000 messages for one slow destination would be
  * claimed one by one only to be deferred again, slowing down everyone else.
  */
 export function createDeferBacklog(store: BacklogDeferral, log: Log): DeferBacklog {
@@ -43,21 +42,21 @@ export function createDeferBacklog(store: BacklogDeferral, log: Log): DeferBackl
         if (all || changed < minChunkChanged) break;
       }
     } catch (error) {
-      log.debug({ err: error }, 'messages for a slow destination cannot be put off together');
+      log.debug({ err: error }, 'could not defer the backlog of a slow destination');
     } finally {
       pause.until = performance.now() + pauseMs;
-      pause.oneByOne = 0;
+      pause.individual = 0;
     }
   };
   return (backlog, schedule) => {
     const key = `${backlog.accountId} ${backlog.domain} ${backlog.transactional}`;
     const previous = pauses.get(key);
     if (previous !== undefined && previous.until > performance.now()) {
-      previous.oneByOne += 1;
-      if (previous.until === Number.POSITIVE_INFINITY || previous.oneByOne < fewMessages) return;
+      previous.individual += 1;
+      if (previous.until === Number.POSITIVE_INFINITY || previous.individual < maxIndividual) return;
     }
     if (pauses.size >= maxBacklogs) pauses.clear();
-    const pause = { until: Number.POSITIVE_INFINITY, oneByOne: 0 };
+    const pause = { until: Number.POSITIVE_INFINITY, individual: 0 };
     pauses.set(key, pause);
     void run(pause, { ...backlog, ...schedule }, schedule);
   };

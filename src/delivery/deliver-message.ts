@@ -51,14 +51,14 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
   return async (message, lease) => {
     const content = readContent(message.content);
     if (content === undefined)
-      return resultForAll(message, 'canceled', 'its content is no longer kept');
+      return resultForAll(message, 'canceled', 'its content has been erased');
     const template = await dependencies.findVersion(
       message.accountId,
       message.templateId,
       message.templateVersion,
     );
     if (template === undefined)
-      return resultForAll(message, 'failed', 'its template version is no longer there');
+      return resultForAll(message, 'failed', 'its template version no longer exists');
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
     const decorated = dependencies.decorate?.(message, content, template);
     const decoration = decorated instanceof Promise ? await decorated : decorated;

@@ -35,7 +35,7 @@ export async function prepareTransaction(
     };
   } catch (error) {
     if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
-    log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
+    log.error({ err: error, messageId: message.messageId }, 'could not render a message');
     return resultUnrenderable(message, error);
   }
 }

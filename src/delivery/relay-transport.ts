@@ -33,11 +33,11 @@ export class RelayTransport implements Transport {
     const transcript: string[] = [];
     let result: TransactionResult | undefined;
     for (const relay of this.#relays) {
-      if (result !== undefined && !mayGoElsewhere(result.end)) break;
+      if (result !== undefined && !shouldTryNextRelay(result.end)) break;
       result = await relay.send(mail, releaseDot, stopping);
       transcript.push(`* relay ${result.server}`, ...result.transcript);
     }
-    if (result === undefined) throw new Error('there is no relay');
+    if (result === undefined) throw new Error('no relay is configured');
     return { ...result, transcript };
   }
 
@@ -50,7 +50,7 @@ export class RelayTransport implements Transport {
   }
 }
 
-function mayGoElsewhere(end: TransactionEnd): boolean {
+function shouldTryNextRelay(end: TransactionEnd): boolean {
   if (end.kind === 'fault') return end.stage !== 'data' && end.stage !== 'final';
   if (end.kind !== 'reply') return false;
   if (end.stage === 'connect') return true;

@@ -32,7 +32,7 @@ export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
  * Runs the transactions of an attempt one after another. Before a transaction that doesn't cover all pending
  * recipients, the earlier results and its own recipients are saved, so that only one transaction's recipients can ever
  * be uncertain.
- * @param priorResults results of recipients that are in none of them
+ * @param priorResults results of recipients that aren't in any of them
  * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
@@ -43,18 +43,18 @@ export async function sendTransactions(
 ): Promise<AttemptResult | undefined> {
   let results = priorResults;
   let allNotes = notes;
-  const cancelFrom = (place: number): void => {
-    for (const transaction of transactions.slice(place)) transaction.cancel();
+  const cancelFrom = (index: number): void => {
+    for (const transaction of transactions.slice(index)) transaction.cancel();
   };
-  for (const [place, transaction] of transactions.entries()) {
-    const next = numbersOf(transaction, route);
+  for (const [index, transaction] of transactions.entries()) {
+    const next = recipientNumbers(transaction, route);
     if (transactions.length > 1 || next.length < message.pending.length) {
       const left = await lease.advance(results, next).catch(() => 'unknown' as const);
-      if (left === undefined || left === 'unknown') cancelFrom(place);
+      if (left === undefined || left === 'unknown') cancelFrom(index);
       if (left === undefined) return undefined;
       if (left === 'unknown')
         return {
-          results: [...results, ...unrecordable(transactions.slice(place), route)],
+          results: [...results, ...notAttempted(transactions.slice(index), route)],
           notes: allNotes,
         };
       results = left;
@@ -62,7 +62,7 @@ export async function sendTransactions(
     const mail = makeMail(transaction.to, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
     onResult(result);
-    if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(place + 1);
+    if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(index + 1);
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
     const classified = resultsOf(route, transaction.to, result, recipients);
@@ -72,22 +72,22 @@ export async function sendTransactions(
   return { results, notes: allNotes };
 }
 
-/** Recipient numbers of a transaction. */
-function numbersOf({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
+/** The numbers of a transaction's recipients. */
+function recipientNumbers({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
   return to.flatMap((address) => route.envelope.get(address) ?? []);
 }
 
-/** Don't start a transaction if the earlier results couldn't be saved. */
-function unrecordable(
+/** Results of transactions that weren't started because the earlier results couldn't be saved. */
+function notAttempted(
   transactions: readonly AdmittedTransaction[],
   route: DeliveryRoute,
 ): RecipientResult[] {
   return transactions
-    .flatMap((transaction) => numbersOf(transaction, route))
+    .flatMap((transaction) => recipientNumbers(transaction, route))
     .map((recipient) => ({
       recipient,
       outcome: 'deferred' as const,
-      reason: 'our own database did not answer in time: it was not tried',
+      reason: 'our own database did not answer in time; delivery was not attempted',
       retry: 'connection' as const,
     }));
 }

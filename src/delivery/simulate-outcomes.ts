@@ -9,8 +9,8 @@ import type {
 } from './transport.ts';
 
 const replies: Readonly<Record<SimulatedOutcome, Reply>> = {
-  delivered: { code: 250, enhanced: '2.0.0', text: 'simulated: taken' },
-  complaint: { code: 250, enhanced: '2.0.0', text: 'simulated: taken, and a complaint follows' },
+  delivered: { code: 250, enhanced: '2.0.0', text: 'simulated: accepted' },
+  complaint: { code: 250, enhanced: '2.0.0', text: 'simulated: accepted, a complaint follows' },
   bounce: { code: 550, enhanced: '5.1.1', text: 'simulated: no such user here' },
   suppressed: { code: 550, enhanced: '5.1.1', text: 'simulated: no such user here' },
   defer: { code: 451, enhanced: '4.3.0', text: 'simulated: try again later' },

@@ -29,7 +29,7 @@ export interface PoolOptions {
   readonly timeouts?: Partial<SmtpTimeouts>;
   /** How long an idle connection stays open, in milliseconds. */
   readonly idle?: number;
-  /** How long after a failed connection others get the same fault without trying, in milliseconds. */
+  /** How long other transactions fail with the same fault after a failed connection, in milliseconds. */
   readonly holdOffMs?: number;
 }
 
@@ -88,9 +88,9 @@ export class SmtpPool implements Transport {
       const { used, idleMs } = session;
       const outcome = await session.send(mail, releaseDot);
       const refusal = used > 0 ? readRefusal(outcome, used, idleMs) : undefined;
-      await this.#giveBack(session, outcome.end, refusal);
+      await this.#release(session, outcome.end, refusal);
       // The server may close an idle connection just as it is reused; that says nothing about this message.
-      if (used > 0 && (endedBefore(outcome) || asksForNewSession(outcome, refusal))) continue;
+      if (used > 0 && (endedBeforeMail(outcome) || needsNewSession(outcome, refusal))) continue;
       return { ...outcome, server: this.#hostPort, sessionEnds: this.#drainEnds() };
     }
   }
@@ -115,14 +115,14 @@ export class SmtpPool implements Transport {
   closeIdle(): boolean {
     const [session] = this.#idle.keys();
     if (session === undefined) return false;
-    this.#forget(session);
+    this.#remove(session);
     session.quit();
     return true;
   }
 
   drop(): void {
     for (const session of this.#sessions) session.drop();
-    this.#refuse(new SmtpSessionError({ kind: 'stopped' }, []));
+    this.#failWaiting(new SmtpSessionError({ kind: 'stopped' }, []));
   }
 
   async close(): Promise<void> {
@@ -159,7 +159,7 @@ export class SmtpPool implements Transport {
       clearTimeout(timer);
       this.#idle.delete(idle);
       if (idle.used < this.#messagesPerConnection) return idle;
-      this.#endFull(idle);
+      this.#closeFull(idle);
     }
     if (this.#sessions.size + this.#opening < this.#server.connections)
       return this.#open(onConnect);
@@ -174,17 +174,17 @@ export class SmtpPool implements Transport {
     stopping: AbortSignal,
   ): Promise<SmtpSession | 'open' | SmtpSessionError | undefined> {
     return new Promise((resolve) => {
-      const leave = (): void => {
+      const onAbort = (): void => {
         this.#waiting.delete(group, waiting);
         resolve(undefined);
       };
       const waiting: WaitingTransaction = {
         onTurn: (turn) => {
-          stopping.removeEventListener('abort', leave);
+          stopping.removeEventListener('abort', onAbort);
           resolve(turn);
         },
       };
-      stopping.addEventListener('abort', leave, { once: true });
+      stopping.addEventListener('abort', onAbort, { once: true });
       this.#waiting.add(group, waiting);
     });
   }
@@ -197,13 +197,13 @@ export class SmtpPool implements Transport {
       this.#fault = undefined;
       onConnect?.(session);
       this.#sessions.add(session);
-      session.onEnd(() => this.#forget(session));
+      session.onEnd(() => this.#remove(session));
       return session;
     } catch (error) {
       if (error instanceof SmtpSessionError) {
         onConnect?.(error);
         this.#fault = { error, until: performance.now() + (this.#options.holdOffMs ?? 1_000) };
-        if (this.#sessions.size === 0 && this.#opening === 1) this.#refuse(error);
+        if (this.#sessions.size === 0 && this.#opening === 1) this.#failWaiting(error);
       }
       throw error;
     } finally {
@@ -211,7 +211,7 @@ export class SmtpPool implements Transport {
     }
   }
 
-  async #giveBack(
+  async #release(
     session: SmtpSession,
     end: TransactionEnd,
     refusal: SmtpSessionRefusal | undefined,
@@ -221,74 +221,74 @@ export class SmtpPool implements Transport {
     if (refusal?.named === true) {
       this.#messagesPerConnection = Math.min(this.#messagesPerConnection, refusal.after);
       session.quit();
-      this.#forget(session);
+      this.#remove(session);
       return;
     }
     const clean = session.usable && (accepted || end.kind === 'unfit' || (await session.reset()));
     if (!clean) {
       if (accepted) this.#recordClosed(session);
       session.drop();
-      this.#forget(session);
+      this.#remove(session);
       return;
     }
     if (session.used >= this.#messagesPerConnection) {
-      this.#endFull(session);
+      this.#closeFull(session);
       return;
     }
     session.onEnd(() => {
       if (this.#idle.has(session)) this.#recordClosed(session);
-      this.#forget(session);
+      this.#remove(session);
     });
     const waiting = this.#waiting.next();
     if (waiting !== undefined) waiting.onTurn(session);
-    else this.#park(session);
+    else this.#addIdle(session);
   }
 
   /** Closes a connection that has reached its message limit. */
-  #endFull(session: SmtpSession): void {
+  #closeFull(session: SmtpSession): void {
     this.#recordEnd({ kind: 'full', after: session.used });
-    this.#forget(session);
+    this.#remove(session);
     session.quit();
   }
 
   /** The server closed the session between two messages. */
   #recordClosed(session: SmtpSession): void {
-    const { used: after, idleMs, closingReply: farewell } = session;
-    const reply = farewell === undefined ? undefined : parseReply(farewell);
+    const { used: after, idleMs, closingReply } = session;
+    const reply = closingReply === undefined ? undefined : parseReply(closingReply);
     const named = reply !== undefined && isSmtpSessionLimit(reply);
     if (!named && idleMs > promptCloseMs) return;
     const text = reply === undefined ? closedText : formatReply(reply);
     this.#recordEnd({ kind: 'refused', after, text, named });
   }
 
-  #park(session: SmtpSession): void {
+  #addIdle(session: SmtpSession): void {
     const timer = setTimeout(() => {
-      this.#forget(session);
+      this.#remove(session);
       session.quit();
     }, this.#options.idle ?? 10_000);
     this.#idle.set(session, timer);
   }
 
   /** Frees a slot, so the longest waiter may open a connection. */
-  #forget(session: SmtpSession): void {
+  #remove(session: SmtpSession): void {
     clearTimeout(this.#idle.get(session));
     this.#idle.delete(session);
     if (!this.#sessions.delete(session)) return;
     this.#waiting.next()?.onTurn('open');
   }
 
-  #refuse(error: SmtpSessionError): void {
+  #failWaiting(error: SmtpSessionError): void {
     for (let left = this.#waiting.size; left > 0; left -= 1) this.#waiting.next()?.onTurn(error);
   }
 }
 
-/** Max session ends kept until they are read. */
+/** Max session ends kept until they are reported. */
 const maxEnds = 100;
 /** A session that ends later than this, in milliseconds, may have been idle too long. */
 const promptCloseMs = 1_000;
 const closedText = 'the server closed the connection';
 
-/** Whether the transaction failed because of the session, which had carried `used` messages and then been idle. */
+/** The refusal if the transaction failed because of its reused session, which had carried `used` messages. */
 function readRefusal(
   { end }: SmtpSessionOutcome,
   used: number,
@@ -296,13 +296,13 @@ function readRefusal(
 ): SmtpSessionRefusal | undefined {
   if (end.kind === 'reply' && isSmtpSessionLimit(end.reply))
     return { kind: 'refused', after: used, text: formatReply(end.reply), named: true };
-  if (!endedBefore({ end }) || idleMs > promptCloseMs) return undefined;
+  if (!endedBeforeMail({ end }) || idleMs > promptCloseMs) return undefined;
   const text = end.kind === 'reply' ? formatReply(end.reply) : closedText;
   return { kind: 'refused', after: used, text, named: false };
 }
 
-/** Before DATA the server has seen only addresses, so another session can take the message. */
-function asksForNewSession(
+/** Before DATA the server has seen only addresses, so the message can be sent in another session. */
+function needsNewSession(
   { end }: SmtpSessionOutcome,
   refusal: SmtpSessionRefusal | undefined,
 ): boolean {
@@ -310,7 +310,8 @@ function asksForNewSession(
   return end.stage === 'mail' || end.stage === 'rcpt';
 }
 
-function endedBefore({ end }: Pick<SmtpSessionOutcome, 'end'>): boolean {
+/** Whether the session had already ended when MAIL was sent. */
+function endedBeforeMail({ end }: Pick<SmtpSessionOutcome, 'end'>): boolean {
   if (end.kind === 'fault')
     return end.stage === 'mail' && (end.fault === 'closed' || end.fault === 'connection');
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421;

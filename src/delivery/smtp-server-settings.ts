@@ -35,7 +35,7 @@ const mechanisms = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
 /**
  * Parses one relay URL: `smtp://user:password@host:587?tls=required&connections=10`. By default, TLS is required if
  * there is a password and optional otherwise.
- * @throws OperatorError saying what to change, without repeating the password
+ * @throws OperatorError that says what to change, without the password
  */
 function readSmtpServer(text: string): SmtpServerSettings {
   const url = URL.parse(text);
@@ -50,7 +50,7 @@ function readSmtpServer(text: string): SmtpServerSettings {
   const unknownName = [...url.searchParams.keys()].find((name) => !allowed.has(name));
   if (unknownName !== undefined)
     throw new OperatorError(
-      `SMTP_URL knows tls, auth, connections and messages, not "${unknownName}".`,
+      `SMTP_URL has no option "${unknownName}". Use tls, auth, connections or messages.`,
     );
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -67,7 +67,7 @@ function readSmtpServer(text: string): SmtpServerSettings {
 
 /**
  * Parses SMTP_URL: one or more relays separated by spaces, preferred one first.
- * @throws OperatorError saying what to change
+ * @throws OperatorError that says what to change
  */
 export function readSmtpServers(text: string): SmtpServerSettings[] {
   return text.split(/\s+/).filter(Boolean).map(readSmtpServer);
@@ -119,7 +119,7 @@ function decode(text: string): string {
     return decodeURIComponent(text);
   } catch {
     throw new OperatorError(
-      'User or password in SMTP_URL has a % that begins no code; write it as %25.',
+      'The user or password in SMTP_URL contains a literal %. Write it as %25.',
     );
   }
 }

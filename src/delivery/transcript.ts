@@ -27,7 +27,7 @@ export class Transcript {
     const lines =
       this.#cut === 0
         ? [...this.#head, ...this.#tail]
-        : [...this.#head, `* ${this.#cut} lines left out`, ...this.#tail];
+        : [...this.#head, `* ${this.#cut} lines omitted`, ...this.#tail];
     this.#head = [];
     this.#tail = [];
     this.#cut = 0;

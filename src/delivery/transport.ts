@@ -96,7 +96,7 @@ export interface AdmittedTransaction {
 export interface Postponement {
   readonly to: readonly string[];
   readonly delayMs: number;
-  /** For display: who asked for it, the current limit and the next attempt. */
+  /** For display: the cause, the current limit and the next attempt. */
   readonly reason: string;
   /** Set if there are too many waiting messages for the domain to check individually. */
   readonly backlog?: BacklogSchedule | undefined;

@@ -30,7 +30,7 @@ const faults: readonly (readonly [
     'answers 421 to all',
     { MAIL: () => '421 4.3.2 Busy' },
     'deferred',
-    /put the sender off: 421 4.3.2 Busy/,
+    /temporarily rejected the sender: 421 4.3.2 Busy/,
   ],
   [
     'says one byte and no more',
@@ -48,13 +48,13 @@ const faults: readonly (readonly [
     'refuses with 100 kB',
     { RCPT: () => `451 4.7.1 ${'so '.repeat(33_000)}` },
     'deferred',
-    /^the server put the recipient off: 451 4\.7\.1 so so .{100,1000}$/,
+    /^the server temporarily rejected the recipient: 451 4\.7\.1 so so .{100,1000}$/,
   ],
   [
     'refuses with 10,000 lines',
     { RCPT: () => `${'451-4.7.1 more\r\n'.repeat(9_999)}451 4.7.1 end` },
     'deferred',
-    /^the server put the recipient off: 451 4\.7\.1 more more /,
+    /^the server temporarily rejected the recipient: 451 4\.7\.1 more more /,
   ],
   ['hangs up after the dot', { dot: () => 'hang up' }, 'uncertain', /may have been delivered/],
   [

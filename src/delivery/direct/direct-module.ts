@@ -97,7 +97,7 @@ export function createDirectModule(dependencies: DirectModuleDependencies): Dire
     },
     {
       onError: (error) =>
-        log.debug({ err: error }, 'old counts of direct delivery cannot be removed'),
+        log.debug({ err: error }, 'could not delete old shaping, TLS and warm-up counts'),
     },
   );
   return {

@@ -57,7 +57,7 @@ async function findImplicit(
   domain: string,
   what: 'name' | 'records',
 ): Promise<MailHosts> {
-  if (what === 'name') return { kind: 'no-domain', text: `the domain ${domain} does not exist` };
+  if (what === 'name') return { kind: 'no-domain', text: `the domain ${domain} doesn't exist` };
   for (const type of ['A', 'AAAA'] as const) {
     const answer = await dns.lookUp(domain, type);
     if (answer.kind === 'fault') return { kind: 'fault', text: faultText(domain, type, answer) };
@@ -72,13 +72,13 @@ function faultText(
   type: string,
   { text, server }: { readonly text: string; readonly server: string },
 ): string {
-  return `the ${type} records of ${domain} could not be had from resolver ${server}: ${text}`;
+  return `could not get the ${type} records of ${domain} from resolver ${server}: ${text}`;
 }
 
 /** RFC 5321 section 5.1: by preference, random among equals to spread the load. */
 function order(hosts: readonly MailHost[], random: () => number): MailHost[] {
   return hosts
-    .map((host) => ({ host, place: random() }))
-    .sort((one, other) => one.host.preference - other.host.preference || one.place - other.place)
+    .map((host) => ({ host, rank: random() }))
+    .sort((one, other) => one.host.preference - other.host.preference || one.rank - other.rank)
     .map(({ host }) => host);
 }

@@ -16,7 +16,7 @@ export type MailRoute =
       /** Every MX host, including those that aren't hops; they identify the destination's operator. */
       readonly hosts: readonly MailHost[];
     }
-  /** Permanent: waiting won't help. */
+  /** Permanent: a retry won't help. */
   | { readonly kind: 'refused'; readonly enhanced: string; readonly text: string }
   | { readonly kind: 'fault'; readonly text: string };
 
@@ -48,7 +48,7 @@ export async function planRoute(
   const found = await findMailHosts(dns, domain);
   if (found.kind === 'fault') return found;
   if (found.kind === 'null-mx')
-    return { kind: 'refused', enhanced: '5.1.10', text: `${domain} takes no mail (null MX)` };
+    return { kind: 'refused', enhanced: '5.1.10', text: `${domain} accepts no mail (null MX)` };
   if (found.kind === 'no-domain') return { kind: 'refused', enhanced: '5.1.2', text: found.text };
   return await routeBy(dns, domain, found.hosts, options);
 }
@@ -74,7 +74,7 @@ async function routeBy(
       if (options.allowLoopback !== true && options.ownAddresses.has(address.address))
         return loopRoute(domain, hosts, hops, host);
       if (options.networks.allows(address.address)) hops.push({ host: host.name, ...address });
-      else texts.push(intoPrivateNetwork(host.name));
+      else texts.push(insidePrivateNetwork(host.name));
     }
   }
   if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, maxHops), hosts };
@@ -82,8 +82,8 @@ async function routeBy(
 }
 
 /** Leaves out the address, so that a private resolver's answers don't leak. */
-function intoPrivateNetwork(host: string): string {
-  return `${host} is inside a private network, where no mail goes unless DELIVERY_NETWORKS allows it`;
+function insidePrivateNetwork(host: string): string {
+  return `${host} is inside a private network. To send mail there, add the network to DELIVERY_NETWORKS`;
 }
 
 function loopRoute(
@@ -99,7 +99,7 @@ function loopRoute(
   if (hops.length > 0) return { kind: 'hops', hops, hosts };
   return {
     kind: 'fault',
-    text: `mail for ${domain} would come back to this service: its MX ${own.name} is this machine`,
+    text: `mail for ${domain} would loop: its MX host ${own.name} is this machine`,
   };
 }
 
@@ -111,6 +111,6 @@ function literalRoute(domain: string, options: MailRouteOptions): MailRoute {
   const hop: Hop = { host: domain, address, family: six ? 6 : 4 };
   if (options.allowLoopback !== true && options.ownAddresses.has(address))
     return { kind: 'fault', text: `${domain} is this machine` };
-  if (!options.networks.allows(address)) return { kind: 'fault', text: intoPrivateNetwork(domain) };
+  if (!options.networks.allows(address)) return { kind: 'fault', text: insidePrivateNetwork(domain) };
   return { kind: 'hops', hops: [hop], hosts: [{ name: domain, preference: 0 }] };
 }

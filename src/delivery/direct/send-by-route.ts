@@ -58,7 +58,7 @@ export class RouteSender {
     const sessionEnds: SmtpSessionEnd[] = [];
     let last: TransactionResult | undefined;
     for (const hop of routed.hops) {
-      if (stopping.aborted) return nothing({ kind: 'stopped' });
+      if (stopping.aborted) return withoutServer({ kind: 'stopped' });
       const refusal = this.#refuseHop(routed, hop);
       if (refusal !== undefined) {
         faults.push(refusal);
@@ -66,12 +66,12 @@ export class RouteSender {
       }
       const source = this.#dependencies.sources.choose(routed.pool, hop.family, Math.random());
       if (source === undefined) continue;
-      for (const [place, tls] of this.#tlsUses(routed, hop).entries()) {
-        last = await this.#speak(routed, hop, source, tls, (pool) => {
+      for (const [index, tls] of this.#tlsUses(routed, hop).entries()) {
+        last = await this.#transact(routed, hop, source, tls, (pool) => {
           pool.messagesPerConnection = routed.messagesPerConnection;
-          // RFC 8460 section 4: a session counts once, by the first way it was tried.
+          // RFC 8460 section 4: a session counts once, with the first TLS setting that was tried.
           const onConnect: OnConnect | undefined =
-            place === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
+            index === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
           return pool.send(mail, releaseDot, stopping, onConnect);
         });
         sessionEnds.push(...(last.sessionEnds ?? []));
@@ -80,23 +80,23 @@ export class RouteSender {
       }
       if (last?.end.kind === 'fault' && last.end.stage === 'connect')
         this.#dependencies.sources.giveBack(source);
-      if (last !== undefined && !asksForAnother(last.end)) break;
+      if (last !== undefined && !shouldTryNextHost(last.end)) break;
     }
     if (last !== undefined) return { ...last, sessionEnds };
     if (faults.length > 0)
-      return nothing({ kind: 'fault', stage: 'connect', fault: 'tls', text: faults.join('; ') });
-    const text = 'they have had their messages of today';
-    return nothing({ kind: 'fault', stage: 'connect', fault: 'source', text });
+      return withoutServer({ kind: 'fault', stage: 'connect', fault: 'tls', text: faults.join('; ') });
+    const text = "all have reached today's limit";
+    return withoutServer({ kind: 'fault', stage: 'connect', fault: 'source', text });
   }
 
-  /** RFC 8461 sections 4.1 and 5: an enforced policy excludes hosts that it doesn't name. */
+  /** RFC 8461 sections 4.1 and 5: an enforced policy excludes hosts that it doesn't list. */
   #refuseHop({ domain, finding: { policy } }: RoutedMail, hop: Hop): string | undefined {
     if (policy === undefined || policy.mode === 'none' || allowsHost(policy, hop.host))
       return undefined;
     if (policy.mode !== 'enforce') return undefined;
     const type = 'validation-failure';
     this.#dependencies.tally.count({ domain, policyType: 'sts', type, host: hop.host });
-    return `the MTA-STS policy of ${domain} does not name its MX host ${hop.host}`;
+    return `the MTA-STS policy of ${domain} doesn't list its MX host ${hop.host}`;
   }
 
   /**
@@ -110,7 +110,7 @@ export class RouteSender {
     return policy?.mode === 'testing' ? ['required', ...open] : open;
   }
 
-  #speak(
+  #transact(
     routed: RoutedMail,
     hop: Hop,
     source: Source,
@@ -175,7 +175,7 @@ function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undef
   return end.kind === 'fault' && end.fault === 'tls' ? classifyTlsFault(end.text) : undefined;
 }
 
-function nothing(end: TransactionEnd): TransactionResult {
+function withoutServer(end: TransactionEnd): TransactionResult {
   return { refused: new Map(), end, server: '', transcript: [] };
 }
 
@@ -186,7 +186,7 @@ function isTlsFault(end: TransactionEnd): boolean {
 /**
  * RFC 5321 section 5.1: try another host if this one is unreachable. What a host says about the message is conclusive.
  */
-function asksForAnother(end: TransactionEnd): boolean {
+function shouldTryNextHost(end: TransactionEnd): boolean {
   if (end.kind === 'fault') return end.stage === 'connect' || end.stage === 'mail';
   return end.kind === 'reply' && end.stage === 'connect';
 }

@@ -61,7 +61,7 @@ function get(
   return new Promise((resolve) => {
     const fail = (fault: StsFetchFault, text: string): void =>
       resolve({ kind: 'fault', fault, text: `the MTA-STS policy at ${host}: ${text}` });
-    const asked = request(
+    const outgoing = request(
       {
         host,
         servername: host,
@@ -78,7 +78,7 @@ function get(
         response.on('data', (chunk: string) => {
           text += chunk;
           if (text.length <= maxPolicyLength) return;
-          asked.destroy();
+          outgoing.destroy();
           fail('sts-policy-invalid', 'too long');
         });
         response.on('error', (error) => fail('sts-policy-fetch-error', error.message));
@@ -86,19 +86,19 @@ function get(
           // RFC 8461 section 3.3: only a 200 with type text/plain is a policy; redirects aren't.
           const type = response.headers['content-type'] ?? '';
           if (response.statusCode !== 200)
-            return fail('sts-policy-fetch-error', `answer ${response.statusCode}`);
+            return fail('sts-policy-fetch-error', `HTTP ${response.statusCode}`);
           if (!/^text\/plain\s*(;|$)/i.test(type))
             return fail('sts-policy-invalid', 'not plain text');
           const policy = parseStsPolicy(text);
-          if (policy === undefined) return fail('sts-policy-invalid', 'not a policy');
+          if (policy === undefined) return fail('sts-policy-invalid', 'not a valid policy');
           resolve({ kind: 'policy', policy });
         });
       },
     );
-    asked.on('error', (error) => {
+    outgoing.on('error', (error) => {
       const untrusted = /certificate|altname|self.signed/i.test(error.message);
       fail(untrusted ? 'sts-webpki-invalid' : 'sts-policy-fetch-error', error.message);
     });
-    asked.end();
+    outgoing.end();
   });
 }

@@ -53,7 +53,7 @@ export class StsPolicies {
     const { store, clock, log } = this.#dependencies;
     const record = await this.#record(domain);
     const stored = await store.read(domain).catch((error: unknown) => {
-      log.warn({ err: error }, 'kept MTA-STS policies cannot be read');
+      log.warn({ err: error }, 'could not read stored MTA-STS policies');
       return undefined;
     });
     const step = decideSts(record, stored, clock.now());
@@ -77,7 +77,7 @@ export class StsPolicies {
 
   async #fetch(domain: string, id: string): Promise<StsFetchResult> {
     const fault = this.#pauses.get(domain);
-    if (fault !== undefined) return { kind: 'fault', fault, text: 'it failed minutes ago' };
+    if (fault !== undefined) return { kind: 'fault', fault, text: 'a recent fetch failed' };
     const pending = this.#fetching.get(domain);
     if (pending !== undefined) return await pending;
     const fetching = this.#fetchAndStore(domain, id).finally(() => this.#fetching.delete(domain));
@@ -90,7 +90,7 @@ export class StsPolicies {
     const fetched = await fetch(domain);
     if (fetched.kind === 'fault') {
       this.#pauses.set(domain, fetched.fault);
-      log.info({ domain, reason: fetched.text }, 'an MTA-STS policy cannot be had');
+      log.info({ domain, reason: fetched.text }, 'could not fetch an MTA-STS policy');
       return fetched;
     }
     this.#pauses.delete(domain);
@@ -101,7 +101,7 @@ export class StsPolicies {
       fetchedAt: new Date(clock.now()),
     };
     await store.save(stored).catch((error: unknown) => {
-      log.warn({ err: error, domain }, 'an MTA-STS policy cannot be kept');
+      log.warn({ err: error, domain }, 'could not store an MTA-STS policy');
     });
     return fetched;
   }

@@ -33,8 +33,8 @@ export class DeferSchedule {
   }
 
   /**
-   * The next free slot of a priority, or a random time beyond the horizon.
-   * @param earliest, notBefore the latter also applies beyond the horizon
+   * The next free slot of a priority, or a random time in the horizon's second half if that slot is beyond the horizon.
+   * @param notBefore like `earliest`, and also applies to the random time
    * @param spacing milliseconds between two slots
    */
   nextSlot(
@@ -64,12 +64,12 @@ export class DeferSchedule {
 
   /**
    * A random time after `begin`, within a span that grows with the backlog.
-   * @param least min span in milliseconds
+   * @param minSpan min span in milliseconds
    */
-  spread(priority: DeferPriority, now: number, begin: number, least: number): DeferTime {
+  spread(priority: DeferPriority, now: number, begin: number, minSpan: number): DeferTime {
     this.#horizon(priority, now);
     const deferred = this.#deferred[priority];
-    const span = clamp(least, (deferred.count / maxRechecksPerSecond) * 1_000, horizons.max);
+    const span = clamp(minSpan, (deferred.count / maxRechecksPerSecond) * 1_000, horizons.max);
     deferred.count += 1;
     const at = begin + Math.random() * span;
     if (span < backlogThresholdMs) return { at };
@@ -97,17 +97,17 @@ export class DeferSchedule {
 
   #horizon(priority: DeferPriority, now: number): number {
     const deferred = this.#deferred[priority];
-    const stay = clamp(
+    const horizon = clamp(
       horizons[priority],
       (deferred.count / maxRechecksPerSecond) * 1_000,
       horizons.max,
     );
-    deferred.count *= Math.exp((deferred.at - now) / stay);
+    deferred.count *= Math.exp((deferred.at - now) / horizon);
     deferred.at = now;
-    return stay;
+    return horizon;
   }
 }
 
-function clamp(least: number, value: number, max: number): number {
-  return Math.min(Math.max(least, value), max);
+function clamp(minSpan: number, value: number, max: number): number {
+  return Math.min(Math.max(minSpan, value), max);
 }

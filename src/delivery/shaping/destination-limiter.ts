@@ -32,11 +32,11 @@ interface Waiter {
 }
 
 /** Called when a new rate or session length was learned. */
-export type OnLimitLearned = (limiter: DestinationLimiter, what: 'pace' | 'session') => void;
+export type OnLimitLearned = (limiter: DestinationLimiter, what: 'rate' | 'session') => void;
 
-/** A destination hangs if a transaction takes longer than this and no other one finishes. */
+/** A destination hangs if all its connections are busy and none has finished a transaction for this long. */
 const hungAfterMs = 5_000;
-/** After this, it counts as unresponsive. */
+/** After this long, its rate isn't expected to grow soon. */
 const stuckAfterMs = 2_000;
 const minShare = 0.05;
 const demandSmoothing = 0.2;
@@ -45,7 +45,7 @@ const maxCatchUpMs = 150;
 /** Rechecks per second while a destination hangs or its rate limit is being searched for. */
 const maxRechecksPerSecond = { hanging: 20, searching: 100 } as const;
 
-/** This node's share of one destination: which messages go now, which wait briefly in memory and which are deferred. */
+/** Decides which messages to one destination this node sends now, holds briefly in memory or defers. */
 export class DestinationLimiter {
   readonly destination: Destination;
   readonly #options: DestinationLimiterOptions;
@@ -122,12 +122,12 @@ export class DestinationLimiter {
     }
     this.#override = shared.override;
     this.#heartbeats += 1;
-    this.#share = this.#shareBeside(shared.othersDemand);
+    this.#share = this.#shareWith(shared.othersDemand);
     this.#othersSent = shared.othersSent;
     this.#pump();
   }
 
-  #shareBeside(othersDemand: number): number {
+  #shareWith(othersDemand: number): number {
     if (this.#demand === 0 || this.#heartbeats < 3) return 0.5;
     return Math.max(minShare, this.#demand / (this.#demand + othersDemand));
   }
@@ -169,13 +169,13 @@ export class DestinationLimiter {
     if (!this.#hasCapacity(now, urgent)) return Promise.resolve(this.#defer(urgent, now));
     return new Promise((resolve) => {
       const waiter = { urgent, resolve, until: now + this.#options.maxWaitMs };
-      const place = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
-      this.#waiting.splice(place === -1 ? this.#waiting.length : place, 0, waiter);
+      const index = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
+      this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter);
       this.#schedule(now);
     });
   }
 
-  /** Turns away everyone who is waiting. */
+  /** Defers all waiting messages. */
   close(): void {
     clearTimeout(this.#timer);
     this.#deferWaiting(this.#now());
@@ -183,7 +183,7 @@ export class DestinationLimiter {
 
   #limits(): ThrottleLimits {
     const { maxRate, connections } = this.destination.profile;
-    return { maxRate: maxRate, maxConnections: this.#override.connections ?? connections };
+    return { maxRate, maxConnections: this.#override.connections ?? connections };
   }
 
   /** This node's messages per second. */
@@ -226,7 +226,7 @@ export class DestinationLimiter {
 
   /** Messages don't wait in memory for a hanging destination, nor for long. */
   #hasCapacity(now: number, urgent: boolean): boolean {
-    if (this.#isSilent(now, hungAfterMs)) return false;
+    if (this.#isStalled(now, hungAfterMs)) return false;
     const ahead = urgent
       ? this.#waiting.filter((waiter) => waiter.urgent).length
       : this.#waiting.length;
@@ -274,7 +274,7 @@ export class DestinationLimiter {
     if (throttle === this.throttle) return;
     this.throttle = throttle;
     this.slowedReason = use.text.slice(0, 300);
-    this.#onLearned(this, 'pace');
+    this.#onLearned(this, 'rate');
   }
 
   #learnSessions(ends: readonly SmtpSessionEnd[], trusted: boolean): void {
@@ -293,7 +293,7 @@ export class DestinationLimiter {
   }
 
   #defer(urgent: boolean, now: number, notBefore = 0): LimiterDelay {
-    const hung = this.#isSilent(now, hungAfterMs);
+    const hung = this.#isStalled(now, hungAfterMs);
     const back = this.#deferSchedule.nextSlot(priorityOf(urgent), now, {
       earliest: now + this.#options.maxWaitMs / 2,
       notBefore,
@@ -309,13 +309,13 @@ export class DestinationLimiter {
    * defer messages far ahead.
    */
   #mayGrowFast(now: number): boolean {
-    const stuck = this.#isSilent(now, stuckAfterMs);
+    const stuck = this.#isStalled(now, stuckAfterMs);
     return this.throttle.bad === undefined && this.#override.rate === undefined && !stuck;
   }
 
   /** True if all connections are busy and none has finished a transaction for this long. */
-  #isSilent(now: number, silentMs: number): boolean {
-    return this.#open >= this.#maxConnections && now - this.#endedAt > silentMs;
+  #isStalled(now: number, stalledMs: number): boolean {
+    return this.#open >= this.#maxConnections && now - this.#endedAt > stalledMs;
   }
 
   /** Rechecks per second. Higher than the rate, which could otherwise never be used up and grow. */
@@ -333,17 +333,17 @@ export class DestinationLimiter {
   }
 
   #explainHang(next: string, now: number): string {
-    return `waiting: all ${this.#open} connections with ${this.destination.label} have been busy since ${formatUtcTime(this.#endedAt, now)}, next at ${next} (UTC)`;
+    return `waiting: all ${this.#open} connections to ${this.destination.label} have been busy since ${formatUtcTime(this.#endedAt, now)}, next at ${next} (UTC)`;
   }
 
   #pump(): void {
     const now = this.#now();
     while (this.#waiting.length > 0 && this.#canSend(now))
       this.#waiting.shift()?.resolve(this.#grant(now));
-    for (let place = this.#waiting.length - 1; place >= 0; place -= 1) {
-      const waiter = this.#waiting[place];
+    for (let index = this.#waiting.length - 1; index >= 0; index -= 1) {
+      const waiter = this.#waiting[index];
       if (waiter === undefined || now < waiter.until) continue;
-      this.#waiting.splice(place, 1);
+      this.#waiting.splice(index, 1);
       waiter.resolve(this.#defer(waiter.urgent, now));
     }
     this.#schedule(now);

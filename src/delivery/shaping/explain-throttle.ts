@@ -22,13 +22,13 @@ export interface ThrottleFacts {
 }
 
 /** Part of a throttled message's reason, after the receiver's label. */
-export const throttledPhrase = 'asked to slow down at';
+export const throttledPhrase = 'throttled us at';
 
-/** `waiting: Gmail asked to slow down at 12:03, 40/min now, next at 12:07 (UTC)` */
+/** `waiting: Gmail throttled us at 12:03, 40/min now, next at 12:07 (UTC)` */
 export function explainThrottle({ label, rate, slowedAt, next, now }: ThrottleFacts): string {
   const why =
     slowedAt === undefined
-      ? `the pace of ${label} is still being found out`
+      ? `the rate limit of ${label} is still being learned`
       : `${label} ${throttledPhrase} ${formatUtcTime(slowedAt, now)}`;
   return `waiting: ${why}, ${formatRate(rate)} now, next at ${next} (UTC)`;
 }

@@ -32,8 +32,8 @@ const defaultLimiterOptions: DestinationLimiterOptions = {
 };
 
 /**
- * Maintains every destination's rate together with the other nodes: each reports its demand and throughput every second
- * and takes its share. What a receiver says is saved immediately.
+ * Maintains every destination's rate together with the other nodes: each node reports its demand and throughput every
+ * second and uses its share of the rate. A limit learned from a reply is saved immediately.
  */
 export class Shaper implements SendingLimiter {
   readonly #dependencies: ShaperDependencies;
@@ -74,7 +74,7 @@ export class Shaper implements SendingLimiter {
       { ...defaultLimiterOptions, ...limiters },
       now,
       (learned, what) => {
-        this.#dependencies.log.info(describe(learned, what), 'a destination asked for less');
+        this.#dependencies.log.info(describe(learned, what), 'learned a lower limit of a destination');
         void this.#save(learned);
       },
     );
@@ -84,12 +84,12 @@ export class Shaper implements SendingLimiter {
 
   async #load(limiter: DestinationLimiter): Promise<void> {
     try {
-      const known = await this.#dependencies.store.heartbeat([
+      const states = await this.#dependencies.store.heartbeat([
         heartbeatOf(limiter, { demand: 0, sent: 0 }),
       ]);
-      for (const one of known) limiter.adopt(one);
+      for (const state of states) limiter.adopt(state);
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'the pace of a destination cannot be read');
+      this.#dependencies.log.debug({ err: error }, 'could not read the rate of a destination');
     } finally {
       this.#loading.delete(limiter.destination.name);
     }
@@ -102,16 +102,16 @@ export class Shaper implements SendingLimiter {
     for (const [name, limiter] of this.#limiters) {
       if (limiter.open === 0 && now - limiter.lastUsedAt > idleMs) this.#limiters.delete(name);
     }
-    // Only active ones: a node knows far more destinations than it sends to in any second.
+    // Only busy ones: a node knows far more destinations than it sends to in any second.
     const limiters = [...this.#limiters.values()].filter((limiter) => limiter.busy);
     if (limiters.length === 0) return;
     try {
       const heartbeats = limiters.map((limiter) => heartbeatOf(limiter, limiter.measure(seconds)));
-      for (const known of await this.#dependencies.store.heartbeat(heartbeats))
-        this.#limiters.get(known.name)?.adopt(known);
+      for (const state of await this.#dependencies.store.heartbeat(heartbeats))
+        this.#limiters.get(state.name)?.adopt(state);
       for (const limiter of limiters) if (limiter.grow()) await this.#save(limiter);
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'the pace of destinations cannot be shared');
+      this.#dependencies.log.debug({ err: error }, 'could not share the rates of destinations');
     }
   }
 
@@ -127,16 +127,16 @@ export class Shaper implements SendingLimiter {
       );
       limiter.version = saved ?? limiter.version;
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'the pace of a destination cannot be kept');
+      this.#dependencies.log.debug({ err: error }, 'could not save the rate of a destination');
     }
   }
 }
 
 function describe(
   { destination: { name }, throttle, slowedReason }: DestinationLimiter,
-  what: 'pace' | 'session',
+  what: 'rate' | 'session',
 ) {
-  if (what === 'pace') return { destination: name, rate: throttle.rate, reason: slowedReason };
+  if (what === 'rate') return { destination: name, rate: throttle.rate, reason: slowedReason };
   const { maxMessages, reason } = throttle.session ?? {};
   return { destination: name, messagesPerConnection: maxMessages, reason };
 }

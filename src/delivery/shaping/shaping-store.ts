@@ -258,11 +258,11 @@ const heartbeatStatement = `
   with mine as materialized (
     select * from json_to_recordset($2::json) as x (name text, label text, "startRate" float8, "startConnections" int,
       demand float8, sent float8)),
-  made as (
+  created as (
     insert into destination (name, label, rate, good, connections)
     select name, label, "startRate", "startRate" / 2, "startConnections" from mine order by name
     on conflict do nothing),
-  told as (
+  reported as (
     insert into destination_node (name, node, demand, sent, seen_at)
     select name, $1::uuid, demand, sent, now() from mine order by name
     on conflict (name, node) do update

@@ -1,17 +1,15 @@
 import type { SmtpSessionLength } from './smtp-session-length.ts';
 
 /**
- * A destination's learned rate in messages per second, shared by all nodes. Searching (`bad` unknown): a fully used
- * rate grows by a quarter each second until the first rejection sets `bad`, the rate above which mail is rejected.
- * Settled: the rate approaches a fraction of `bad` from below. A single rejection may just be a burst, so it lowers the
- * rate by a few percent and moves `bad` halfway; repeated ones mean that the limit has dropped and cost more each time.
- * Without rejections, `bad` rises slowly. Comeback: once a receiver that had rejected everything accepts mail again,
- * the rate doubles up to half of `good`, the rate that last worked; each failed comeback lowers `good`.
+ * A destination's learned limits, shared by all nodes. The rate grows quickly until the first rejection sets `bad`, then
+ * stays just below it.
  */
 export interface ThrottleState {
+  /** Messages per second. */
   readonly rate: number;
-  /** The highest rate that worked, as far as it is still trusted. */
+  /** The highest rate that worked, lowered when it turns out to be too high. */
   readonly good: number;
+  /** Mail above this rate is rejected. Undefined while the limit is still being searched for. */
   readonly bad: number | undefined;
   readonly connections: number;
   /** Last rate change, in milliseconds of the caller's clock. */
@@ -30,10 +28,11 @@ export interface ThrottleLimits {
   readonly maxConnections: number;
 }
 
-/** Once a minute; anything slower is up to retries. */
+/** Once a minute; anything slower is left to retries. */
 export const minRate = 1 / 60;
-/** The rate settles at this fraction of `bad`, to leave room for uneven sending. */
+/** The rate settles at this fraction of `bad`, because mail isn't sent evenly. */
 const margin = 0.96;
+/** While searching, the rate grows by this factor per interval. */
 const searchFactor = 1.25;
 const searchIntervalMs = 1_000;
 const approachIntervalMs = 2_000;
@@ -43,9 +42,12 @@ const minute = 60_000;
  * nothing is rejected.
  */
 const probe = { min: 10_000, max: 2 * minute, messages: 200, factor: 0.01, maxFactor: 0.1 };
-/** Far below `good`, the rate doubles up to half of it, like TCP slow start (RFC 5681 section 3.1). */
+/**
+ * Once a receiver that had rejected everything accepts mail again, the rate doubles up to half of `good`, like TCP slow
+ * start (RFC 5681 section 3.1).
+ */
 const comeback = {
-  quiet: 10_000,
+  pause: 10_000,
   min: 2_000,
   max: minute,
   messages: 3,
@@ -53,8 +55,8 @@ const comeback = {
   fade: 0.65,
   fadeBlocked: 0.95,
 };
-/** A rejection this soon after the last one means that the limit has dropped, rather than a brief burst. */
-const repeatedRefusalMs = 4_000;
+/** A rejection this soon after the last one is a repeated one. */
+const repeatedRejectionMs = 4_000;
 const connectionGrowthMs = 60_000;
 /**
  * Rejections of messages sent before the last change, or just after it on another node, say nothing about the new rate.
@@ -91,45 +93,47 @@ export function slowDown(
       : Math.max(state.blockedUntil, now + Math.min(after * 1_000, maxBlockMs));
   if (state.slowedAt !== undefined && sentAt < state.slowedAt + graceMs)
     return blockedUntil === state.blockedUntil ? state : { ...state, blockedUntil };
-  const refused = Math.max(minRate, refusedRate(state, actual ?? state.rate));
+  const rejected = Math.max(minRate, rejectedRate(state, actual ?? state.rate));
   return {
     ...state,
-    ...lowerRate(state, now, refused),
+    ...lowerRate(state, now, rejected),
     changedAt: now,
     slowedAt: now,
     blockedUntil,
   };
 }
 
-/** While searching, the first rejection shows where the limit is; later ones adjust it or show that it has dropped. */
 function lowerRate(
   state: ThrottleState,
   now: number,
-  refused: number,
+  rejected: number,
 ): Pick<ThrottleState, 'rate' | 'good' | 'bad'> {
   const { good, bad, slowedAt } = state;
+  // The first rejection shows where the limit is.
   if (bad === undefined || slowedAt === undefined) {
-    const held = Math.max(minRate, Math.min(good, refused * 0.95));
-    return { rate: Math.max(minRate, held * 0.98), good: held, bad: refused };
+    const worked = Math.max(minRate, Math.min(good, rejected * 0.95));
+    return { rate: Math.max(minRate, worked * 0.98), good: worked, bad: rejected };
   }
-  if (now - slowedAt < repeatedRefusalMs) {
-    const factor = refused < good * 0.5 ? 0.5 : refused < good * 0.9 ? 0.85 : 0.93;
-    return { rate: Math.max(minRate, refused * factor), good, bad: refused };
+  // Repeated rejections mean that the limit has dropped, and lower the rate more each time.
+  if (now - slowedAt < repeatedRejectionMs) {
+    const factor = rejected < good * 0.5 ? 0.5 : rejected < good * 0.9 ? 0.85 : 0.93;
+    return { rate: Math.max(minRate, rejected * factor), good, bad: rejected };
   }
-  // Each failed comeback lowers `good`; less so while everything is rejected, which says little about it.
-  const fade = refused > good / 50 ? comeback.fade : comeback.fadeBlocked;
+  // A single rejection may just be a burst, so the rate drops by a few percent and `bad` moves halfway. `good` drops
+  // with each failed comeback, but less while everything is rejected, which says little about it.
+  const fade = rejected > good / 50 ? comeback.fade : comeback.fadeBlocked;
   return {
-    rate: Math.max(minRate, refused * 0.97),
+    rate: Math.max(minRate, rejected * 0.97),
     good:
-      refused < good / 2
-        ? Math.max(refused, good * fade)
-        : Math.max(minRate, Math.min(good, refused)),
-    bad: refused < bad ? (bad + refused) / 2 : refused,
+      rejected < good / 2
+        ? Math.max(rejected, good * fade)
+        : Math.max(minRate, Math.min(good, rejected)),
+    bad: rejected < bad ? (bad + rejected) / 2 : rejected,
   };
 }
 
 /** The rate that was actually rejected: below the configured rate, or above it before nodes knew of each other. */
-function refusedRate({ rate, slowedAt }: ThrottleState, sent: number): number {
+function rejectedRate({ rate, slowedAt }: ThrottleState, sent: number): number {
   return slowedAt === undefined && sent > rate * 1.3 ? sent : Math.min(rate, sent * 1.1);
 }
 
@@ -149,7 +153,7 @@ export function useFewerConnections(
 }
 
 /**
- * The state after a while: faster if allowed, otherwise unchanged.
+ * The state with a higher rate or more connections if it is time to try that, otherwise unchanged.
  * @param actual measured rate across all nodes; a rate that isn't used up proves nothing
  */
 export function speedUp(
@@ -158,33 +162,33 @@ export function speedUp(
   actual: number,
   limits: ThrottleLimits,
 ): ThrottleState {
-  const wider = growConnections(state, now, limits);
+  const grown = growConnections(state, now, limits);
   if (now < state.blockedUntil || actual < state.rate * 0.7 || state.rate >= limits.maxRate)
-    return wider;
+    return grown;
   const rate = growRate(state, now);
-  if (rate === undefined) return wider;
+  if (rate === undefined) return grown;
   const bad = state.bad !== undefined && rate > state.bad * margin ? rate / margin : state.bad;
   const good = Math.max(state.good, state.rate);
-  return { ...wider, rate: Math.min(rate, limits.maxRate), good, bad, changedAt: now };
+  return { ...grown, rate: Math.min(rate, limits.maxRate), good, bad, changedAt: now };
 }
 
 function growRate(state: ThrottleState, now: number): number | undefined {
   const { rate, good, bad, changedAt, slowedAt = 0 } = state;
-  const quiet = now - changedAt;
-  if (bad === undefined) return quiet < searchIntervalMs ? undefined : rate * searchFactor;
-  const goal = bad * margin;
-  if (rate < goal * 0.995) {
-    if (quiet < approachIntervalMs) return undefined;
-    return Math.min(goal, rate + Math.max((bad - rate) * 0.4, rate * 0.01));
+  const sinceChange = now - changedAt;
+  if (bad === undefined) return sinceChange < searchIntervalMs ? undefined : rate * searchFactor;
+  const target = bad * margin;
+  if (rate < target * 0.995) {
+    if (sinceChange < approachIntervalMs) return undefined;
+    return Math.min(target, rate + Math.max((bad - rate) * 0.4, rate * 0.01));
   }
-  const silence = now - slowedAt;
-  if (rate < good / 2 && silence >= comeback.quiet) {
-    const wait = clamp(comeback.min, (comeback.messages / rate) * 1_000, comeback.max);
-    return quiet < wait ? undefined : Math.min(rate * comeback.factor, good / 2);
+  const sinceSlowed = now - slowedAt;
+  if (rate < good / 2 && sinceSlowed >= comeback.pause) {
+    const interval = clamp(comeback.min, (comeback.messages / rate) * 1_000, comeback.max);
+    return sinceChange < interval ? undefined : Math.min(rate * comeback.factor, good / 2);
   }
-  const paid = clamp(probe.min, (probe.messages / rate) * 1_000, probe.max);
-  if (silence < paid || quiet < paid / 2) return undefined;
-  return rate * (1 + Math.min((probe.factor * silence) / paid, probe.maxFactor));
+  const interval = clamp(probe.min, (probe.messages / rate) * 1_000, probe.max);
+  if (sinceSlowed < interval || sinceChange < interval / 2) return undefined;
+  return rate * (1 + Math.min((probe.factor * sinceSlowed) / interval, probe.maxFactor));
 }
 
 function clamp(min: number, value: number, max: number): number {

@@ -45,7 +45,7 @@ export class TlsCounter implements TlsTally {
     }));
     this.#counts = new Map();
     await this.#add(counts).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'counts for TLS reporting cannot be written');
+      this.#log.debug({ err: error }, 'could not write counts for TLS reporting');
     });
   }
 }

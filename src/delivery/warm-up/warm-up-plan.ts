@@ -9,9 +9,9 @@ export function dayOf(time: number): string {
 
 /** The daily limit; undefined once the plan has ended. Nothing may be sent before its first day. */
 export function allowance({ from, plan }: WarmUpSchedule, day: string): number | undefined {
-  const place = Math.round((Date.parse(day) - Date.parse(from)) / dayMs);
-  if (place < 0) return 0;
-  return place < plan.length ? (plan[place] ?? 0) : undefined;
+  const index = Math.round((Date.parse(day) - Date.parse(from)) / dayMs);
+  if (index < 0) return 0;
+  return index < plan.length ? (plan[index] ?? 0) : undefined;
 }
 
 /** Max delay before the limit is rechecked, in milliseconds, because the plan may be changed. */

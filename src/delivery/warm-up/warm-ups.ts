@@ -105,12 +105,12 @@ export class WarmUps implements SourceLimits {
       const uses = counts.map(([subject, { unshared }]) => ({ subject, used: unshared }));
       const shared = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
       if (day !== this.#day) return;
-      for (const [place, [subject, count]] of counts.entries()) {
-        count.unshared -= uses[place]?.used ?? 0;
+      for (const [index, [subject, count]] of counts.entries()) {
+        count.unshared -= uses[index]?.used ?? 0;
         count.shared = shared.get(subject) ?? count.shared ?? 0;
       }
     } catch (error) {
-      this.#log.debug({ err: error }, 'warm-up counts cannot be shared');
+      this.#log.debug({ err: error }, 'could not share warm-up counts');
     }
   }
 

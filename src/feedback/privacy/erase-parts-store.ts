@@ -32,7 +32,7 @@ export const eraseTraces = (messages: string) => sql`
 export const cancelWaiting = (messages: string) => sql`
   canceled as (
     update queue_entry q
-    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'its content is no longer kept',
+    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'its content has been erased',
       due_at = case when q.lease_owner is not null and q.due_at > now() then q.due_at else now() end
     from ${sql.table(messages)} as f
     where q.account_id = f.account_id and q.message_id = f.message_id)`;
