@@ -53,7 +53,8 @@ export function createDeferBacklog(store: BacklogDeferral, log: Log): DeferBackl
     const previous = pauses.get(key);
     if (previous !== undefined && previous.until > performance.now()) {
       previous.individual += 1;
-      if (previous.until === Number.POSITIVE_INFINITY || previous.individual < maxIndividual) return;
+      if (previous.until === Number.POSITIVE_INFINITY || previous.individual < maxIndividual)
+        return;
     }
     if (pauses.size >= maxBacklogs) pauses.clear();
     const pause = { until: Number.POSITIVE_INFINITY, individual: 0 };

@@ -7,10 +7,10 @@ import { domainOf } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Http } from '../http/create-http.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
-import type { BounceServer } from './bounce/start-bounce-server.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -48,7 +48,7 @@ export interface FeedbackDependencies {
   ) => Promise<string | undefined>;
 }
 
-/** The SMTP server for reports; key and certificate are PEM. */
+/** The SMTP server for bounces and complaints; key and certificate are PEM. */
 interface BounceServerSettings {
   readonly host: string;
   readonly port: number;
@@ -60,9 +60,9 @@ export interface Feedback {
   /** Adds tracking and unsubscribe links to a message before it is sent. */
   readonly decorate: DecorateMail;
   registerRoutes(http: Http): void;
-  /** Starts the SMTP server for reports, if configured. */
+  /** Starts the bounce server, if configured, and data cleanup. */
   start(): Promise<void>;
-  /** The port for reports; undefined before `start` or if not configured. */
+  /** The bounce server's port; undefined before `start` or if not configured. */
   bouncePort(): number | undefined;
   /** Writes pending events. Call it after HTTP is closed. */
   stop(): Promise<void>;
@@ -83,7 +83,10 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   ): Promise<void> => {
     const past = await writeFeedbackEvents(kysely, events);
     if (past > 0 && warnings.consume('reports', clock.now()))
-      log.warn({ past, messageId: events[0]?.messageId }, 'messages have too many reports');
+      log.warn(
+        { past, messageId: events[0]?.messageId },
+        'dropped feedback events over the limit per message',
+      );
   };
   const write = (events: readonly FeedbackEvent[]): Promise<void> =>
     writeWith(database.kysely, events);
@@ -107,7 +110,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     if (cached === undefined) hosts.set(key, { host });
     return host === undefined ? dependencies.publicUrl() : `https://${host}`;
   };
-  let server: BounceServer | undefined;
+  let server: SmtpListener | undefined;
   const upkeep = new PrivacyUpkeep({ database, log });
   return {
     async start() {
@@ -125,15 +128,15 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     },
     bouncePort: () => server?.port,
     async decorate(message, content, template) {
-      // Nothing in it needs a tracking host, so the most common kind of message skips the lookup.
-      const bare = !message.trackOpens && !message.trackClicks && message.transactional;
-      const base = bare ? '' : await baseOf(message.accountId, domainOf(content.from.address));
-      const unsubscribing = unsubscribeDecoration(unsubscribeTokens, base, message, content);
+      // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
+      const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
+      const base = untracked ? '' : await baseOf(message.accountId, domainOf(content.from.address));
+      const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
       const forRelay = relayHeaders(dependencies.smtpUrl, message.messageId);
       return {
         ...trackMessage(tokens, base, message, content, template),
-        ...unsubscribing,
-        headerLines: [...(unsubscribing.headerLines ?? []), ...forRelay],
+        ...unsubscribe,
+        headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
       };
     },
     registerRoutes(http) {

@@ -21,7 +21,8 @@ export function classifyThrottling(result: TransactionResult): SlotOutcome {
   if (end.kind === 'reply') {
     if (Math.floor(end.reply.code / 100) === 2) return { kind: 'accepted' };
     // A new session helps here; a lower rate doesn't.
-    const named = result.sessionEnds?.some((session) => session.kind === 'refused' && session.named) === true;
+    const named =
+      result.sessionEnds?.some((session) => session.kind === 'refused' && session.named) === true;
     if (named && isSmtpSessionLimit(end.reply)) return { kind: 'answered' };
     return throttlingOf(end.reply) ?? { kind: 'answered' };
   }

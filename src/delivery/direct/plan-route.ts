@@ -111,6 +111,7 @@ function literalRoute(domain: string, options: MailRouteOptions): MailRoute {
   const hop: Hop = { host: domain, address, family: six ? 6 : 4 };
   if (options.allowLoopback !== true && options.ownAddresses.has(address))
     return { kind: 'fault', text: `${domain} is this machine` };
-  if (!options.networks.allows(address)) return { kind: 'fault', text: insidePrivateNetwork(domain) };
+  if (!options.networks.allows(address))
+    return { kind: 'fault', text: insidePrivateNetwork(domain) };
   return { kind: 'hops', hops: [hop], hosts: [{ name: domain, preference: 0 }] };
 }

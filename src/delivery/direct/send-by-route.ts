@@ -84,7 +84,12 @@ export class RouteSender {
     }
     if (last !== undefined) return { ...last, sessionEnds };
     if (faults.length > 0)
-      return withoutServer({ kind: 'fault', stage: 'connect', fault: 'tls', text: faults.join('; ') });
+      return withoutServer({
+        kind: 'fault',
+        stage: 'connect',
+        fault: 'tls',
+        text: faults.join('; '),
+      });
     const text = "all have reached today's limit";
     return withoutServer({ kind: 'fault', stage: 'connect', fault: 'source', text });
   }

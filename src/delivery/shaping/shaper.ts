@@ -74,7 +74,10 @@ export class Shaper implements SendingLimiter {
       { ...defaultLimiterOptions, ...limiters },
       now,
       (learned, what) => {
-        this.#dependencies.log.info(describe(learned, what), 'learned a lower limit of a destination');
+        this.#dependencies.log.info(
+          describe(learned, what),
+          'learned a lower limit of a destination',
+        );
         void this.#save(learned);
       },
     );

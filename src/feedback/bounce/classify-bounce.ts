@@ -12,7 +12,7 @@ const genericTemporaryCode = 459;
 
 /**
  * Classifies a failed delivery by the report's status and the server's text.
- * @param status the report's own, RFC 3463
+ * @param status the report's own (RFC 3463)
  * @param words text of the server or program
  * @param afterText the server rejected the message only after DATA
  */

@@ -11,7 +11,7 @@ export interface MimePart {
 
 const maxDepth = 6;
 const maxParts = 100;
-/** The relevant part of a report comes first, so the rest of a large one isn't read. */
+/** The relevant text comes first, so the rest isn't read. */
 const maxTextLength = 200_000;
 
 /** Max bytes of a message to parse. */

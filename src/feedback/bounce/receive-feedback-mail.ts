@@ -8,7 +8,7 @@ export interface ReceivedFeedback {
   readonly digest: string;
 }
 
-/** Bytes of each mail that aren't counted against the limit; nearly all reports are shorter. */
+/** Bytes of each mail that aren't counted against the limit; nearly all mails are shorter. */
 const uncountedBytes = 64 * 1024;
 
 /** Receives mail within a fixed memory limit, so that opening many slow connections can't exhaust memory. */
@@ -29,7 +29,7 @@ export class FeedbackMailReceiver {
   /**
    * Reads a mail to its end.
    * @param use processes the mail, which counts as held until this is done
-   * @returns the result of `use`; undefined if there was no room and the sender has to retry
+   * @returns the result of `use`; undefined if memory was full and the sender has to retry
    */
   async receive<Result>(
     stream: AsyncIterable<Buffer> | Iterable<Buffer>,

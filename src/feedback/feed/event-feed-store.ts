@@ -29,16 +29,16 @@ export function piecesOf({
 }: Pick<FeedWindow, 'from' | 'until' | 'cuts'>): Pick<FeedWindow, 'from' | 'until'>[] {
   const inside = cuts.filter((cut) => BigInt(cut) > BigInt(from) && BigInt(cut) < BigInt(until));
   const starts = [from, ...inside];
-  return starts.map((start, place) => ({ from: start, until: starts[place + 1] ?? until }));
+  return starts.map((start, index) => ({ from: start, until: starts[index + 1] ?? until }));
 }
 
-/** True if the follower of a `feed_cursor` row is resting. A clock that was set back ends the rest. */
+/** True if the follower of a `feed_cursor` row is resting. Setting the clock back ends the rest. */
 const isResting = (restMs: number) => sql`
   (feed_cursor.rested_from is not null and now() >= feed_cursor.rested_from
     and now() < feed_cursor.rested_from + ${restMs}::float8 * interval '1 ms')`;
 
 /**
- * True if a rested follower is behind. The query is written to read only the newest rows, whatever the planner thinks.
+ * True if a rested follower is behind. The query is written to read only the newest rows, whatever the planner estimates.
  * @param rest milliseconds
  */
 export async function anyBehind(
@@ -86,10 +86,8 @@ export async function waitForCursor(transaction: Kysely, name: string): Promise<
 }
 
 /**
- * All transactions below this have ended. A snapshot includes the server's other databases, whose transactions must not
- * hold this one up, so running transactions of this database are read from its sessions, after the snapshot; if
- * sessions of other roles can't be seen, the snapshot alone counts. Sessions show only the lower 32 bits of a
- * transaction id, so the epoch nearest to the snapshot is used.
+ * All transactions below this have ended. Running ones are read from this database's sessions, because a snapshot also
+ * waits for the server's other databases; it is used only if sessions of other roles are hidden.
  */
 const bound = sql`
   running as materialized (
@@ -101,6 +99,7 @@ const bound = sql`
     select pg_snapshot_xmax(pg_current_snapshot())::text::numeric as tx),
   bound as materialized (
     select case when exists (select from running where hidden) then pg_snapshot_xmin(pg_current_snapshot())
+      -- Sessions show only the lower 32 bits of a transaction id, so take the epoch nearest to the snapshot.
       else (select least(newest.tx, min(
           newest.tx - mod(newest.tx, 4294967296) + running.xid + case
             when running.xid - mod(newest.tx, 4294967296) > 2147483648 then -4294967296

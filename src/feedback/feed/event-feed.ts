@@ -40,9 +40,8 @@ const restMs = 400;
 const maxPauseMs = 30_000;
 
 /**
- * Shows followers every message and event once, in commit order. A follower runs on one node at a time and its position
- * is committed with its writes, so a crash neither loses nor repeats anything; a failing follower doesn't stop the
- * others.
+ * Passes every message and event to each follower once, in commit order. A follower runs on one node at a time and its
+ * position is committed with its writes, so a crash neither loses nor repeats anything.
  */
 export class EventFeed {
   readonly #dependencies: EventFeedDependencies;
@@ -80,12 +79,14 @@ export class EventFeed {
         if (!ready) {
           for (const { name } of this.#dependencies.followers) await ensureCursor(kysely, name);
           if (await repairRestoredCursors(kysely))
-            this.#dependencies.log.warn('the database was restored; followers begin from here');
+            this.#dependencies.log.warn(
+              'the database was restored; followers continue with new events',
+            );
           ready = true;
         }
         rows = await this.#pass(restMs);
       } catch (error) {
-        this.#dependencies.log.warn({ err: error }, 'events cannot be followed now; trying on');
+        this.#dependencies.log.warn({ err: error }, 'could not follow events; retrying');
       }
       // A small window costs as much as a full one, so under load followers handle half a second's rows at once, in
       // whichever process.
@@ -148,7 +149,7 @@ export class EventFeed {
       this.#failures.set(follower.name, { count, until: performance.now() + pause });
       this.#dependencies.log.error(
         { err: error, follower: follower.name },
-        'a follower failed; trying on',
+        'a follower failed; retrying',
       );
       return undefined;
     }
@@ -158,7 +159,7 @@ export class EventFeed {
 /** The rest of a window from a position; undefined if the position isn't in it. */
 function restOf(window: FeedWindow | undefined, from: string): FeedWindow | undefined {
   if (window === undefined) return undefined;
-  const place = BigInt(from);
-  const inside = BigInt(window.from) <= place && place < BigInt(window.until);
+  const position = BigInt(from);
+  const inside = BigInt(window.from) <= position && position < BigInt(window.until);
   return inside ? { ...window, from } : undefined;
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../foundation/log.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
 
 const classes = [30, 90, 400] as const;
-/** Messages come last, so that no row ever refers to a message that is gone. */
+/** Messages come last, so that no row ever refers to a deleted message. */
 const tables = ['message_search', 'message_event', 'message'] as const;
 const day = 24 * 60 * 60 * 1000;
 const week = 7 * day;
@@ -14,13 +14,12 @@ const lockNotAvailable = '55P03';
 /**
  * Drops weekly partitions whose messages are all past their retention, and deletes equally old rows from default
  * partitions. Age is measured by the database clock, so a node with a wrong clock can't delete new data. If a lock
- * isn't available in time, the partition is left for the next run.
+ * isn't available in time, it is retried in the next run.
  */
 export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: Log): Promise<void> {
   const client = await database.pool.connect();
   try {
-    // Queries on the same tables queue behind this lock, so keep it well below what a batch of accepted messages can
-    // wait.
+    // Queries on the same tables wait behind this lock, and a batch of accepted messages can't wait long.
     await client.query("set lock_timeout = '200ms'");
     const now = await readDatabaseClock(client);
     for (const table of tables) {
@@ -36,10 +35,9 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
         }
         for (const name of await oldPartitions(`${table}_${days}`, cutoff.getTime())) {
           try {
-            // Names come from the catalog and contain only letters, digits and underscores. Another node may have
-            // dropped it first.
+            // Safe names from the catalog; another node may have dropped it first.
             await client.query(`drop table if exists ${name}`);
-            log.info({ partition: name }, 'dropped a partition whose time is over');
+            log.info({ partition: name }, 'dropped an expired partition');
           } catch (error) {
             if (codeOf(error) !== lockNotAvailable) throw error;
           }

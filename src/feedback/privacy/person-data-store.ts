@@ -22,7 +22,7 @@ const pageSize = 200;
 export interface PersonRequest {
   readonly accountId: AccountId;
   readonly address: ComparableAddress;
-  /** Id of the person who asked for it. */
+  /** Id of the person who requested it. */
   readonly requestedBy: string;
   /** Hashes addresses in the record. */
   readonly hashKey: KeyObject;
@@ -35,10 +35,9 @@ export interface ErasedCounts {
 }
 
 /**
- * Erases an account's data about one address. Messages to it lose all personal data and are canceled if they are
- * waiting, it is removed from Cc lists, and opens and clicks of all these messages lose reader data. Contacts are
- * removed, and so are suppressions unless `keepSuppressions` is set; a record and the totals, which hold no personal
- * data, remain.
+ * Erases an account's data about one address: content of messages to it, its Cc entries, reader data of their opens and
+ * clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a record of
+ * the erasure and the totals remain, without personal data.
  * @param commitWith is committed together with that record
  */
 export async function erasePerson(
@@ -132,7 +131,7 @@ async function eraseSome(
       from queue_entry q join touched t using (account_id, message_id)
       for update of q),
     ${cancelWaiting('own')},
-    -- Where nobody is left, the message ends as any other does, at once.
+    -- Without recipients left, the message is due at once and then ends like any other.
     unqueued as (
       update queue_entry q set pending = w.pending, held = w.held,
         paused = q.paused and cardinality(w.pending || w.held) > 0,

@@ -37,7 +37,7 @@ export class PrivacyUpkeep {
       await applyRetentionRules(database.kysely);
       await dropOldPartitions(database, log);
     } catch (error) {
-      log.warn({ err: error }, 'letting go of old data failed; it is tried again in an hour');
+      log.warn({ err: error }, 'could not delete old data; retrying in an hour');
     }
   }
 }

@@ -22,7 +22,7 @@ export interface FetchTextOptions {
 export function fetchText(url: string, options: FetchTextOptions = {}): Promise<string> {
   const { networks = new PublicNetworks([]), port, ca } = options;
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const outgoing = request(
       url,
       {
         agent: false,
@@ -31,24 +31,24 @@ export function fetchText(url: string, options: FetchTextOptions = {}): Promise<
         ...(port !== undefined && { port }),
         ...(ca !== undefined && { ca }),
       },
-      (answer) => {
+      (response) => {
         const fail = (reason: string): void => {
-          asked.destroy();
+          outgoing.destroy();
           reject(new Error(`${new URL(url).hostname} ${reason}`));
         };
-        if (answer.statusCode !== 200) return fail(`answered ${answer.statusCode}`);
+        if (response.statusCode !== 200) return fail(`answered ${response.statusCode}`);
         const chunks: Buffer[] = [];
         let length = 0;
-        answer.on('data', (chunk: Buffer) => {
+        response.on('data', (chunk: Buffer) => {
           length += chunk.length;
           if (length > maxBytes) return fail('sent more than 100 kB');
           chunks.push(chunk);
         });
-        answer.on('error', reject);
-        answer.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+        response.on('error', reject);
+        response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
       },
     );
-    asked.on('error', reject);
-    asked.end();
+    outgoing.on('error', reject);
+    outgoing.end();
   });
 }

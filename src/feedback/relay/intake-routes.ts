@@ -32,9 +32,7 @@ export interface IntakeRouteDependencies {
 
 /**
  * `POST /intake/{ses,postmark,mailgun,sendgrid}`: relay webhooks. 200 once committed; 401 if authentication fails; 400
- * for invalid JSON; 503 if the database is unavailable, so that the relay retries. Unknown messages and repeated
- * reports change nothing. Credentials are checked before the body is read where possible; signatures cover the body, so
- * rate limits bound their cost.
+ * for invalid JSON; 503 if the database is unavailable, so that the relay retries.
  */
 export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDependencies): void {
   const { secrets, clock, write } = dependencies;
@@ -64,7 +62,7 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
     }
     if (postmarkPassword !== undefined) {
       scope.post('/intake/postmark', {
-        onRequest: requireProof((request) => hasPassword(request, postmarkPassword)),
+        onRequest: requireCredentials((request) => hasPassword(request, postmarkPassword)),
         handler: (request, reply) => handle(request, reply, readPostmark),
       });
     }
@@ -80,12 +78,12 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
     }
     if (sendgridKey !== undefined) {
       scope.post('/intake/sendgrid', {
-        onRequest: requireProof((request) => {
-          const { timestamp, signature } = sendgridProof(request);
+        onRequest: requireCredentials((request) => {
+          const { timestamp, signature } = sendgridSignature(request);
           return timestamp !== '' && signature !== '';
         }),
         handler: async (request, reply) => {
-          const { timestamp, signature } = sendgridProof(request);
+          const { timestamp, signature } = sendgridSignature(request);
           if (!isFromSendgrid(textOf(request.body), timestamp, signature, sendgridKey))
             return refuse(reply, 401);
           return handle(request, reply, readSendgrid);
@@ -106,19 +104,19 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
   }
 }
 
-/** Rejects requests that can't be authenticated, whatever their body, before reading it. */
-function requireProof(hasProof: (request: FastifyRequest) => boolean) {
+/** Rejects requests without usable credentials before reading the body. */
+function requireCredentials(hasCredentials: (request: FastifyRequest) => boolean) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
-    if (hasProof(request)) return undefined;
+    if (hasCredentials(request)) return undefined;
     skipBody(request, reply);
     return refuse(reply, 401);
   };
 }
 
-function sendgridProof({ headers }: FastifyRequest) {
+function sendgridSignature({ headers }: FastifyRequest) {
   return {
     timestamp: textOf(headers['x-twilio-email-event-webhook-timestamp']),
     signature: textOf(headers['x-twilio-email-event-webhook-signature']),
@@ -126,7 +124,10 @@ function sendgridProof({ headers }: FastifyRequest) {
 }
 
 function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {
-  const message = status === 400 ? 'The body is no JSON' : 'The request does not prove who sent it';
+  const message =
+    status === 400
+      ? "The body isn't valid JSON"
+      : 'Authentication failed. Check the topic, password or key.';
   return reply.code(status).send({ status, message });
 }
 

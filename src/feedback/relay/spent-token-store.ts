@@ -6,7 +6,7 @@ type Kysely = Database['kysely'];
 
 /**
  * Marks a signed request's token as used, in the same commit as the request's changes.
- * @returns false if it was used before; concurrent calls wait for each other
+ * @returns false if it was used before; concurrent calls with the same token wait for each other
  */
 export async function consumeToken(transaction: Kysely, token: string): Promise<boolean> {
   const hash = createHash('sha256').update(token).digest();

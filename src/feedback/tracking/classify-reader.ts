@@ -10,7 +10,7 @@ export interface ReaderTraits {
   readonly kind: ReaderEventKind;
   readonly userAgent: string;
   readonly address: string;
-  /** The hidden link was followed, which no person sees. */
+  /** The hidden link was followed, which people can't see. */
   readonly hidden: boolean;
   /** Sec-Purpose, Purpose or X-Moz marks it as a prefetch. */
   readonly prefetch: boolean;
@@ -24,8 +24,8 @@ export interface ReaderVerdict {
 
 const maxAgentLength = 500;
 
-/** Shared, because nearly all stored verdicts are the same. */
-const person: ReaderVerdict = { class: 'person', reason: 'nothing speaks against a person' };
+/** Shared, because nearly all verdicts in memory are the same. */
+const person: ReaderVerdict = { class: 'person', reason: 'no sign of a scanner or prefetch' };
 const hiddenLink: ReaderVerdict = { class: 'scanner', reason: 'followed the hidden link' };
 const noAgent: ReaderVerdict = { class: 'scanner', reason: 'no user agent' };
 const prefetched: ReaderVerdict = { class: 'prefetch', reason: 'fetched ahead by the browser' };
@@ -50,8 +50,8 @@ const agents = new LRUCache<string, { readonly verdict: ReaderVerdict | undefine
 function findAgent(agent: string): ReaderVerdict | undefined {
   const cached = agents.get(agent);
   if (cached !== undefined) return cached.verdict;
-  const entry = knownAgents.find((one) => one.agent.test(agent));
-  const verdict = entry && { class: entry.class, reason: `user agent of ${entry.name}` };
+  const entry = knownAgents.find((known) => known.agent.test(agent));
+  const verdict = entry && { class: entry.class, reason: `user agent: ${entry.name}` };
   agents.set(agent, { verdict });
   return verdict;
 }
@@ -63,11 +63,11 @@ interface LoadedNetwork {
 }
 
 const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
-  verdict: { class: entry.class, reason: `network of ${entry.name}` },
+  verdict: { class: entry.class, reason: `network: ${entry.name}` },
   for: entry.for,
   list: toBlockList(entry.networks),
 }));
-/** Nearly all readers are in none of them, which this finds with one lookup. */
+/** Rules out nearly all readers with one lookup. */
 const allNetworks = toBlockList(knownNetworks.flatMap((entry) => entry.networks));
 
 function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {

@@ -18,9 +18,8 @@ export interface TrackingRouteDependencies {
 }
 
 /**
- * `GET /c/{token}` redirects (302) to the link's target. Tokens are signed, so this can't be used as an open redirect;
- * invalid ones get 404. The event is written later, so the response waits for the database only if the template version
- * isn't cached. HEAD isn't counted, because mail programs and proxies use it to check links.
+ * `GET /c/{token}` redirects (302) to the link's target; tokens are signed, so this isn't an open redirect. HEAD isn't
+ * counted, because mail programs and proxies use it to check links.
  */
 export function registerClickRoute(http: Http, dependencies: TrackingRouteDependencies): void {
   http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
@@ -44,8 +43,7 @@ export function registerClickRoute(http: Http, dependencies: TrackingRouteDepend
     const target = targetOf(link, found);
     if (target === undefined) return notFound(reply);
     const answer = redirectTo(reply, target);
-    // Send the turn's responses together: waking a sleeping client costs more than the rest of a short response, and
-    // after the first of several the client is awake.
+    // Send the turn's responses together: waking a sleeping client costs more than the rest of a short response.
     atEndOfTurn(() => void answer.send());
     // Returning the reply would make Fastify watch for its end.
     return undefined;
@@ -56,8 +54,8 @@ function targetOf(link: TrackedLink, template: LoadedTemplate | undefined): stri
   const { index } = link;
   if (template === undefined || index === undefined) return undefined;
   const values: Record<string, string> = Object.create(null);
-  template.compiled.links[index]?.fields.forEach((name, place) => {
-    const value = link.values[place];
+  template.compiled.links[index]?.fields.forEach((name, position) => {
+    const value = link.values[position];
     if (value !== undefined) values[name] = value;
   });
   return linkTarget(template, index, values);
@@ -83,5 +81,5 @@ function notFound(reply: FastifyReply) {
   return reply
     .code(404)
     .type('text/plain; charset=utf-8')
-    .send('This link is not known here. Please look for what you need on the sender’s own site.\n');
+    .send('This link doesn’t work. Look for what you need on the sender’s website.\n');
 }

@@ -6,9 +6,8 @@ import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
 /**
- * Writes opens and clicks as events. Anything before delivery is a scanner on the way to the mailbox, except with Cc
- * recipients, where one may have the message before another. Skips deleted messages, reader data of erased ones and
- * events over a message's limit, which concurrent nodes may exceed by a batch each.
+ * Writes opens and clicks as events, up to a limit per message that concurrent nodes may exceed by a batch each. Anything
+ * before delivery is a scanner on the way to the mailbox, except with Cc, where one recipient may get the message first.
  * @returns ids of events whose limit was already reached
  */
 export async function writeEngagements(
@@ -28,7 +27,7 @@ export async function writeEngagements(
             else i.detail end as detail
         from json_to_recordset($1::json) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
           at timestamptz, kind text, class text, detail json)
-        -- For each by itself: the planner would read whole partitions for a few hundred.
+        -- One lookup per row: the planner would read whole partitions for a few hundred.
         cross join lateral (
           select content, (state in ('queued', 'deferred') or (state = 'delivered' and i.at < state_at))
             and ${hasNoCc('message')} as early

@@ -7,7 +7,7 @@ import { findBursts } from './find-bursts.ts';
 /** How long opens and clicks are held, so that bursts can be recognized. */
 const holdMs = 2_500;
 const maxBatchSize = 500;
-/** Beyond this the oldest are dropped, so that a long database outage doesn't exhaust memory. */
+/** Beyond this the oldest are dropped, so that a long database outage can't exhaust memory. */
 const maxWaiting = 200_000;
 const retryMs = 1_000;
 
@@ -80,10 +80,10 @@ export class EngagementWriter {
   }
 
   #logLoss(lost: number): void {
-    this.#options.log.error({ lost }, 'opens and clicks were lost at the stop');
+    this.#options.log.error({ lost }, 'opens and clicks were lost at shutdown');
   }
 
-  /** Schedules the next write, unless one is running or due; that one schedules the next itself. */
+  /** Schedules the next write, unless one is running or due, which then schedules the next. */
   #schedule(after: number): void {
     if (this.#timer !== undefined || this.#writing !== undefined || this.#stopping) return;
     this.#timer = setTimeout(() => {
@@ -101,7 +101,7 @@ export class EngagementWriter {
     return this.#writing;
   }
 
-  /** @returns false if something could not be written and is pending again */
+  /** @returns false if some events could not be written and are pending again */
   async #flush(): Promise<boolean> {
     const items = findBursts(this.#waiting.splice(0));
     this.#inFlight = items.length;
@@ -112,7 +112,7 @@ export class EngagementWriter {
         this.#limit.recordFull(batch, await this.#options.write(batch));
         this.#inFlight -= batch.length;
       } catch (error) {
-        this.#options.log.warn({ err: error }, 'opens and clicks cannot be written; trying on');
+        this.#options.log.warn({ err: error }, 'could not write opens and clicks; retrying');
         const again = items.slice(from);
         this.#limit.restore(again);
         this.#waiting = again.concat(this.#waiting);
@@ -123,7 +123,7 @@ export class EngagementWriter {
     if (this.#dropped > 0) {
       this.#options.log.error(
         { lost: this.#dropped },
-        'opens and clicks were lost while the database was away',
+        'opens and clicks were lost while the database was unavailable',
       );
       this.#dropped = 0;
     }

@@ -6,8 +6,8 @@ const burstMs = 2_000;
 const burstLinks = 3;
 
 /**
- * Finds scanners by their timing: whoever followed the hidden link, or several links of a message at once, counts as a
- * scanner for everything they did in that message.
+ * Finds scanners by their clicks: a reader that followed the hidden link, or several links at once, counts as a scanner
+ * for everything it did in that message.
  */
 export function findBursts(items: readonly Engagement[]): Engagement[] {
   const groups = new Map<string, Engagement[]>();

@@ -53,34 +53,34 @@ export const knownAgents: readonly KnownAgent[] = [
     class: 'scanner',
     agent:
       /barracuda|proofpoint|mimecast|symantec|messagelabs|ironport|fortiguard|forti(?:mail|sandbox)|sophos|trend ?micro|cloudmark|forcepoint|websense|zscaler|checkpoint|avanan|vade(?:secure)?|hornetsecurity|mailguard|bitdefender|kaspersky|urlscan|virustotal|safebrowsing|safelinks/i,
-    source: 'product names as the gateways put them into their requests',
+    source: 'product names in the gateways’ requests',
   },
   {
-    name: 'search robot',
+    name: 'search engine crawler',
     class: 'scanner',
     agent:
       /\b(?:googlebot|bingbot|yandex\w*bot|applebot|duckduckbot|baiduspider|slurp|petalbot|ahrefsbot|semrushbot)\b/i,
     source: 'developers.google.com/search/docs/crawling-indexing and the other engines’ pages',
   },
   {
-    name: 'browser without a person',
+    name: 'headless browser',
     class: 'scanner',
     agent: /HeadlessChrome|PhantomJS|Puppeteer|Playwright|Selenium|Electron\/.*scan/i,
     source: 'the browsers’ own default user agents',
   },
   {
-    name: 'program',
+    name: 'HTTP client',
     class: 'scanner',
     agent:
       /^(?:curl|wget|python|python-requests|python-urllib|aiohttp|httpx|go-http-client|java|okhttp|apache-httpclient|axios|node|node-fetch|undici|got|ruby|php|libwww-perl|lwp|perl|guzzlehttp|dart|rust|reqwest|winhttp|powershell)\b/i,
     source: 'the libraries’ default user agents',
   },
   {
-    name: 'robot',
+    name: 'bot',
     class: 'scanner',
     agent:
       /\b(?:bot|crawler|spider|scanner|monitor|fetcher|checker|validator)\b|[a-z](?:bot|crawler|spider)[/;)]|\+https?:\/\//i,
-    source: 'the custom of naming oneself or a page about oneself (RFC 9110 section 10.1.5)',
+    source: 'bots that name themselves or a page about themselves (RFC 9110 section 10.1.5)',
   },
 ];
 

@@ -7,7 +7,7 @@ const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const imagePattern = /^([A-Za-z0-9_-]+)\.gif$/;
 
 /**
- * `GET /o/{token}.gif`: the image that tracks opens. Invalid tokens get the image too, since a broken one helps nobody.
+ * `GET /o/{token}.gif`: the image that tracks opens. Invalid tokens get the image too, because a broken image would be visible.
  * HEAD isn't counted.
  */
 export function registerOpenRoute(

@@ -17,7 +17,7 @@ interface StoredEngagement {
 
 const batchSize = 1_000;
 
-/** Verdicts based on timing used more than the request, so they aren't changed. */
+/** Verdicts that are based on more than the request, so they aren't changed. */
 const timingReasons = new Set([
   'followed several links at once',
   'came before the message was delivered',

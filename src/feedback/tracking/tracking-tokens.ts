@@ -48,10 +48,10 @@ export class TrackingTokens {
       const message = readMessage(reader);
       const templateId = reader.text() as TemplateId;
       const templateVersion = reader.number();
-      const place = reader.number();
+      const indexPlusOne = reader.number();
       const values: (string | undefined)[] = [];
       while (!reader.done) values.push(reader.number() === 0 ? undefined : reader.text());
-      const index = place === 0 ? undefined : place - 1;
+      const index = indexPlusOne === 0 ? undefined : indexPlusOne - 1;
       return { ...message, templateId, templateVersion, index, values };
     });
   }

@@ -9,7 +9,7 @@ import type { Unsubscription } from './unsubscribe-token.ts';
 
 /**
  * Unsubscribes an address from an account's non-transactional mail and writes the message's event in the same commit.
- * Repeating it changes nothing, the number of events is limited, and deleted accounts are ignored.
+ * Repeating it changes nothing.
  */
 export async function unsubscribe(
   kysely: Database['kysely'],

@@ -12,7 +12,7 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { ByteReader, ByteWriter } from '../tracking/byte-fields.ts';
 import type { TrackedMessage } from '../tracking/tracking-tokens.ts';
 
-/** Whom a token unsubscribes, and from which account. */
+/** The address a token unsubscribes, and from which account. */
 export interface Unsubscription extends TrackedMessage {
   readonly address: EmailAddress;
 }
@@ -22,8 +22,7 @@ const maxTextLength = 1_000;
 
 /**
  * Tokens of unsubscribe links. They contain the encrypted address, so they work after the message is erased and reveal
- * nothing in logs. Deterministic, so that every attempt sends the same message: the IV is the keyed hash of the content
- * (as in RFC 5297), which also proves its integrity.
+ * nothing in logs; the IV is the keyed hash of the content (as in RFC 5297), so that every attempt has the same token.
  */
 export class UnsubscribeTokens {
   readonly #cipherKeys: PurposeKeys;
@@ -64,12 +63,12 @@ export class UnsubscribeTokens {
     };
   }
 
-  /** The two keys of a master key belong together, and both lists are in the same order. */
+  /** Both lists are in the same order, so the keys of one master key have the same index. */
   #decrypt(iv: Buffer, encrypted: Buffer): Buffer | undefined {
     const hashKeys = [this.#hashKeys.current, ...this.#hashKeys.others];
     const cipherKeys = [this.#cipherKeys.current, ...this.#cipherKeys.others];
-    for (const [place, hashKey] of hashKeys.entries()) {
-      const cipherKey = cipherKeys[place];
+    for (const [index, hashKey] of hashKeys.entries()) {
+      const cipherKey = cipherKeys[index];
       if (cipherKey === undefined) return undefined;
       const decipher = createDecipheriv('aes-256-ctr', cipherKey, iv);
       const content = Buffer.concat([decipher.update(encrypted), decipher.final()]);
