@@ -27,8 +27,8 @@ interface Pause {
 }
 
 /**
- * Defers the rest of a queue along with its first messages. Otherwise 100,000 messages for one slow destination would be
- * claimed one by one only to be deferred again, slowing down everyone else.
+ * Defers the rest of a queue along with its first messages. Otherwise 100,000 messages for one slow destination would
+ * be claimed one by one only to be deferred again, slowing down other mail.
  */
 export function createDeferBacklog(store: BacklogDeferral, log: Log): DeferBacklog {
   const pauses = new Map<string, Pause>();

@@ -1,10 +1,14 @@
 import { OperatorError } from '../foundation/errors.ts';
 
-/**
- * `required`: encrypted and verified, or nothing is sent. `optional`: plaintext if encryption isn't offered, verified
- * if it is. `unverified`: encrypted if offered, without verification. `off`: plaintext.
- */
-export type TlsUse = 'required' | 'optional' | 'off' | 'unverified';
+export type TlsUse =
+  /** Encrypted and verified, or nothing is sent. */
+  | 'required'
+  /** Plaintext if encryption isn't offered, verified if it is. */
+  | 'optional'
+  /** Plaintext. */
+  | 'off'
+  /** Encrypted if offered, without verification. */
+  | 'unverified';
 
 /** A server that accepts our mail, and how to connect to it. */
 export interface SmtpServerSettings {

@@ -111,7 +111,7 @@ export class SmtpSession {
       logger: transcript,
       transactionLog: true,
     });
-    const smtpUtf8 = await begin(connection, server, transcript, timeouts);
+    const smtpUtf8 = await connect(connection, server, transcript, timeouts);
     return new SmtpSession(connection, timeouts, transcript, smtpUtf8);
   }
 
@@ -259,7 +259,7 @@ export class SmtpSession {
   }
 }
 
-function begin(
+function connect(
   connection: SMTPConnection,
   server: SmtpServerSettings,
   transcript: Transcript,
@@ -271,7 +271,7 @@ function begin(
       connection.close();
       reject(new SmtpSessionError(endOf(error, 'connect'), transcript.drain()));
     };
-    const began = (smtpUtf8: boolean): void => {
+    const connected = (smtpUtf8: boolean): void => {
       clearTimeout(timer);
       resolve(smtpUtf8);
     };
@@ -283,13 +283,13 @@ function begin(
       if (error) return fail(error);
       const smtpUtf8 = /[ -]SMTPUTF8\b/im.test(String(connection.lastServerResponse));
       const { user, password: pass, mechanism } = server;
-      if (user === undefined) return began(smtpUtf8);
+      if (user === undefined) return connected(smtpUtf8);
       transcript.secret = true;
       const method = mechanism === undefined ? {} : { method: mechanism };
       connection.login({ user, pass: pass ?? '', ...method }, (refusal) => {
         transcript.secret = false;
         if (refusal) fail(refusal);
-        else began(smtpUtf8);
+        else connected(smtpUtf8);
       });
     });
   });
@@ -304,8 +304,8 @@ const stageOfCommand: Readonly<Record<string, Stage>> = {
 function endOf(error: ConnectionError, stage: Stage): TransactionEnd {
   // A rejected STARTTLS is a reply too, but says nothing about the message.
   if (error.code === 'ETLS') {
-    const said = error.response === undefined ? '' : `: ${error.response}`;
-    return { kind: 'fault', stage, fault: 'tls', text: plain(error.message + said) };
+    const reply = error.response === undefined ? '' : `: ${error.response}`;
+    return { kind: 'fault', stage, fault: 'tls', text: plain(error.message + reply) };
   }
   if (error.response !== undefined) {
     const at = stage === 'mail' ? (stageOfCommand[error.command ?? ''] ?? stage) : stage;

@@ -1,6 +1,6 @@
 /**
- * Max events of each kind stored per message. Anyone who has the message can repeat them: opens and clicks need no
- * sign-in, and its return path accepts mail from anyone. Unique counts only need the first event.
+ * Max events of each kind stored per message. Anyone who has the message can repeat them, and unique counts only need
+ * the first event.
  */
 
 /** Opens of a message, or clicks on one link, per reader class. */

@@ -67,8 +67,8 @@ export class DestinationLimiter {
   #open = 0;
   #nextAt = 0;
   #endedAt = 0;
-  #asked = 0;
-  #begun = 0;
+  #requested = 0;
+  #started = 0;
   #demand = 0;
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -95,7 +95,7 @@ export class DestinationLimiter {
 
   /** True if there was activity since the last measurement or is some now. */
   get busy(): boolean {
-    return this.#asked > 0 || this.#begun > 0 || this.#open > 0 || this.#waiting.length > 0;
+    return this.#requested > 0 || this.#started > 0 || this.#open > 0 || this.#waiting.length > 0;
   }
 
   /** This node's demand and throughput per second since the last call. */
@@ -103,11 +103,11 @@ export class DestinationLimiter {
     // Smoothed because messages arrive in batches; otherwise the nodes' shares would never add up to the full rate.
     this.#demand =
       this.#demand === 0
-        ? this.#asked / seconds
-        : this.#demand * (1 - demandSmoothing) + (this.#asked / seconds) * demandSmoothing;
-    this.#sent = this.#begun / seconds;
-    this.#asked = 0;
-    this.#begun = 0;
+        ? this.#requested / seconds
+        : this.#demand * (1 - demandSmoothing) + (this.#requested / seconds) * demandSmoothing;
+    this.#sent = this.#started / seconds;
+    this.#requested = 0;
+    this.#started = 0;
     return { demand: this.#demand, sent: this.#sent };
   }
 
@@ -162,7 +162,7 @@ export class DestinationLimiter {
   admit(urgent: boolean): Promise<LimiterSlot | LimiterDelay> {
     const now = this.#now();
     this.lastUsedAt = now;
-    this.#asked += 1;
+    this.#requested += 1;
     const refusal = this.#refuse(now, urgent);
     if (refusal !== undefined) return Promise.resolve(refusal);
     if (this.#waiting.length === 0 && this.#canSend(now)) return Promise.resolve(this.#grant(now));
@@ -236,7 +236,7 @@ export class DestinationLimiter {
 
   #grant(now: number): LimiterSlot {
     this.#open += 1;
-    this.#begun += 1;
+    this.#started += 1;
     if (this.#open === 1) this.#endedAt = now;
     // Slots are spaced evenly; short pauses are caught up on, long ones aren't.
     const interval = 1_000 / this.#rate;

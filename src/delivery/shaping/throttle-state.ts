@@ -1,8 +1,8 @@
 import type { SmtpSessionLength } from './smtp-session-length.ts';
 
 /**
- * A destination's learned limits, shared by all nodes. The rate grows quickly until the first rejection sets `bad`, then
- * stays just below it.
+ * A destination's learned limits, shared by all nodes. The rate grows quickly until the first rejection sets `bad`,
+ * then stays just below it.
  */
 export interface ThrottleState {
   /** Messages per second. */

@@ -23,10 +23,10 @@ export function classifyBounce(
 ): FeedbackMail & { kind: 'bounce' } {
   const quoted = quotedReply.exec(words);
   if (quoted !== null) {
-    const [, code = '', said = ''] = quoted;
+    const [, code = '', replyText = ''] = quoted;
     const inner = classifyBounce(
-      /^[45]\.\d\.\d{1,3}\b/.exec(said)?.[0],
-      `${code} ${said}`,
+      /^[45]\.\d\.\d{1,3}\b/.exec(replyText)?.[0],
+      `${code} ${replyText}`,
       afterText,
     );
     return { ...inner, diagnostic: sanitizeDiagnostic(words) };

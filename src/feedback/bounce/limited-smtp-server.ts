@@ -10,8 +10,8 @@ type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : nev
 const sweepIntervalMs = 1_000;
 
 /**
- * An SMTP server that limits sessions per network, and the time and commands per message. smtp-server itself closes only
- * silent connections, so a client that repeats NOOP could hold a slot forever.
+ * An SMTP server that limits sessions per network, and the time and commands per message. smtp-server itself closes
+ * only silent connections, so a client that repeats NOOP could hold a slot forever.
  */
 export class LimitedSmtpServer extends SMTPServer {
   readonly #clock: Clock;

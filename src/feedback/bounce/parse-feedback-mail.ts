@@ -9,7 +9,7 @@ import { eachPart, headerOf, type MimePart, readHeaders, readMime } from './read
 const originalBegins =
   /^[- *=_]{0,40}(?:(?:below (?:this line )?is a copy of|this is a copy of|the following is a copy|copy of)[^\n]{0,60}|original message(?: follows| headers)?|(?:the )?header of the original message[^\n]{0,20}|(?:your )?(?:un(?:sent|delivered)|returned) message[^\n]{0,30}|message headers?(?: follow)?|forwarded message|message de départ|ursprüngliche nachricht)[- *=_:.]{0,40}$/im;
 /** Text about the failure comes first, so the rest isn't read. */
-const maxWordsLength = 60_000;
+const maxTextLength = 60_000;
 
 const bounceSenders =
   /\b(mailer-?daemon|postmaster|mail ?delivery|mdaemon|mailsystem|mail-?administrator|microsoftexchange[0-9a-f]*)\b/i;
@@ -20,7 +20,7 @@ const autoSubjects =
 
 /**
  * Parses mail to a return path: delivery status notifications (RFC 3464, 6533), abuse reports (RFC 5965) and the
- * formats of older programs. Anything unrecognized is `unknown` rather than guessed. Never throws.
+ * formats of older programs. Anything unrecognized is `unknown`. Never throws.
  */
 export function parseFeedbackMail(source: Buffer): FeedbackMail {
   const mail = readMime(source);
@@ -29,7 +29,7 @@ export function parseFeedbackMail(source: Buffer): FeedbackMail {
   if (complaint !== undefined) return complaint;
   const status = parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
   if (status !== undefined) {
-    const report = fromStatus(readDeliveryStatus(status.text), wordsOf(parts));
+    const report = fromStatus(readDeliveryStatus(status.text), humanText(parts));
     if (report !== undefined) return report;
   }
   if (parts.some(({ type }) => /^message\/(global-)?disposition-notification$/.test(type)))
@@ -107,7 +107,7 @@ function isAutoReply(mail: MimePart): boolean {
 function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
   const from = headerOf(mail, 'from');
   const subject = decodeWords(headerOf(mail, 'subject'));
-  const words = wordsOf(parts);
+  const words = humanText(parts);
   const looksLikeBounce =
     mail.headers.has('x-failed-recipients') ||
     bounceSenders.test(from) ||
@@ -117,9 +117,9 @@ function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
   if (!looksLikeBounce) return { kind: 'unknown' };
   if (isDelay(subject, words))
     return { kind: 'delay', status: undefined, diagnostic: sanitizeDiagnostic(words) };
-  const bounce = classifyBounce(undefined, relevant(words), refusedAfterData(words));
-  const nothingSaid = bounce.cause === 'other' && findReply(words) === undefined;
-  return nothingSaid && !bounceSubjects.test(subject) ? { kind: 'unknown' } : bounce;
+  const bounce = classifyBounce(undefined, failureText(words), refusedAfterData(words));
+  const isInconclusive = bounce.cause === 'other' && findReply(words) === undefined;
+  return isInconclusive && !bounceSubjects.test(subject) ? { kind: 'unknown' } : bounce;
 }
 
 function isDelay(subject: string, words: string): boolean {
@@ -132,24 +132,24 @@ function isDelay(subject: string, words: string): boolean {
 }
 
 /** The text about the failure, from the first line with a reply or known phrase. */
-function relevant(words: string): string {
+function failureText(words: string): string {
   const lines = words.split('\n');
   const first = lines.findIndex((line) => findReply(line)?.code !== undefined);
   return first === -1 ? words : lines.slice(Math.max(0, first - 1)).join('\n');
 }
 
 /** A report's human-readable text, without the returned message. */
-function wordsOf(parts: readonly MimePart[]): string {
+function humanText(parts: readonly MimePart[]): string {
   const texts = parts
     .filter(({ type }) => type === 'text/plain' || type === '')
     .map(({ text }) => text);
   const html = parts.find(({ type }) => type === 'text/html')?.text ?? '';
-  const all = (texts.length > 0 ? texts.join('\n') : plainOf(html)).slice(0, maxWordsLength);
+  const all = (texts.length > 0 ? texts.join('\n') : plainText(html)).slice(0, maxTextLength);
   const end = originalBegins.exec(all);
   return all.slice(0, Math.min(end === null || end.index < 40 ? all.length : end.index, 20_000));
 }
 
-function plainOf(html: string): string {
+function plainText(html: string): string {
   return htmlToText(html.slice(0, 100_000), {
     wordwrap: false,
     limits: { maxDepth: 200 },

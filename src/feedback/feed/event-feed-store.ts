@@ -38,7 +38,7 @@ const isResting = (restMs: number) => sql`
     and now() < feed_cursor.rested_from + ${restMs}::float8 * interval '1 ms')`;
 
 /**
- * True if a rested follower is behind. The query is written to read only the newest rows, whatever the planner estimates.
+ * True if a rested follower is behind. Reads only the newest rows, whatever the planner estimates.
  * @param rest milliseconds
  */
 export async function anyBehind(
@@ -86,8 +86,8 @@ export async function waitForCursor(transaction: Kysely, name: string): Promise<
 }
 
 /**
- * All transactions below this have ended. Running ones are read from this database's sessions, because a snapshot also
- * waits for the server's other databases; it is used only if sessions of other roles are hidden.
+ * All transactions below this have ended. Running ones are read after the snapshot from this database's sessions, so
+ * that the server's other databases don't hold it up; if other roles' sessions are hidden, the snapshot alone counts.
  */
 const bound = sql`
   running as materialized (

@@ -13,8 +13,8 @@ const lockNotAvailable = '55P03';
 
 /**
  * Drops weekly partitions whose messages are all past their retention, and deletes equally old rows from default
- * partitions. Age is measured by the database clock, so a node with a wrong clock can't delete new data. If a lock
- * isn't available in time, it is retried in the next run.
+ * partitions; a partition that can't be locked in time is left for the next run. Age is measured by the database clock,
+ * so a node with a wrong clock can't delete new data.
  */
 export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: Log): Promise<void> {
   const client = await database.pool.connect();

@@ -35,9 +35,9 @@ export interface ErasedCounts {
 }
 
 /**
- * Erases an account's data about one address: content of messages to it, its Cc entries, reader data of their opens and
- * clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a record of
- * the erasure and the totals remain, without personal data.
+ * Erases an account's data about one address: content of messages to it, its Cc entries, reader data of their opens
+ * and clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
+ * record of the erasure and the totals remain, without personal data.
  * @param commitWith is committed together with that record
  */
 export async function erasePerson(

@@ -6,8 +6,9 @@ import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
 /**
- * Writes opens and clicks as events, up to a limit per message that concurrent nodes may exceed by a batch each. Anything
- * before delivery is a scanner on the way to the mailbox, except with Cc, where one recipient may get the message first.
+ * Writes opens and clicks as events, up to a limit per message that concurrent nodes may exceed by a batch each.
+ * Anything before delivery is a scanner on the way to the mailbox, except with Cc, where another recipient may already
+ * have the message.
  * @returns ids of events whose limit was already reached
  */
 export async function writeEngagements(

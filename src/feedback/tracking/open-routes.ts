@@ -7,8 +7,8 @@ const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const imagePattern = /^([A-Za-z0-9_-]+)\.gif$/;
 
 /**
- * `GET /o/{token}.gif`: the image that tracks opens. Invalid tokens get the image too, because a broken image would be visible.
- * HEAD isn't counted.
+ * `GET /o/{token}.gif`: the image that tracks opens; HEAD isn't counted. Invalid tokens get the image too, because a
+ * broken one would be visible.
  */
 export function registerOpenRoute(
   http: Http,

@@ -6,7 +6,8 @@ import type { UnsubscribeTokens } from './unsubscribe-token.ts';
 
 /**
  * List-Unsubscribe (RFC 2369 section 3.2), List-Unsubscribe-Post (RFC 8058 section 3.1, requires https) and the link
- * field's value. Empty for transactional mail and for mail with Cc, whose recipients could unsubscribe the To recipient.
+ * field's value. Empty for transactional mail and for mail with Cc, because Cc recipients could
+ * unsubscribe the To recipient.
  */
 export function unsubscribeDecoration(
   tokens: UnsubscribeTokens,

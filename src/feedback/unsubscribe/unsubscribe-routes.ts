@@ -12,8 +12,8 @@ export interface UnsubscribeRouteDependencies {
 
 /**
  * `GET /u/{token}` only shows a page with a button, because programs follow links (RFC 8058 section 1). `POST
- * /u/{token}` unsubscribes, whatever its body, including one-click (section 3.2), without cookies or a redirect; `POST
- * /u/{token}/undo` reverts it. Invalid tokens get 404.
+ * /u/{token}` unsubscribes, including one-click (section 3.2) without cookies or a redirect; `POST /u/{token}/undo`
+ * reverts it.
  */
 export function registerUnsubscribeRoutes(
   http: Http,
