@@ -22,7 +22,7 @@ const faults: readonly (readonly [
     'says nothing at all',
     { greeting: () => 'silence' },
     'deferred',
-    /did not answer/,
+    /did not respond in time/,
     { connect: short, greeting: short },
   ],
   ['hangs up at MAIL', { MAIL: () => 'hang up' }, 'deferred', /closed the connection/],
@@ -41,7 +41,7 @@ const faults: readonly (readonly [
       },
     },
     'deferred',
-    /did not answer/,
+    /did not respond in time/,
     { command: short },
   ],
   [
