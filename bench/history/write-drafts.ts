@@ -21,8 +21,7 @@ const unknownUserReply = '550 5.1.1 No such user here';
 const mailboxFullReply = '552 5.2.2 Mailbox full';
 const noRecipientReply = '< 503 Error: need RCPT command';
 const dot = '< 354 End data with <CR><LF>.<CR><LF>';
-const expiredReason =
-  'it could not be handed over within its freshness window, and is not wanted late';
+const expiredReason = 'it could not be delivered within its freshness window';
 
 const agents = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
@@ -51,7 +50,7 @@ function delivered(copied: boolean) {
 }
 
 function refused(reply: string, cause: string) {
-  return attempted(`the server refused the recipient: ${reply}`, {
+  return attempted(`the server rejected the recipient: ${reply}`, {
     reply,
     stage: 'rcpt',
     cause,
@@ -66,14 +65,17 @@ const detail = sql`
       when e.recipient = 1 then ${attempted(acceptedReply, { reply: acceptedReply, stage: 'final', server: relay })}::json
       when d.cc_address is not null then ${attempts(delivered(true))}
       else ${attempts(delivered(false))} end
-    when 'deferred' then ${attempted(`the server put the recipient off: ${deferredReply}`, {
-      retryInSeconds: 74,
-      reply: deferredReply,
-      stage: 'rcpt',
-      cause: 'greylist',
-      server: relay,
-      transcript: smtpTranscript([`< ${deferredReply}`, noRecipientReply], false),
-    })}::json
+    when 'deferred' then ${attempted(
+      `the server temporarily rejected the recipient: ${deferredReply}`,
+      {
+        retryInSeconds: 74,
+        reply: deferredReply,
+        stage: 'rcpt',
+        cause: 'greylist',
+        server: relay,
+        transcript: smtpTranscript([`< ${deferredReply}`, noRecipientReply], false),
+      },
+    )}::json
     when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${refused(mailboxFullReply, 'mailbox-full')}
       else ${refused(unknownUserReply, 'no-mailbox')} end`)}
     when 'expired' then ${attempted(expiredReason)}::json
@@ -82,8 +84,8 @@ const detail = sql`
     when 'unsubscribed' then json_build_object('how', 'one-click'::text)
     else concat('{', case when e.kind = 'clicked' then '"link":' || n % 2 || ',' end,
       '"class":', to_json(e.class),
-      ',"reason":', to_json(case e.class when 'person' then 'nothing speaks against a person'
-        when 'prefetch' then 'network of Apple Mail Privacy Protection' else 'followed several links at once' end),
+      ',"reason":', to_json(case e.class when 'person' then 'no sign of a scanner or prefetch'
+        when 'prefetch' then 'network: Apple Mail Privacy Protection' else 'followed several links at once' end),
       ',"network":"198.18.', n % 250,
       '.0/24","userAgent":', to_json((${agents}::text[])[1 + n % ${agents.length}]), '}')::json
   end`;

@@ -7,8 +7,8 @@ import type { DeliveryRoute } from './route-recipients.ts';
 import type { MailOutline, Postponement, SendingAdmission, Transport } from './transport.ts';
 
 /**
- * Asks for leave, by itself for addresses that need SMTPUTF8: a server without it refuses their transaction (RFC 6531
- * section 3.2), which must not be that of the other recipients.
+ * Admits recipients that need SMTPUTF8 separately: a server without the extension rejects the whole transaction (RFC
+ * 6531 section 3.2), and the other recipients must not be affected.
  */
 export async function admitMail(
   transport: Transport,
@@ -30,7 +30,7 @@ export function addressNeedsSmtpUtf8(address: string): boolean {
   return needsSmtpUtf8(address as EmailAddress);
 }
 
-/** Nothing may leave now: it does not count as an attempt, unless it was the last moment for one. */
+/** Nothing can be sent now. This doesn't count as an attempt unless the message would expire before the next one. */
 export function postponeMessage(
   message: ClaimedMessage,
   { postponed }: SendingAdmission,
@@ -44,7 +44,7 @@ export function postponeMessage(
   return postponedResult(message, soonest.delayMs, soonest.reason);
 }
 
-/** Results of the recipients that have to wait while others of the message leave. */
+/** Results for recipients that are deferred while others of the same message are sent. */
 export function deferredResults(
   postponed: readonly Postponement[],
   route: DeliveryRoute,
@@ -62,7 +62,7 @@ export function deferredResults(
   );
 }
 
-/** Tells where more messages wait than are worth checking one by one. */
+/** Reports backlogs that are too large to check message by message. */
 export function reportBacklogs(
   deferBacklog: DeferBacklog,
   { accountId, transactional }: ClaimedMessage,

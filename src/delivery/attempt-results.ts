@@ -3,7 +3,7 @@ import { pausedReason } from '../queue/release-paused-store.ts';
 import type { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
 import type { PermanentCause } from './reply-rules.ts';
 
-/** One outcome for every pending recipient. */
+/** The same outcome for every pending recipient. */
 export function resultForAll(
   message: ClaimedMessage,
   outcome: 'canceled' | 'expired' | 'failed',
@@ -15,7 +15,7 @@ export function resultForAll(
   };
 }
 
-/** Nothing was tried and it counts as no attempt: the message waits, at the longest until it expires. */
+/** Nothing was attempted, so the message is deferred without counting an attempt, at most until it expires. */
 export function postponedResult(
   message: ClaimedMessage,
   delayMs: number,
@@ -25,9 +25,9 @@ export function postponedResult(
   return { results: [], notes: [], postponed };
 }
 
-/** Final: its version and its values are frozen, so no later attempt can make it smaller. */
+/** Permanent: the template version and values are frozen, so a retry would be just as large. */
 export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptResult {
-  const reason = `it cannot be sent: ${errorText(error)}`;
+  const reason = `it can't be sent: ${errorText(error)}`;
   return {
     results: message.pending.map((recipient) => ({
       recipient,
@@ -40,13 +40,13 @@ export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge
 }
 
 export function resultUnrenderable(message: ClaimedMessage, error: unknown): AttemptResult {
-  return resultForAll(message, 'failed', `it cannot be rendered: ${errorText(error)}`);
+  return resultForAll(message, 'failed', `it can't be rendered: ${errorText(error)}`);
 }
 
 export function resultExpired(message: ClaimedMessage): AttemptResult {
   const reason = message.deliverWhenDelayed
-    ? 'it could not be handed over in the time that is given to it'
-    : 'it could not be handed over within its freshness window, and is not wanted late';
+    ? 'it could not be delivered before it expired'
+    : 'it could not be delivered within its freshness window';
   return resultForAll(message, 'expired', reason);
 }
 
@@ -54,7 +54,7 @@ export function asHeldForReview(recipient: number): RecipientResult {
   return {
     recipient,
     outcome: 'uncertain',
-    reason: 'it may have been delivered; the template asks to wait for a person',
+    reason: 'it may have been delivered; its template holds such messages for review',
     recorded: true,
   };
 }

@@ -7,14 +7,14 @@ import {
   temporaryRules,
 } from './reply-rules.ts';
 
-/** What a reply means for the recipient that it is about. */
+/** What a reply means for its recipient. */
 export type ReplyMeaning =
   | { readonly kind: 'delivered' }
   | {
       readonly kind: 'temporary';
       readonly cause: TemporaryCause;
       readonly retry: RetryKind;
-      /** Seconds that the receiver named. */
+      /** Delay in seconds that the receiver asked for. */
       readonly after: number | undefined;
     }
   | { readonly kind: 'permanent'; readonly cause: PermanentCause };
@@ -25,13 +25,13 @@ interface Rule {
   readonly text?: RegExp;
 }
 
-/** No rule looks further into a text. */
+/** Rules match at most this many characters. */
 const maxTextLength = 1_000;
 
 /**
- * Tells what a reply means. Total and pure. The first digit of the basic code decides between delivered, again and never
- * (RFC 5321 section 4.2.1), also where the enhanced code (RFC 3463) says otherwise; enhanced code and text only name the
- * cause, save for the few replies of class 5 that are about the session. What is no reply is a fault of the moment.
+ * Classifies any reply without throwing. The first digit of the basic code decides between delivered, retry and fail
+ * (RFC 5321 section 4.2.1) even if the enhanced code (RFC 3463) disagrees; enhanced code and text only name the cause,
+ * except for the few 5xx replies that are about the session.
  */
 export function classifyReply(
   code: number,
@@ -61,8 +61,8 @@ export function classifyReply(
 }
 
 /**
- * The cause of a refusal that came only after the text. A server that took RCPT knows the mailbox (RFC 5321 section 3.3):
- * that there is none is what it says for the recipient's filter, unless it is precise about it.
+ * The cause of a rejection after DATA. A server that accepted RCPT knows the mailbox (RFC 5321 section 3.3), so a vague
+ * "no such user" at this point usually comes from the recipient's filter.
  */
 export function causeAfterText(
   cause: PermanentCause,
@@ -76,7 +76,7 @@ export function causeAfterText(
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 
-/** Seconds that a text asks to wait: `in 300 seconds`, `wait 5 minutes`, `come back in 00:05:00`. */
+/** Delay in seconds requested in the text: `in 300 seconds`, `wait 5 minutes`, `come back in 00:05:00`. */
 function requestedDelaySeconds(text: string): number | undefined {
   const clock = /\bin (\d{1,2}):(\d{2}):(\d{2})\b/.exec(text);
   if (clock !== null) return Number(clock[1]) * 3_600 + Number(clock[2]) * 60 + Number(clock[3]);

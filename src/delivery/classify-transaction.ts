@@ -8,7 +8,7 @@ import type { FaultKind, Stage, TransactionEnd, TransactionResult } from './tran
 type Verdict = Omit<RecipientResult, 'recipient'>;
 
 /**
- * What a transaction came to for each envelope address. Not asked for ends that say nothing about the message (`lost`,
+ * Outcome of a transaction for each envelope address. Not called for ends that say nothing about the message (`lost`,
  * `stopped`).
  */
 export function classifyTransaction(
@@ -34,7 +34,7 @@ function classifyEnd(end: TransactionEnd): Verdict {
     case 'fault':
       return {
         outcome: 'deferred',
-        reason: `${faultSentences[end.fault]}: ${end.text}`,
+        reason: `${faultReasons[end.fault]}: ${end.text}`,
         retry: 'connection',
         detail: { cause: end.fault, stage: end.stage },
       };
@@ -48,23 +48,23 @@ function classifyEnd(end: TransactionEnd): Verdict {
     case 'unfit':
       return { outcome: 'bounced', reason: end.text, detail: { cause: end.cause } };
     default:
-      return { outcome: 'deferred', reason: 'it was not tried', retry: 'connection' };
+      return { outcome: 'deferred', reason: 'it was not attempted', retry: 'connection' };
   }
 }
 
-const faultSentences: Readonly<Record<FaultKind, string>> = {
-  name: 'the server’s name could not be looked up',
-  connection: 'no connection to the server',
-  tls: 'no trustworthy encryption with the server',
-  timeout: 'the server did not answer',
+const faultReasons: Readonly<Record<FaultKind, string>> = {
+  name: 'DNS lookup failed',
+  connection: 'could not connect to the server',
+  tls: 'could not establish a trusted TLS connection',
+  timeout: 'the server did not respond in time',
   closed: 'the server closed the connection',
-  protocol: 'the server did not speak SMTP as expected',
-  source: 'no source address of this machine may be used now',
+  protocol: 'the server violated the SMTP protocol',
+  source: 'no source address is available',
   database: 'our own database did not answer in time',
 };
 
-/** What was refused, for sentences. */
-const objects: Readonly<Record<Stage, string>> = {
+/** What was rejected, for use in sentences. */
+const rejectedObjects: Readonly<Record<Stage, string>> = {
   connect: 'the connection',
   mail: 'the sender',
   rcpt: 'the recipient',
@@ -74,19 +74,19 @@ const objects: Readonly<Record<Stage, string>> = {
 
 function classifyRecipientReply(reply: Reply, stage: Stage, end: TransactionEnd): Verdict {
   const meaning = classifyReply(reply.code, reply.enhanced, reply.text);
-  const said = formatReply(reply);
-  const detail = { reply: said, stage };
+  const text = formatReply(reply);
+  const detail = { reply: text, stage };
   if (meaning.kind === 'delivered') {
-    // A recipient in a transaction whose end was refused never has a reply of class 2 as its last word.
+    // If the final reply rejected the message, no recipient keeps a 2xx reply as its last one.
     if (stage === 'final' && end.kind === 'reply')
-      return { outcome: 'delivered', reason: said, detail };
-    return { outcome: 'deferred', reason: said, retry: 'ordinary', detail };
+      return { outcome: 'delivered', reason: text, detail };
+    return { outcome: 'deferred', reason: text, retry: 'ordinary', detail };
   }
-  // A refused connection speaks about us or the server, not about the message: it never fails one for good.
+  // A refused connection is about us or the server, not the message, so it never fails a message permanently.
   if (meaning.kind === 'permanent' && stage !== 'connect') {
     return {
       outcome: 'bounced',
-      reason: `the server refused ${objects[stage]}: ${said}`,
+      reason: `the server rejected ${rejectedObjects[stage]}: ${text}`,
       detail: { ...detail, cause: causeOf(meaning.cause, stage, reply) },
     };
   }
@@ -94,7 +94,7 @@ function classifyRecipientReply(reply: Reply, stage: Stage, end: TransactionEnd)
   const after = meaning.kind === 'temporary' ? meaning.after : undefined;
   return {
     outcome: 'deferred',
-    reason: `the server put ${objects[stage]} off: ${said}`,
+    reason: `the server temporarily rejected ${rejectedObjects[stage]}: ${text}`,
     retry: stage === 'connect' && retry === 'ordinary' ? 'connection' : retry,
     ...(after !== undefined && { retryAfter: after }),
     detail: { ...detail, cause: meaning.cause },

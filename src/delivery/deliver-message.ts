@@ -36,27 +36,29 @@ export interface DeliveryDependencies {
   readonly staging: StagingRules;
   readonly decorate?: DecorateMail | undefined;
   readonly log: Log;
-  /** Told where more messages wait for a destination than are worth a look each. */
+  /** Called when a destination has too many deferred messages to check individually. */
   readonly deferBacklog?: DeferBacklog | undefined;
-  /** How mail of a sender presents itself; without it, unsigned and with the sender as its return path. */
+  /** Looks up the sender's identity. Without it, mail is unsigned and the sender is the return path. */
   readonly findIdentity?: FindIdentity;
 }
 
-/** Makes the function that sends one claimed message: render, route, one SMTP transaction, a result for each recipient. */
+/**
+ * Creates the function that sends one claimed message: render, route, one SMTP transaction, one result per recipient.
+ */
 export function createDelivery(dependencies: DeliveryDependencies): Attempt {
-  // Many messages are claimed at once; rendered and signed at once, they would keep the connections waiting.
+  // Messages are claimed in batches; rendering and signing a whole batch at once would leave connections idle.
   const turns = new TurnQueue();
   return async (message, lease) => {
     const content = readContent(message.content);
     if (content === undefined)
-      return resultForAll(message, 'canceled', 'its content is no longer kept');
+      return resultForAll(message, 'canceled', 'its content has been erased');
     const template = await dependencies.findVersion(
       message.accountId,
       message.templateId,
       message.templateVersion,
     );
     if (template === undefined)
-      return resultForAll(message, 'failed', 'its template version is no longer there');
+      return resultForAll(message, 'failed', 'its template version no longer exists');
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
     const decorated = dependencies.decorate?.(message, content, template);
     const decoration = decorated instanceof Promise ? await decorated : decorated;

@@ -12,14 +12,14 @@ import {
 import { type DeliveryRoute, routeRecipients, type StagingRules } from './route-recipients.ts';
 import type { FindIdentity, IdentityProblem, SendingIdentity } from './sending-identity.ts';
 
-/** Who gets the message now. */
+/** Which recipients get the message now. */
 export interface RecipientSelection {
   readonly route: DeliveryRoute;
-  /** Results of the pending recipients that don't. */
+  /** Results for pending recipients that aren't tried. */
   readonly untried: readonly RecipientResult[];
 }
 
-/** The result of a message that must not be sent any more, or not by this process; undefined: go on. */
+/** The result if the message must not be sent, or not by this process; undefined to continue. */
 export function checkMessage(message: ClaimedMessage, lease: Lease): AttemptResult | undefined {
   if (message.canceled) return resultForAll(message, 'canceled', 'canceled by hand');
   if (message.expired) return resultExpired(message);
@@ -27,7 +27,7 @@ export function checkMessage(message: ClaimedMessage, lease: Lease): AttemptResu
   return undefined;
 }
 
-/** Sorts out recipients that wait for a review, are outside DELIVERY_ALLOW or have a paused domain. */
+/** Excludes recipients that are held for review, outside DELIVERY_ALLOW or on a paused domain. */
 export function selectRecipients(
   message: ClaimedMessage,
   recipients: readonly EmailAddress[],
@@ -46,7 +46,7 @@ export function selectRecipients(
 
 const pausedRecheckMs = 60_000;
 
-/** Nobody is left to send to now. Waiting for a paused destination counts as no attempt. */
+/** No recipient can be sent to now. Waiting for a paused destination doesn't count as an attempt. */
 export function resultWithoutEnvelope(
   message: ClaimedMessage,
   { route, untried }: RecipientSelection,
@@ -56,7 +56,7 @@ export function resultWithoutEnvelope(
   return postponedResult(message, pausedRecheckMs, pausedReason);
 }
 
-/** Without a look-up, mail is unsigned and has its sender as return path. */
+/** Without a lookup, mail is unsigned and the sender is the return path. */
 export async function findSendingIdentity(
   findIdentity: FindIdentity | undefined,
   message: ClaimedMessage,
@@ -66,10 +66,10 @@ export async function findSendingIdentity(
   return { sign: (raw) => raw, returnPath: () => from };
 }
 
-/** How long a message waits for its sender to be fixed before the next check. */
+/** Delay before a message is rechecked while its sender isn't ready. */
 const problemRecheckMs = 300_000;
 
-/** The sender isn't ready: the message waits, unless its time is over. */
+/** The sender isn't ready: the message waits unless it has expired. */
 export function waitForSender(
   message: ClaimedMessage,
   { problem, delayMs = problemRecheckMs }: IdentityProblem,

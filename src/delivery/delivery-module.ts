@@ -30,21 +30,21 @@ export interface DeliveryModuleDependencies {
   readonly decorate?: DecorateMail | undefined;
   readonly staging: StagingRules;
   readonly findIdentity?: FindIdentity;
-  /** Made when the room starts, since the inbox's port is known only then. */
+  /** Called at startup, because the inbox's port isn't known earlier. */
   readonly createTransport: () => Transport;
   readonly worker?: Partial<WorkerOptions>;
 }
 
-/** The worker of this process with its transport. */
+/** This process's worker and its transport. */
 export interface DeliveryModule {
-  /** Says that an account has a message that is due now. Before `start`, the first poll finds it. */
+  /** Signals that an account has a message due now. Before `start`, the first poll finds it. */
   wake(accountId: AccountId): void;
   start(): void;
-  /** Claims no more, finishes what is being sent, gives the other leases back. */
+  /** Stops claiming, finishes messages being sent and releases the other leases. */
   stop(): Promise<void>;
 }
 
-/** Connects queue, rendering and a transport. */
+/** Connects the queue, rendering and a transport. */
 export function createDeliveryModule(dependencies: DeliveryModuleDependencies): DeliveryModule {
   const { database, clock, log } = dependencies;
   const options = { ...defaultWorkerOptions, ...dependencies.worker };
@@ -87,33 +87,35 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
   };
 }
 
-/** Beside those on a connection: messages that are rendered, wait for a connection or whose outcome is written. */
+/**
+ * Slots beyond those on a connection, for messages being rendered, waiting for a connection or having their outcome
+ * written.
+ */
 const minExtraSlots = 30;
 const maxExtraSlots = 75;
 
 /**
- * Messages under way at the same time for so many connections: enough that no connection waits, and few enough that each
- * leaves soon. What waits in a process that is busy anyway costs it more the longer it waits, since the collector of young
- * garbage moves it and that of old garbage has to find it.
+ * Concurrent messages for a number of connections: enough to keep every connection busy, but no more, because messages
+ * that wait in memory make garbage collection more expensive.
  */
 function slotsFor(connections: number): number {
   return connections + Math.max(minExtraSlots, Math.min(3 * connections, maxExtraSlots));
 }
 
-/** Messages under way at the same time where they go to the relays of SMTP_URL, or to the inbox without it. */
+/** Concurrent messages when sending to the SMTP_URL relays, or to the inbox without SMTP_URL. */
 export function relaySlots(smtpUrl: string | undefined): number {
   const servers = smtpUrl === undefined ? [inboxServer(0)] : readSmtpServers(smtpUrl);
   return slotsFor(Math.max(...servers.map(({ connections }) => connections)));
 }
 
-/** The transport to the inbox inside this service. */
+/** The transport to the built-in inbox. */
 export function createInboxTransport(port: number, options: PoolOptions): Transport {
   return new SmtpPool(inboxServer(port), options);
 }
 
 /**
- * The transport to the relays of SMTP_URL.
- * @throws OperatorError where the address cannot be read
+ * The transport to the SMTP_URL relays.
+ * @throws OperatorError if SMTP_URL is invalid
  */
 export function createRelayTransport(smtpUrl: string, options: PoolOptions): Transport {
   return new RelayTransport(readSmtpServers(smtpUrl), options);

@@ -7,20 +7,18 @@ import type { ReturnPaths } from './return-path.ts';
 import type { FindIdentity, SendingIdentity } from './sending-identity.ts';
 import { quotaDelayMs } from './warm-up/warm-up-plan.ts';
 
-/** What is asked about domains. */
 export interface SigningDomainLookup {
   find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined>;
 }
 
-/** What is asked about warm-up plans. */
 export interface WarmUpQuotas {
   consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean>;
   giveBack(subject: string): void;
 }
 
 /**
- * Through a relay or into the inbox: signed where the domain has keys. Bounces come back to the sender's own address, or
- * with `paths`, where this service takes reports, to the return path of a domain that is set up.
+ * For relays and the inbox: signed if the domain has keys. Bounces go to the sender's address, or to
+ * the return path of a configured domain if `paths` is given.
  */
 export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPaths): FindIdentity {
   return async (accountId, from) => {
@@ -36,8 +34,8 @@ export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPa
 }
 
 /**
- * Straight to recipients' servers: mail leaves signed by a domain that is set up, with a return path of its own, within
- * the day's share of the domain's warm-up; or it waits and says why.
+ * For direct delivery: mail is signed by a configured domain, has its own return path and stays within the domain's
+ * warm-up limit. Otherwise the message waits, with a reason.
  */
 export function findDirectIdentity(
   domains: SigningDomainLookup,
@@ -53,7 +51,7 @@ export function findDirectIdentity(
     const { warmUp } = domain;
     if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp)))
       return {
-        problem: `${domain.domain} is warming up and has had its messages of today`,
+        problem: `${domain.domain} is warming up and has reached today's limit`,
         delayMs: quotaDelayMs(Date.now(), Math.random()),
       };
     return {
@@ -69,9 +67,9 @@ export function findDirectIdentity(
 
 function problemOf(name: string, domain: SigningDomain | undefined): string | undefined {
   if (domain === undefined)
-    return `${name} is no sending domain of the account, so its mail cannot be signed`;
+    return `${name} isn't a sending domain of the account, so its mail can't be signed`;
   if (domain.state === 'pending' || domain.keys.length === 0)
-    return `the DNS records of ${domain.domain} are not published yet, so its mail cannot be signed`;
+    return `the DNS records of ${domain.domain} aren't published yet, so its mail can't be signed`;
   if (domain.state === 'broken')
     return `the DNS records of ${domain.domain} have been wrong since ${domain.stateAt.toISOString().slice(0, 16)}Z`;
   return undefined;

@@ -1,28 +1,27 @@
 import { Readable } from 'node:stream';
 
-/** Ends a message stream whose final dot must not leave. */
+/** Fails a message stream whose final dot must not be sent. */
 export class DotRefused extends Error {
   override name = 'DotRefused';
 }
 
-/** Ends a message stream where nobody could say whether the final dot may leave; it does not, then. */
+/** Fails a message stream when it couldn't be determined whether the final dot may be sent, so it isn't. */
 export class DotUnknown extends Error {
   override name = 'DotUnknown';
 }
 
 export interface HeldMessageHooks {
-  /** The server wants the text now. */
+  /** The server is ready for the text. */
   readonly onText: () => void;
-  /** Asks whether the final dot may leave. */
+  /** Asks whether the final dot may be sent. */
   readonly releaseDot: () => Promise<boolean>;
-  /** The final dot leaves now: called in the same turn. */
+  /** The final dot is about to be sent, in the same turn. */
   readonly onDot: () => void;
 }
 
 /**
- * A message as a stream whose end, and with it the final dot, waits for permission. The permission is asked for while
- * the text is on its way, so that the two do not add up. Without it the stream fails instead of ending, and the
- * connection that reads it never writes the dot.
+ * A message stream whose end, and with it the final dot, waits for permission, which is requested while the text is
+ * being sent to save a round trip. Without permission the stream fails, so the connection never writes the dot.
  */
 export function holdMessage(raw: Buffer, hooks: HeldMessageHooks): Readable {
   let permission: Promise<boolean> | undefined;

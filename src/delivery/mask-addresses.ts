@@ -1,6 +1,6 @@
 /**
- * Puts `<to>` and `<cc 1>` where a text names a recipient: events are kept apart from the one row that holds personal
- * data, so that erasing the row erases the person.
+ * Replaces recipients in a text with `<to>` and `<cc 1>`. Personal data stays in one row, so erasing that row is enough
+ * to erase the person.
  */
 export function maskAddresses(text: string, recipients: readonly string[]): string {
   if (!text.includes('@')) return text;
@@ -12,7 +12,7 @@ export function maskAddresses(text: string, recipients: readonly string[]): stri
   return masked;
 }
 
-/** Masks every string in a value of JSON. */
+/** Masks every string in a JSON value. */
 export function maskDeep(value: unknown, recipients: readonly string[]): unknown {
   if (typeof value === 'string') return maskAddresses(value, recipients);
   if (Array.isArray(value)) return value.map((item) => maskDeep(item, recipients));
@@ -22,11 +22,11 @@ export function maskDeep(value: unknown, recipients: readonly string[]): unknown
   );
 }
 
-/** Without regard to case: servers like to answer in lower case. */
+/** Case-insensitive, because servers often reply in lower case. */
 function replaceAny(text: string, part: string, by: string): string {
   const lower = text.toLowerCase();
   const wanted = part.toLowerCase();
-  // Lower case can be longer or shorter beyond ASCII; then only the exact spelling is replaced.
+  // Lowercasing can change the length of non-ASCII text; then only the exact spelling is replaced.
   if (lower.length !== text.length || wanted.length !== part.length)
     return text.replaceAll(part, by);
   let result = '';

@@ -6,14 +6,14 @@ import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
 import { renderMessage } from '../rendering/render-message.ts';
 
-/** Finds a template version as it was when the message was accepted. */
+/** Finds a template version as of when the message was accepted. */
 export type FindVersion = (
   accountId: AccountId,
   templateId: TemplateId,
   version: number,
 ) => Promise<LoadedTemplate | undefined> | LoadedTemplate | undefined;
 
-/** What later rooms add to a message: tracking addresses, an image, list headers, values of built-in fields. */
+/** What feedback adds to a message: tracking links, an open pixel, list headers and values of built-in fields. */
 export interface MailDecoration {
   readonly rewriteLink?: RewriteLink | undefined;
   readonly bodyEnd?: string | undefined;
@@ -21,7 +21,7 @@ export interface MailDecoration {
   readonly values?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Makes a message's dressing; the same for the same message on every attempt. */
+/** Creates a message's decoration; deterministic, so every attempt gets the same one. */
 export type DecorateMail = (
   message: ClaimedMessage,
   content: MessageContent,
@@ -33,10 +33,10 @@ export interface PreparedMail {
   readonly notes: readonly AttemptNote[];
 }
 
-/** Header that names the recipients of a message that DELIVERY_REDIRECT sends elsewhere. */
+/** Header with the original recipients of a message redirected by DELIVERY_REDIRECT. */
 export const redirectHeader = 'X-Signalpost-Original-To';
 
-/** Renders and composes a message: the same bytes on every attempt, since all in them comes from the message itself. */
+/** Renders and composes a message. The output depends only on the message, so every attempt produces the same bytes. */
 export function prepareMail(
   message: ClaimedMessage,
   content: MessageContent,

@@ -5,16 +5,19 @@ import { resultTooLarge, resultUnrenderable } from './attempt-results.ts';
 import type { PreparedMail } from './prepare-mail.ts';
 import type { SendingIdentity } from './sending-identity.ts';
 
-/** The signed bytes of a message, ready for any of its transactions. */
+/** A message's signed bytes, ready for any of its transactions. */
 export interface PreparedTransaction {
   readonly raw: Buffer;
-  /** A form for recipients whose addresses don't need SMTPUTF8, where it differs. */
+  /** Variant for recipients that don't need SMTPUTF8, if it differs. */
   readonly ascii: Buffer | undefined;
   readonly needsSmtpUtf8: boolean;
   readonly notes: readonly AttemptNote[];
 }
 
-/** Renders and signs a message. @returns its result where that fails */
+/**
+ * Renders and signs a message.
+ * @returns the attempt's result if that fails
+ */
 export async function prepareTransaction(
   message: ClaimedMessage,
   prepare: () => Promise<PreparedMail>,
@@ -32,7 +35,7 @@ export async function prepareTransaction(
     };
   } catch (error) {
     if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
-    log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
+    log.error({ err: error, messageId: message.messageId }, 'could not render a message');
     return resultUnrenderable(message, error);
   }
 }

@@ -11,9 +11,8 @@ import {
 } from './transport.ts';
 
 /**
- * Hands everything to the first relay that takes it, in the order of the settings. Another relay is asked only where
- * this one was not there at all or closed the session before it heard the message's text, so that no message can go
- * over two relays; what a relay says about a message holds.
+ * Hands mail to the first relay that accepts it, in the configured order. The next relay is tried only if this one was
+ * unreachable or closed the session before receiving the text, so no message is ever sent through two relays.
  */
 export class RelayTransport implements Transport {
   readonly #relays: readonly SmtpPool[];
@@ -34,11 +33,11 @@ export class RelayTransport implements Transport {
     const transcript: string[] = [];
     let result: TransactionResult | undefined;
     for (const relay of this.#relays) {
-      if (result !== undefined && !mayGoElsewhere(result.end)) break;
+      if (result !== undefined && !shouldTryNextRelay(result.end)) break;
       result = await relay.send(mail, releaseDot, stopping);
       transcript.push(`* relay ${result.server}`, ...result.transcript);
     }
-    if (result === undefined) throw new Error('there is no relay');
+    if (result === undefined) throw new Error('no relay is configured');
     return { ...result, transcript };
   }
 
@@ -51,7 +50,7 @@ export class RelayTransport implements Transport {
   }
 }
 
-function mayGoElsewhere(end: TransactionEnd): boolean {
+function shouldTryNextRelay(end: TransactionEnd): boolean {
   if (end.kind === 'fault') return end.stage !== 'data' && end.stage !== 'final';
   if (end.kind !== 'reply') return false;
   if (end.stage === 'connect') return true;

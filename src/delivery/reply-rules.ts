@@ -1,12 +1,12 @@
 import type { RetryKind } from '../queue/retry-schedule.ts';
 
-/** Why a receiver refused for good. */
+/** Why a receiver rejected mail permanently. */
 export type PermanentCause =
   | 'no-mailbox'
   | 'mailbox-disabled'
   | 'mailbox-full'
   | 'no-domain'
-  /** It took the recipient, and said after the text that there is none: so do filters that recipients set. */
+  /** The server accepted the recipient and denied it after DATA, as recipients' filters do. */
   | 'filtered'
   | 'policy'
   | 'authentication'
@@ -19,7 +19,7 @@ export type PermanentCause =
   | 'unsupported'
   | 'other';
 
-/** Why a receiver wants to be asked again. */
+/** Why a receiver asks for a retry. */
 export type TemporaryCause =
   | 'greylist'
   | 'throttled'
@@ -50,15 +50,15 @@ export interface TemporaryRule {
 }
 
 /**
- * Replies of class 5 that a wait or an operator mends, although RFC 5321 section 4.2.1 calls the class permanent: they
- * speak about the session, a rate or our account with a relay, not about the message.
+ * 5xx replies that a retry or an operator can fix, although RFC 5321 section 4.2.1 calls them permanent: they are about
+ * the session, a rate limit or our relay account, not the message.
  */
 export const retryable5xxRules: readonly TemporaryRule[] = [
-  // RFC 4954 section 6: authentication required, failed, too weak, needs encryption.
+  // RFC 4954 section 6: authentication required, failed, too weak or needs encryption.
   { cause: 'our-credentials', retry: 'connection', codes: [530, 534, 535, 538] },
-  // RFC 5321 section 4.2.3: bad sequence of commands; a new session starts from the beginning.
+  // RFC 5321 section 4.2.3: bad sequence of commands; a new session starts over.
   { cause: 'protocol', retry: 'ordinary', codes: [503] },
-  // RFC 5321 section 4.5.3.1.10: 552 for too many recipients is to be taken as 452.
+  // RFC 5321 section 4.5.3.1.10: treat 552 for too many recipients as 452.
   { cause: 'receiver-busy', retry: 'ordinary', codes: [552], text: /too many recipients/i },
   {
     cause: 'throttled',
@@ -67,7 +67,7 @@ export const retryable5xxRules: readonly TemporaryRule[] = [
   },
 ];
 
-/** Checked in order; the first that fits names the cause. Every member that a rule has must fit. */
+/** Checked in order; the first match names the cause. All conditions of a rule must match. */
 export const permanentRules: readonly PermanentRule[] = [
   // X.2.2: mailbox full.
   { cause: 'mailbox-full', enhanced: /^5\.2\.2$/ },
@@ -112,16 +112,15 @@ export const permanentRules: readonly PermanentRule[] = [
     text: /relay(ing)?[^.]{0,30}(denied|disallowed|prohibited|not (permitted|allowed)|access)|unable to relay|not (permitted|configured) to relay|use me [^.]{0,40}.{0,40}as a relay|rcpthosts|not a local domain|cannot relay/i,
   },
   { cause: 'policy', text: /recipient.{0,2} preferences/i },
-  // au (KDDI) names no user where a recipient's filter refuses.
+  // au (KDDI) omits the user when a recipient's filter rejects the mail.
   { cause: 'filtered', text: /(?:^|\b550:?) ?: user unknown/i },
-  // What went wrong is a program of the receiver's, whatever it says about users.
+  // A program on the receiver's side failed, whatever it says about users.
   { cause: 'other', text: /\bcommand (died|output)|can.?t create|couldn.?t create|procmail:/i },
   {
     cause: 'policy',
     text: /mailbox (unavailable|not available)[^;]{0,100}\b(polic|dns\b|reject|block|denied|refused)/i,
   },
-  // Words that name the mailbox come before codes that some servers use for more than one thing, and those that leave it a
-  // life before those that do not.
+  // Text that names the mailbox comes before ambiguous codes, and recoverable causes come before final ones.
   {
     cause: 'mailbox-disabled',
     text: /(mailbox|account|user|recipient|address)[^;]{0,60}\b(disabled|inactive|suspended|deactivated|frozen|locked)\b|has been (disabled|deactivated|suspended)/i,
@@ -138,7 +137,7 @@ export const permanentRules: readonly PermanentRule[] = [
   },
   // X.1.2 bad destination system, X.1.10 null MX (RFC 7505).
   { cause: 'no-domain', enhanced: /^5\.1\.(2|10)$/ },
-  // X.4.4 unable to route: of the domain only where the words say so, since servers use it for any fault of DNS.
+  // X.4.4 unable to route: about the domain only if the text says so, since servers use it for any DNS fault.
   {
     cause: 'no-domain',
     enhanced: /^5\.4\.4$/,
@@ -148,7 +147,7 @@ export const permanentRules: readonly PermanentRule[] = [
     cause: 'no-domain',
     text: /\b(domain|host)[^.]{0,40}(not (found|exist)|does ?n.?o?t exist|unknown|nxdomain)|no such (domain|host)|unrouteable|null mx|not accept(ing)? (any )?mail\b(?! from)/i,
   },
-  // X.1.1 bad mailbox, X.1.0 other address status, X.1.3 its syntax, X.1.6 moved; 5.1.351 and 5.4.1 as Microsoft has them.
+  // X.1.1 bad mailbox, X.1.0 other address status, X.1.3 bad syntax, X.1.6 moved; 5.1.351 and 5.4.1 are Microsoft's.
   { cause: 'no-mailbox', enhanced: /^5\.1\.(0|1|3|4|5|6|351)$/ },
   { cause: 'no-mailbox', enhanced: /^5\.4\.1$/, text: /recipient address(es)? rejected/i },
   {
@@ -159,18 +158,18 @@ export const permanentRules: readonly PermanentRule[] = [
   { cause: 'unsupported', enhanced: /^5\.5\.\d+$/ },
   { cause: 'unsupported', text: /protocol violation|syntax error/i },
   { cause: 'unsupported', codes: [500, 501, 502, 504, 555] },
-  // X.7.x security or policy, after those that say more.
+  // X.7.x security or policy, after the more specific rules.
   { cause: 'policy', enhanced: /^5\.7\.\d+$/ },
   {
     cause: 'policy',
     text: /polic(y|ies)|not (allowed|permitted|authorized|accept(ed)?|welcome)\b|denied|refused|reject|restricted|blocked|prohibit|permission|forbidden|banned/i,
   },
-  // RFC 5321 section 4.2.3: 552 exceeded storage allocation; RFC 7504: the domain takes no mail.
+  // RFC 5321 section 4.2.3: 552 exceeded storage allocation; RFC 7504: the domain accepts no mail.
   { cause: 'mailbox-full', codes: [552] },
   { cause: 'no-domain', codes: [556] },
 ];
 
-/** Checked in order, for replies of class 4. */
+/** Checked in order, for 4xx replies. */
 export const temporaryRules: readonly TemporaryRule[] = [
   {
     cause: 'greylist',

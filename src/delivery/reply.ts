@@ -1,22 +1,22 @@
-/** A reply of an SMTP server (RFC 5321 section 4.2). */
+/** An SMTP server's reply (RFC 5321 section 4.2). */
 export interface Reply {
-  /** 0 where the server said something that is no reply. */
+  /** 0 if the server sent something that isn't a valid reply. */
   readonly code: number;
-  /** `5.1.1` (RFC 3463), where the server gave one. */
+  /** `5.1.1` (RFC 3463), if the server sent one. */
   readonly enhanced: string | undefined;
-  /** Without the codes, lines joined by a space, cut to a length that every store takes. */
+  /** Without the codes, lines joined by spaces, truncated. */
   readonly text: string;
 }
 
-/** Most characters of a reply's text that are kept. RFC 5321 section 4.5.3.1.5 allows 512 a line, servers send more. */
+/** Max stored length of a reply's text. RFC 5321 section 4.5.3.1.5 allows 512 per line; servers send more. */
 export const maxReplyLength = 1_000;
 
 const maxLines = 50;
 const linePattern = /^(\d{3})(?:[ -]|$)(?:#?([245]\.\d{1,3}\.\d{1,3})(?:\s+|$))?(.*)$/;
-/** Where older servers put it: `550 sorry, no mailbox here (#5.1.1)`. */
+/** Where older servers put the code: `550 sorry, no mailbox here (#5.1.1)`. */
 const enhancedAtEnd = /\(#([245]\.\d{1,3}\.\d{1,3})\)/;
 
-/** Reads a reply of one or many lines. Total: whatever a server sends becomes a reply. */
+/** Parses a single- or multiline reply. Never throws, whatever the server sends. */
 export function parseReply(response: string): Reply {
   let code = 0;
   let enhanced: string | undefined;
@@ -31,7 +31,7 @@ export function parseReply(response: string): Reply {
   return { code, enhanced, text: clean(texts.join(' ')) };
 }
 
-/** The reply as one line: `550 5.1.1 no such user`. */
+/** Formats the reply on one line: `550 5.1.1 no such user`. */
 export function formatReply(reply: Reply): string {
   return [reply.code === 0 ? undefined : reply.code, reply.enhanced, reply.text]
     .filter((part) => part !== undefined && part !== '')

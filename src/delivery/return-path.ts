@@ -4,7 +4,7 @@ import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
-/** What a return path names. */
+/** The message and recipient that a return path identifies. */
 export interface ReturnPath {
   readonly messageId: MessageId;
   /** 0 is To, 1 and up are Cc. */
@@ -19,8 +19,8 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const pattern = /^b-([a-z2-7]+)$/;
 
 /**
- * Return paths of one message and recipient (VERP), signed, so that a bounce to one proves that it answers mail of this
- * service: `b-` and 44 letters and digits in lower case (RFC 4648 section 6), since servers on the way may change the case.
+ * Return paths for one message and recipient (VERP), signed so that a bounce proves that it answers our mail: `b-` and
+ * 44 lower-case letters and digits (RFC 4648 section 6), because servers may change the case.
  */
 export class ReturnPaths {
   readonly #keys: PurposeKeys;
@@ -29,7 +29,10 @@ export class ReturnPaths {
     this.#keys = key.keysFor('return path');
   }
 
-  /** The address for MAIL FROM. @param domain whose MX brings bounces back */
+  /**
+   * The address for MAIL FROM.
+   * @param domain whose MX receives bounces
+   */
   make({ messageId, recipient }: ReturnPath, domain: string): string {
     const named = Buffer.alloc(idBytes + 1);
     named.write(messageId.replaceAll('-', ''), 'hex');
@@ -37,7 +40,7 @@ export class ReturnPaths {
     return `${prefix}-${encode(Buffer.concat([named, sign(this.#keys.current, named)]))}@${domain}`;
   }
 
-  /** What an address names, in any case; undefined where it was not made here. Takes whatever a stranger sends. */
+  /** Parses an address, ignoring case; undefined if it wasn't made here. Safe for untrusted input. */
   read(address: string): ReturnPath | undefined {
     const at = address.lastIndexOf('@');
     if (at === -1 || at > 100) return undefined;
@@ -71,7 +74,7 @@ function encode(bytes: Buffer): string {
   return bits === 0 ? text : text + alphabet[(value << (5 - bits)) & 31];
 }
 
-/** Undefined where the text is not the one spelling of its bytes. */
+/** Undefined if the text isn't the canonical encoding of its bytes. */
 function decode(text: string): Buffer | undefined {
   const bytes: number[] = [];
   let bits = 0;

@@ -1,26 +1,26 @@
 import { domainOf, type EmailAddress } from '../foundation/email-address.ts';
 
-/** The staging settings: where mail may really go. */
+/** Staging settings: where mail may actually go. */
 export interface StagingRules {
-  /** Everything goes to this one address instead. */
+  /** Send everything to this address instead. */
   readonly redirect: string | undefined;
-  /** Only these domains get mail; empty: all. */
+  /** Only these domains get mail; empty for all. */
   readonly allow: readonly string[];
 }
 
 export interface DeliveryRoute {
-  /** Envelope address to the recipients that it stands for. */
+  /** Envelope address to the recipients it stands for. */
   readonly envelope: ReadonlyMap<string, readonly number[]>;
-  /** Recipients that get nothing, by DELIVERY_ALLOW. */
+  /** Recipients excluded by DELIVERY_ALLOW. */
   readonly heldBack: readonly number[];
-  /** Recipients whose domain the account has paused. */
+  /** Recipients on domains that the account has paused. */
   readonly paused: readonly number[];
   readonly redirected: boolean;
 }
 
 /**
- * Decides which envelope addresses stand for the recipients. Recipients with one address share one RCPT. A redirect
- * takes everything, so that nothing is left for DELIVERY_ALLOW to hold back.
+ * Maps recipients to envelope addresses; recipients with the same address share one RCPT. A redirect applies to every
+ * recipient, so DELIVERY_ALLOW has no effect then.
  */
 export function routeRecipients(
   recipients: readonly EmailAddress[],

@@ -18,7 +18,10 @@ export interface SendMessageContext {
   readonly identity: SendingIdentity;
 }
 
-/** Makes the admitted transactions. @returns undefined where the lease is lost */
+/**
+ * Runs the admitted transactions.
+ * @returns undefined if the lease was lost
+ */
 export async function sendMessage(
   { message, lease, recipients, selection, admission, identity }: SendMessageContext,
   prepared: PreparedTransaction,
@@ -49,7 +52,7 @@ export async function sendMessage(
   return result;
 }
 
-/** True where a server was spoken with about the message. */
+/** True if a server was reached. */
 function hasReached({ end }: TransactionResult): boolean {
   return end.kind !== 'stopped' && !(end.kind === 'fault' && end.stage === 'connect');
 }

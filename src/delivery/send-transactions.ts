@@ -18,19 +18,22 @@ export interface TransactionContext {
   readonly route: DeliveryRoute;
   readonly recipients: readonly EmailAddress[];
   readonly notes: readonly AttemptNote[];
-  /** Told what each transaction came to. */
+  /** Called with the result of each transaction. */
   readonly onResult: (result: TransactionResult) => void;
 }
 
-/** The mail of a transaction. @param first the number of its first recipient */
+/**
+ * Builds the mail of a transaction.
+ * @param first number of its first recipient
+ */
 export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
 
 /**
- * Makes the transactions of an attempt one after the other. Where one is not for all that are pending, what came
- * of the earlier ones, and whom it is for, is written before it begins: so only the recipients of one transaction can ever
- * become uncertain together.
- * @param priorResults results of recipients that are in none of them
- * @returns undefined where the lease is lost
+ * Runs the transactions of an attempt one after another. Before a transaction that doesn't cover all pending
+ * recipients, the earlier results and its own recipients are saved, so that only one transaction's recipients can ever
+ * be uncertain.
+ * @param priorResults results of recipients that aren't in any of them
+ * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
   { message, lease, route, recipients, notes, onResult }: TransactionContext,
@@ -40,18 +43,18 @@ export async function sendTransactions(
 ): Promise<AttemptResult | undefined> {
   let results = priorResults;
   let allNotes = notes;
-  const cancelFrom = (place: number): void => {
-    for (const transaction of transactions.slice(place)) transaction.cancel();
+  const cancelFrom = (index: number): void => {
+    for (const transaction of transactions.slice(index)) transaction.cancel();
   };
-  for (const [place, transaction] of transactions.entries()) {
-    const next = numbersOf(transaction, route);
+  for (const [index, transaction] of transactions.entries()) {
+    const next = recipientNumbers(transaction, route);
     if (transactions.length > 1 || next.length < message.pending.length) {
       const left = await lease.advance(results, next).catch(() => 'unknown' as const);
-      if (left === undefined || left === 'unknown') cancelFrom(place);
+      if (left === undefined || left === 'unknown') cancelFrom(index);
       if (left === undefined) return undefined;
       if (left === 'unknown')
         return {
-          results: [...results, ...unrecordable(transactions.slice(place), route)],
+          results: [...results, ...notAttempted(transactions.slice(index), route)],
           notes: allNotes,
         };
       results = left;
@@ -59,7 +62,7 @@ export async function sendTransactions(
     const mail = makeMail(transaction.to, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
     onResult(result);
-    if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(place + 1);
+    if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(index + 1);
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
     const classified = resultsOf(route, transaction.to, result, recipients);
@@ -69,27 +72,27 @@ export async function sendTransactions(
   return { results, notes: allNotes };
 }
 
-/** The recipients that a transaction is for. */
-function numbersOf({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
+/** The numbers of a transaction's recipients. */
+function recipientNumbers({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
   return to.flatMap((address) => route.envelope.get(address) ?? []);
 }
 
-/** No transaction is begun whose predecessors’ outcomes could not be written. */
-function unrecordable(
+/** Results of transactions that weren't started because the earlier results couldn't be saved. */
+function notAttempted(
   transactions: readonly AdmittedTransaction[],
   route: DeliveryRoute,
 ): RecipientResult[] {
   return transactions
-    .flatMap((transaction) => numbersOf(transaction, route))
+    .flatMap((transaction) => recipientNumbers(transaction, route))
     .map((recipient) => ({
       recipient,
       outcome: 'deferred' as const,
-      reason: 'our own database did not answer in time: it was not tried',
+      reason: 'our own database did not answer in time; delivery was not attempted',
       retry: 'connection' as const,
     }));
 }
 
-/** What `complaint@` of the reserved test domain asks for, once it has its message. */
+/** Simulates complaints for `complaint@` of the reserved test domain after delivery. */
 function simulatedComplaints(
   results: readonly RecipientResult[],
   recipients: readonly EmailAddress[],
@@ -106,7 +109,7 @@ function simulatedComplaints(
     }));
 }
 
-/** The transcript stands with the first recipient of the transaction; the others are part of the same one. */
+/** Only the transaction's first recipient carries the transcript, since it is the same for all. */
 function resultsOf(
   route: DeliveryRoute,
   to: readonly string[],

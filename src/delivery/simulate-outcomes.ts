@@ -9,14 +9,14 @@ import type {
 } from './transport.ts';
 
 const replies: Readonly<Record<SimulatedOutcome, Reply>> = {
-  delivered: { code: 250, enhanced: '2.0.0', text: 'simulated: taken' },
-  complaint: { code: 250, enhanced: '2.0.0', text: 'simulated: taken, and a complaint follows' },
+  delivered: { code: 250, enhanced: '2.0.0', text: 'simulated: accepted' },
+  complaint: { code: 250, enhanced: '2.0.0', text: 'simulated: accepted, a complaint follows' },
   bounce: { code: 550, enhanced: '5.1.1', text: 'simulated: no such user here' },
   suppressed: { code: 550, enhanced: '5.1.1', text: 'simulated: no such user here' },
   defer: { code: 451, enhanced: '4.3.0', text: 'simulated: try again later' },
 };
 
-/** Puts the reserved test domain before a transport: mail to it ends here as its address asks, all else goes on. */
+/** Wraps a transport: mail to the reserved test domain is simulated, everything else is passed on. */
 export function simulateOutcomes(transport: Transport): Transport {
   return {
     drop: () => transport.drop(),

@@ -24,23 +24,23 @@ import {
 } from './transport.ts';
 
 export interface PoolOptions {
-  /** What we call ourselves in EHLO. */
+  /** Our name in EHLO. */
   readonly name?: string | undefined;
   readonly timeouts?: Partial<SmtpTimeouts>;
-  /** How long an unused connection stays open, in milliseconds. */
+  /** How long an idle connection stays open, in milliseconds. */
   readonly idle?: number;
-  /** After a failed connection, how long others are answered with its fault instead of trying too. */
+  /** How long other transactions fail with the same fault after a failed connection, in milliseconds. */
   readonly holdOffMs?: number;
 }
 
-/** Told about a connection that a transaction opened: whether it is encrypted, or why it could not be had. */
+/** Called for each connection a transaction opens: whether it is encrypted, or why it failed. */
 export type OnConnect = (outcome: { readonly encrypted: boolean } | SmtpSessionError) => void;
 
 interface WaitingTransaction {
   readonly onTurn: (session: SmtpSession | 'open' | SmtpSessionError) => void;
 }
 
-/** Connections to one server, kept open between messages and bounded in number. */
+/** A bounded pool of connections to one server that are reused between messages. */
 export class SmtpPool implements Transport {
   readonly #server: SmtpServerSettings;
   readonly #options: PoolOptions;
@@ -60,7 +60,7 @@ export class SmtpPool implements Transport {
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
   }
 
-  /** Messages over one connection from now on. */
+  /** Messages per connection from now on. */
   set messagesPerConnection(count: number) {
     this.#messagesPerConnection = count;
   }
@@ -88,9 +88,9 @@ export class SmtpPool implements Transport {
       const { used, idleMs } = session;
       const outcome = await session.send(mail, releaseDot);
       const refusal = used > 0 ? readRefusal(outcome, used, idleMs) : undefined;
-      await this.#giveBack(session, outcome.end, refusal);
-      // A server may end a connection that was idle just when it is used again: nothing was said about this message.
-      if (used > 0 && (endedBefore(outcome) || asksForNewSession(outcome, refusal))) continue;
+      await this.#release(session, outcome.end, refusal);
+      // The server may close an idle connection just as it is reused; that says nothing about this message.
+      if (used > 0 && (endedBeforeMail(outcome) || needsNewSession(outcome, refusal))) continue;
       return { ...outcome, server: this.#hostPort, sessionEnds: this.#drainEnds() };
     }
   }
@@ -104,23 +104,25 @@ export class SmtpPool implements Transport {
     return this.#sessions.size + this.#opening;
   }
 
-  /** Connections that are open and not used now. */
   get idleCount(): number {
     return this.#idle.size;
   }
 
-  /** Says goodbye on a connection that rests. @returns false where there is none */
+  /**
+   * Closes an idle connection with QUIT.
+   * @returns false if there is none
+   */
   closeIdle(): boolean {
     const [session] = this.#idle.keys();
     if (session === undefined) return false;
-    this.#forget(session);
+    this.#remove(session);
     session.quit();
     return true;
   }
 
   drop(): void {
     for (const session of this.#sessions) session.drop();
-    this.#refuse(new SmtpSessionError({ kind: 'stopped' }, []));
+    this.#failWaiting(new SmtpSessionError({ kind: 'stopped' }, []));
   }
 
   async close(): Promise<void> {
@@ -146,7 +148,7 @@ export class SmtpPool implements Transport {
     if (this.#ends.length < maxEnds) this.#ends.push(end);
   }
 
-  /** An open session, or a place to open one; undefined where the service stops first. */
+  /** An open session, or permission to open one; undefined if the service stops first. */
   async #acquire(
     group: string,
     stopping: AbortSignal,
@@ -157,7 +159,7 @@ export class SmtpPool implements Transport {
       clearTimeout(timer);
       this.#idle.delete(idle);
       if (idle.used < this.#messagesPerConnection) return idle;
-      this.#endFull(idle);
+      this.#closeFull(idle);
     }
     if (this.#sessions.size + this.#opening < this.#server.connections)
       return this.#open(onConnect);
@@ -172,17 +174,17 @@ export class SmtpPool implements Transport {
     stopping: AbortSignal,
   ): Promise<SmtpSession | 'open' | SmtpSessionError | undefined> {
     return new Promise((resolve) => {
-      const leave = (): void => {
+      const onAbort = (): void => {
         this.#waiting.delete(group, waiting);
         resolve(undefined);
       };
       const waiting: WaitingTransaction = {
         onTurn: (turn) => {
-          stopping.removeEventListener('abort', leave);
+          stopping.removeEventListener('abort', onAbort);
           resolve(turn);
         },
       };
-      stopping.addEventListener('abort', leave, { once: true });
+      stopping.addEventListener('abort', onAbort, { once: true });
       this.#waiting.add(group, waiting);
     });
   }
@@ -195,13 +197,13 @@ export class SmtpPool implements Transport {
       this.#fault = undefined;
       onConnect?.(session);
       this.#sessions.add(session);
-      session.onEnd(() => this.#forget(session));
+      session.onEnd(() => this.#remove(session));
       return session;
     } catch (error) {
       if (error instanceof SmtpSessionError) {
         onConnect?.(error);
         this.#fault = { error, until: performance.now() + (this.#options.holdOffMs ?? 1_000) };
-        if (this.#sessions.size === 0 && this.#opening === 1) this.#refuse(error);
+        if (this.#sessions.size === 0 && this.#opening === 1) this.#failWaiting(error);
       }
       throw error;
     } finally {
@@ -209,7 +211,7 @@ export class SmtpPool implements Transport {
     }
   }
 
-  async #giveBack(
+  async #release(
     session: SmtpSession,
     end: TransactionEnd,
     refusal: SmtpSessionRefusal | undefined,
@@ -219,74 +221,74 @@ export class SmtpPool implements Transport {
     if (refusal?.named === true) {
       this.#messagesPerConnection = Math.min(this.#messagesPerConnection, refusal.after);
       session.quit();
-      this.#forget(session);
+      this.#remove(session);
       return;
     }
     const clean = session.usable && (accepted || end.kind === 'unfit' || (await session.reset()));
     if (!clean) {
       if (accepted) this.#recordClosed(session);
       session.drop();
-      this.#forget(session);
+      this.#remove(session);
       return;
     }
     if (session.used >= this.#messagesPerConnection) {
-      this.#endFull(session);
+      this.#closeFull(session);
       return;
     }
     session.onEnd(() => {
       if (this.#idle.has(session)) this.#recordClosed(session);
-      this.#forget(session);
+      this.#remove(session);
     });
     const waiting = this.#waiting.next();
     if (waiting !== undefined) waiting.onTurn(session);
-    else this.#park(session);
+    else this.#addIdle(session);
   }
 
-  /** Says goodbye on a connection that has carried as much as it may. */
-  #endFull(session: SmtpSession): void {
+  /** Closes a connection that has reached its message limit. */
+  #closeFull(session: SmtpSession): void {
     this.#recordEnd({ kind: 'full', after: session.used });
-    this.#forget(session);
+    this.#remove(session);
     session.quit();
   }
 
-  /** The server has ended the session between two messages. */
+  /** The server closed the session between two messages. */
   #recordClosed(session: SmtpSession): void {
-    const { used: after, idleMs, closingReply: farewell } = session;
-    const reply = farewell === undefined ? undefined : parseReply(farewell);
+    const { used: after, idleMs, closingReply } = session;
+    const reply = closingReply === undefined ? undefined : parseReply(closingReply);
     const named = reply !== undefined && isSmtpSessionLimit(reply);
     if (!named && idleMs > promptCloseMs) return;
     const text = reply === undefined ? closedText : formatReply(reply);
     this.#recordEnd({ kind: 'refused', after, text, named });
   }
 
-  #park(session: SmtpSession): void {
+  #addIdle(session: SmtpSession): void {
     const timer = setTimeout(() => {
-      this.#forget(session);
+      this.#remove(session);
       session.quit();
     }, this.#options.idle ?? 10_000);
     this.#idle.set(session, timer);
   }
 
-  /** A place is free: whoever waits longest may open a connection. */
-  #forget(session: SmtpSession): void {
+  /** Frees a slot, so the longest waiter may open a connection. */
+  #remove(session: SmtpSession): void {
     clearTimeout(this.#idle.get(session));
     this.#idle.delete(session);
     if (!this.#sessions.delete(session)) return;
     this.#waiting.next()?.onTurn('open');
   }
 
-  #refuse(error: SmtpSessionError): void {
+  #failWaiting(error: SmtpSessionError): void {
     for (let left = this.#waiting.size; left > 0; left -= 1) this.#waiting.next()?.onTurn(error);
   }
 }
 
-/** Ends of sessions that are remembered until somebody asks. */
+/** Max session ends kept until they are reported. */
 const maxEnds = 100;
-/** A session that ends later than this, in milliseconds, may have rested for too long. */
+/** A session that ends later than this, in milliseconds, may have been idle too long. */
 const promptCloseMs = 1_000;
 const closedText = 'the server closed the connection';
 
-/** Whether a transaction's end is about the session, which carried `used` messages before and then rested. */
+/** The refusal if the transaction failed because of its reused session, which had carried `used` messages. */
 function readRefusal(
   { end }: SmtpSessionOutcome,
   used: number,
@@ -294,13 +296,13 @@ function readRefusal(
 ): SmtpSessionRefusal | undefined {
   if (end.kind === 'reply' && isSmtpSessionLimit(end.reply))
     return { kind: 'refused', after: used, text: formatReply(end.reply), named: true };
-  if (!endedBefore({ end }) || idleMs > promptCloseMs) return undefined;
+  if (!endedBeforeMail({ end }) || idleMs > promptCloseMs) return undefined;
   const text = end.kind === 'reply' ? formatReply(end.reply) : closedText;
   return { kind: 'refused', after: used, text, named: false };
 }
 
-/** Before DATA nothing was heard of the message but its addresses; another session may take it. */
-function asksForNewSession(
+/** Before DATA the server has seen only addresses, so the message can be sent in another session. */
+function needsNewSession(
   { end }: SmtpSessionOutcome,
   refusal: SmtpSessionRefusal | undefined,
 ): boolean {
@@ -308,7 +310,8 @@ function asksForNewSession(
   return end.stage === 'mail' || end.stage === 'rcpt';
 }
 
-function endedBefore({ end }: Pick<SmtpSessionOutcome, 'end'>): boolean {
+/** Whether the session had already ended when MAIL was sent. */
+function endedBeforeMail({ end }: Pick<SmtpSessionOutcome, 'end'>): boolean {
   if (end.kind === 'fault')
     return end.stage === 'mail' && (end.fault === 'closed' || end.fault === 'connection');
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421;

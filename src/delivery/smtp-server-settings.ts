@@ -1,12 +1,16 @@
 import { OperatorError } from '../foundation/errors.ts';
 
-/**
- * `required`: encrypted and verified, or nothing is sent. `optional`: in clear where no encryption is offered, verified
- * where it is. `unverified`: encrypted where offered, to whoever answers. `off`: in clear.
- */
-export type TlsUse = 'required' | 'optional' | 'off' | 'unverified';
+export type TlsUse =
+  /** Encrypted and verified, or nothing is sent. */
+  | 'required'
+  /** Plaintext if encryption isn't offered, verified if it is. */
+  | 'optional'
+  /** Plaintext. */
+  | 'off'
+  /** Encrypted if offered, without verification. */
+  | 'unverified';
 
-/** A server that takes our mail, and how to speak with it. */
+/** A server that accepts our mail, and how to connect to it. */
 export interface SmtpServerSettings {
   readonly host: string;
   readonly port: number;
@@ -15,17 +19,17 @@ export interface SmtpServerSettings {
   readonly tls: TlsUse;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** SASL mechanism; undefined: the first that both sides know. */
+  /** SASL mechanism; undefined: the first that both sides support. */
   readonly mechanism: string | undefined;
-  /** Connections at the same time. */
+  /** Max concurrent connections. */
   readonly connections: number;
-  /** Messages over one connection. */
+  /** Max messages per connection. */
   readonly messagesPerConnection: number;
-  /** Name that the certificate must show; undefined: the host. */
+  /** Name expected in the certificate; undefined: the host. */
   readonly serverName?: string;
-  /** Address of this machine to connect from; undefined: the system's choice. */
+  /** Local address to connect from; undefined: the system chooses. */
   readonly localAddress?: string;
-  /** Authorities to trust instead of the usual ones, in PEM. */
+  /** CA certificates in PEM to trust instead of the default ones. */
   readonly ca?: string;
 }
 
@@ -33,10 +37,9 @@ const tlsUses: readonly TlsUse[] = ['required', 'optional', 'off', 'unverified']
 const mechanisms = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
 
 /**
- * Reads one relay's address: `smtp://user:password@host:587?tls=required&connections=10`.
- * TLS is required where a password would otherwise travel in clear, and used where it is offered else; `tls` says
- * otherwise.
- * @throws OperatorError saying what to change; it never repeats the password
+ * Parses one relay URL: `smtp://user:password@host:587?tls=required&connections=10`. By default, TLS is required if
+ * there is a password and optional otherwise.
+ * @throws OperatorError that says what to change, without the password
  */
 function readSmtpServer(text: string): SmtpServerSettings {
   const url = URL.parse(text);
@@ -51,7 +54,7 @@ function readSmtpServer(text: string): SmtpServerSettings {
   const unknownName = [...url.searchParams.keys()].find((name) => !allowed.has(name));
   if (unknownName !== undefined)
     throw new OperatorError(
-      `SMTP_URL knows tls, auth, connections and messages, not "${unknownName}".`,
+      `SMTP_URL has no option "${unknownName}". Use tls, auth, connections or messages.`,
     );
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -67,14 +70,14 @@ function readSmtpServer(text: string): SmtpServerSettings {
 }
 
 /**
- * Reads SMTP_URL: one relay, or several with spaces between them, the most wanted first.
- * @throws OperatorError saying what to change
+ * Parses SMTP_URL: one or more relays separated by spaces, preferred one first.
+ * @throws OperatorError that says what to change
  */
 export function readSmtpServers(text: string): SmtpServerSettings[] {
   return text.split(/\s+/).filter(Boolean).map(readSmtpServer);
 }
 
-/** The inbox inside this service: on the loopback, without TLS. */
+/** The built-in inbox, on loopback without TLS. */
 export function inboxServer(port: number): SmtpServerSettings {
   return {
     host: '127.0.0.1',
@@ -120,7 +123,7 @@ function decode(text: string): string {
     return decodeURIComponent(text);
   } catch {
     throw new OperatorError(
-      'User or password in SMTP_URL has a % that begins no code; write it as %25.',
+      'The user or password in SMTP_URL contains a literal %. Write it as %25.',
     );
   }
 }

@@ -5,9 +5,9 @@ import type { SmtpServerSettings } from './smtp-server-settings.ts';
 import { Transcript } from './transcript.ts';
 import type { FaultKind, OutgoingMail, Stage, TransactionEnd } from './transport.ts';
 
-/** How long each step may take, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface SmtpTimeouts {
-  /** Name look-up, connection, greeting and TLS together. */
+  /** DNS lookup, connect, greeting and TLS together. */
   readonly connect: number;
   readonly greeting: number;
   /** One command and its reply. */
@@ -27,7 +27,7 @@ export const defaultTimeouts: SmtpTimeouts = {
   final: 600_000,
 };
 
-/** What Nodemailer says about an error. */
+/** Error details from Nodemailer. */
 interface ConnectionError extends Error {
   readonly code?: string | undefined;
   readonly command?: string | undefined;
@@ -36,7 +36,7 @@ interface ConnectionError extends Error {
   readonly recipient?: string | undefined;
 }
 
-/** A session could not be begun. */
+/** Opening a session failed. */
 export class SmtpSessionError extends Error {
   override name = 'SmtpSessionError';
   readonly end: TransactionEnd;
@@ -55,7 +55,7 @@ export interface SmtpSessionOutcome {
   readonly transcript: readonly string[];
 }
 
-/** One connection to a server, greeted and authenticated, for one transaction after the other. */
+/** An authenticated connection to a server that runs one transaction at a time. */
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #timeouts: SmtpTimeouts;
@@ -80,9 +80,9 @@ export class SmtpSession {
   }
 
   /**
-   * Connects, greets, encrypts and authenticates as the settings say.
-   * @param name what we call ourselves in EHLO; undefined: the machine's name
-   * @throws NoSession with the reply or fault that came instead
+   * Connects, greets, encrypts and authenticates according to the settings.
+   * @param name our name in EHLO; undefined: the machine's name
+   * @throws SmtpSessionError with the reply or fault
    */
   static async open(
     server: SmtpServerSettings,
@@ -111,42 +111,41 @@ export class SmtpSession {
       logger: transcript,
       transactionLog: true,
     });
-    const smtpUtf8 = await begin(connection, server, transcript, timeouts);
+    const smtpUtf8 = await connect(connection, server, transcript, timeouts);
     return new SmtpSession(connection, timeouts, transcript, smtpUtf8);
   }
 
-  /** Transactions made so far. */
+  /** Transactions so far. */
   get used(): number {
     return this.#used;
   }
 
-  /** Milliseconds since its last transaction ended. */
+  /** Milliseconds since the last transaction ended. */
   get idleMs(): number {
     return performance.now() - this.#endedAt;
   }
 
-  /** What the server said when it ended the session by itself (RFC 5321 section 3.8: 421), where it did. */
+  /** The server's reply if it closed the session itself (421, RFC 5321 section 3.8). */
   get closingReply(): string | undefined {
     const last = String(this.#connection.lastServerResponse);
     return last.startsWith('421') ? last : undefined;
   }
 
-  /** True where what is said is encrypted. */
   get encrypted(): boolean {
     return this.#connection.secure;
   }
 
-  /** True where another transaction can be made. */
+  /** True if another transaction can be made. */
   get usable(): boolean {
     return !this.#connection.destroyed;
   }
 
-  /** Told once the connection is over. */
+  /** Calls the listener once the connection has ended. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
   }
 
-  /** Makes one transaction; see `SendMail`. */
+  /** Runs one transaction; see `SendMail`. */
   async send(mail: OutgoingMail, releaseDot: () => Promise<boolean>): Promise<SmtpSessionOutcome> {
     if (this.#used > 0) this.#transcript.record('connection reused');
     this.#used += 1;
@@ -157,14 +156,17 @@ export class SmtpSession {
           ({
             kind: 'unfit',
             cause: 'unsupported',
-            text: 'the server does not take addresses with letters beyond ASCII (SMTPUTF8)',
+            text: "the server doesn't support internationalized addresses (SMTPUTF8)",
           } as const)
         : await this.#transact(mail, releaseDot, refused);
     this.#endedAt = performance.now();
     return { end, refused, transcript: this.#transcript.drain() };
   }
 
-  /** Ends a transaction that was refused, so that the next one starts clean. @returns false where the connection is no good */
+  /**
+   * Resets a rejected transaction so that the next one starts clean.
+   * @returns false if the connection is unusable
+   */
   reset(): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.drop(), this.#timeouts.command);
@@ -177,7 +179,7 @@ export class SmtpSession {
     });
   }
 
-  /** Ends the connection politely. */
+  /** Closes the connection with QUIT. */
   quit(): void {
     if (!this.usable) return;
     const timer = setTimeout(() => this.#connection.close(), 2_000);
@@ -185,7 +187,7 @@ export class SmtpSession {
     this.#connection.quit();
   }
 
-  /** Ends the connection at once. A transaction under way ends as stopped or uncertain. */
+  /** Drops the connection immediately. A running transaction ends as stopped or uncertain. */
   drop(): void {
     this.#connection.close();
     this.#settle?.({ kind: 'stopped' });
@@ -204,7 +206,7 @@ export class SmtpSession {
         settled = true;
         clearTimeout(timer);
         this.#settle = undefined;
-        // The dot has left: whatever went wrong since, nobody knows what the server did.
+        // The dot was sent, so after any later error it is unknown what the server did.
         const unknown = stage === 'final' && (end.kind === 'fault' || end.kind === 'stopped');
         resolve(unknown ? { kind: 'uncertain', text: textOf(end) } : end);
       };
@@ -252,12 +254,12 @@ export class SmtpSession {
       return;
     }
     settle(endOf(error, stage));
-    // After an error beside the dialogue, or in the middle of the text, the two sides no longer agree where they are.
+    // After an error outside the dialogue or in the middle of the text, the two sides are out of sync.
     if (error.response === undefined || stage === 'data') this.#connection.close();
   }
 }
 
-function begin(
+function connect(
   connection: SMTPConnection,
   server: SmtpServerSettings,
   transcript: Transcript,
@@ -269,7 +271,7 @@ function begin(
       connection.close();
       reject(new SmtpSessionError(endOf(error, 'connect'), transcript.drain()));
     };
-    const began = (smtpUtf8: boolean): void => {
+    const connected = (smtpUtf8: boolean): void => {
       clearTimeout(timer);
       resolve(smtpUtf8);
     };
@@ -281,13 +283,13 @@ function begin(
       if (error) return fail(error);
       const smtpUtf8 = /[ -]SMTPUTF8\b/im.test(String(connection.lastServerResponse));
       const { user, password: pass, mechanism } = server;
-      if (user === undefined) return began(smtpUtf8);
+      if (user === undefined) return connected(smtpUtf8);
       transcript.secret = true;
       const method = mechanism === undefined ? {} : { method: mechanism };
       connection.login({ user, pass: pass ?? '', ...method }, (refusal) => {
         transcript.secret = false;
         if (refusal) fail(refusal);
-        else began(smtpUtf8);
+        else connected(smtpUtf8);
       });
     });
   });
@@ -300,10 +302,10 @@ const stageOfCommand: Readonly<Record<string, Stage>> = {
 };
 
 function endOf(error: ConnectionError, stage: Stage): TransactionEnd {
-  // A refused STARTTLS is a reply too, but it says nothing about mail.
+  // A rejected STARTTLS is a reply too, but says nothing about the message.
   if (error.code === 'ETLS') {
-    const said = error.response === undefined ? '' : `: ${error.response}`;
-    return { kind: 'fault', stage, fault: 'tls', text: plain(error.message + said) };
+    const reply = error.response === undefined ? '' : `: ${error.response}`;
+    return { kind: 'fault', stage, fault: 'tls', text: plain(error.message + reply) };
   }
   if (error.response !== undefined) {
     const at = stage === 'mail' ? (stageOfCommand[error.command ?? ''] ?? stage) : stage;

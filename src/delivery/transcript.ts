@@ -7,27 +7,27 @@ interface Entry {
 }
 
 /**
- * Listens to one SMTP connection and keeps what was said, bounded, without credentials and without the message's text.
- * It has the shape of the logger that the connection takes.
+ * Records an SMTP dialogue, bounded and without credentials or message text. Implements the logger interface that the
+ * connection expects.
  */
 export class Transcript {
   #head: string[] = [];
   #tail: string[] = [];
   #cut = 0;
-  /** While true, what the client says is a credential. */
+  /** While true, the client is sending a credential. */
   secret = false;
 
-  /** A line of ours about the connection. */
+  /** Adds our own note about the connection. */
   record(text: string): void {
     this.#add(`* ${text}`);
   }
 
-  /** What was kept since the last call; forgets it. */
+  /** Returns and clears what was recorded since the last call. */
   drain(): string[] {
     const lines =
       this.#cut === 0
         ? [...this.#head, ...this.#tail]
-        : [...this.#head, `* ${this.#cut} lines left out`, ...this.#tail];
+        : [...this.#head, `* ${this.#cut} lines omitted`, ...this.#tail];
     this.#head = [];
     this.#tail = [];
     this.#cut = 0;

@@ -1,43 +1,43 @@
 import type { Reply } from './reply.ts';
 import type { SmtpSessionEnd } from './smtp-session-limit.ts';
 
-/** One SMTP transaction to make. */
+/** The mail of one SMTP transaction. */
 export interface OutgoingMail {
   readonly from: string;
-  /** Without repetitions. */
+  /** Without duplicates. */
   readonly to: readonly string[];
-  /** With CRLF line ends, not dot-stuffed. */
+  /** With CRLF line endings, not dot-stuffed. */
   readonly raw: Buffer;
   readonly needsSmtpUtf8: boolean;
-  /** Where connections are scarce, groups take turns. */
+  /** Groups take turns when connections are scarce. */
   readonly group?: string;
 }
 
-/** How far a dialogue had come. */
+/** The step that a dialogue had reached. */
 export type Stage = 'connect' | 'mail' | 'rcpt' | 'data' | 'final';
 
 /** How a transaction ended. */
 export type TransactionEnd =
-  /** The server's last word; at `final`, it took the message or not. */
+  /** The server's last reply; at `final`, whether it accepted the message. */
   | { readonly kind: 'reply'; readonly stage: Stage; readonly reply: Reply }
-  /** No answer that counts, and the final dot has not left. */
+  /** No conclusive answer, and the final dot wasn't sent. */
   | {
       readonly kind: 'fault';
       readonly stage: Stage;
       readonly fault: FaultKind;
       readonly text: string;
     }
-  /** The final dot left and no reply came. */
+  /** The final dot was sent, but no reply came. */
   | { readonly kind: 'uncertain'; readonly text: string }
-  /** The message cannot go there at all: too large, SMTPUTF8 is missing, or the domain takes no mail. */
+  /** The message can't be sent there: too large, no SMTPUTF8, or the domain accepts no mail. */
   | {
       readonly kind: 'unfit';
       readonly cause: 'size' | 'unsupported' | 'no-domain';
       readonly text: string;
     }
-  /** The lease was lost; the connection was dropped without the dot. */
+  /** The lease was lost; the connection was dropped before the dot. */
   | { readonly kind: 'lost' }
-  /** The service stops; nothing was sent. */
+  /** The service is stopping; nothing was sent. */
   | { readonly kind: 'stopped' };
 
 export type FaultKind =
@@ -47,37 +47,37 @@ export type FaultKind =
   | 'timeout'
   | 'closed'
   | 'protocol'
-  /** Ours: no source address may be used now. */
+  /** Ours: no source address is available now. */
   | 'source'
-  /** Ours: whether the dot may leave could not be recorded. */
+  /** Ours: permission to send the dot could not be recorded. */
   | 'database';
 
 export interface TransactionResult {
-  /** Recipients that were refused while others went on. */
+  /** Recipients that were rejected while others were accepted. */
   readonly refused: ReadonlyMap<string, Reply>;
   readonly end: TransactionEnd;
-  /** `host:port` of the server. */
+  /** The server as `host:port`. */
   readonly server: string;
   /** The dialogue without credentials and content, bounded. */
   readonly transcript: readonly string[];
-  /** How sessions with the server ended since the last result that told. */
+  /** How sessions with the server ended since they were last reported. */
   readonly sessionEnds?: readonly SmtpSessionEnd[];
 }
 
-/** What a transport that paces itself wants to know before it lets a message go. */
+/** What a rate-limited transport needs to know before it admits a message. */
 export interface MailOutline {
   readonly to: readonly string[];
   /** Envelope and header domain of the sender. */
   readonly fromDomain: string;
   /** Transactional messages go before others. */
   readonly urgent: boolean;
-  /** Names the source addresses to send from, where there are several sets. */
+  /** The source address pool, if there are several. */
   readonly pool?: string | undefined;
 }
 
 /**
- * Makes one transaction. Never throws for what the outside does.
- * @param releaseDot asked once the message's text is on its way; only where it answers true does the final dot leave
+ * Runs one transaction. Never throws for remote or network errors.
+ * @param releaseDot called while the message's text is being sent; the final dot is sent only if it returns true
  */
 export type SendMail = (
   mail: OutgoingMail,
@@ -85,9 +85,8 @@ export type SendMail = (
   stopping: AbortSignal,
 ) => Promise<TransactionResult>;
 
-/** Leave to make one transaction. Either `send` or `cancel` is called, once. */
+/** Permission for one transaction. Call either `send` or `cancel`, once. */
 export interface AdmittedTransaction {
-  /** Recipients of the transaction. */
   readonly to: readonly string[];
   readonly send: SendMail;
   cancel(): void;
@@ -97,19 +96,19 @@ export interface AdmittedTransaction {
 export interface Postponement {
   readonly to: readonly string[];
   readonly delayMs: number;
-  /** For people: who asked for it, what holds now, when next. */
+  /** For display: the cause, the current limit and the next attempt. */
   readonly reason: string;
-  /** Present where so many wait already that others of the same domain need not be looked at one by one. */
+  /** Set if there are too many waiting messages for the domain to check individually. */
   readonly backlog?: BacklogSchedule | undefined;
 }
 
-/** When the rest of a queue may be looked at; see `Crowd` of the queue. */
+/** When the rest of a queue may be rechecked; see `Backlog` of the queue. */
 export interface BacklogSchedule {
   readonly after: number;
   readonly spacing: number;
   readonly until: number;
   readonly reason: string;
-  /** Told how many of these times were given out. */
+  /** Reports how many of these times were assigned. */
   consume(count: number): void;
 }
 
@@ -118,17 +117,17 @@ export interface SendingAdmission {
   readonly postponed: readonly Postponement[];
 }
 
-/** Leave for everything at once, in one transaction: for transports that have no rate limits. */
+/** Admits everything at once in one transaction, for transports without rate limits. */
 export function admitAll({ to }: MailOutline, send: SendMail): SendingAdmission {
   return { transactions: [{ to, send, cancel: () => undefined }], postponed: [] };
 }
 
 /** Hands mail to the next host. */
 export interface Transport {
-  /** Says what may leave now, one permit for each transaction. */
+  /** Returns what may be sent now, one permission per transaction. */
   admit(outline: MailOutline): Promise<SendingAdmission>;
-  /** Drops every connection, whatever it is doing. */
+  /** Drops every connection immediately. */
   drop(): void;
-  /** Says goodbye on idle connections. */
+  /** Closes idle connections with QUIT. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-/** What a spreadsheet would run as a formula. */
+/** Text that a spreadsheet would run as a formula. */
 const formula = /^[=+\-@\t\r]/;
 const special = /[",\r\n]/;
 
 /**
- * One line of CSV (RFC 4180 section 2) with its CRLF. Texts that a spreadsheet would run as a formula get an apostrophe in
- * front; numbers stay as they are.
+ * Formats one CSV line (RFC 4180 section 2), including CRLF. Text that a spreadsheet would run as a formula gets a
+ * leading apostrophe; numbers are unchanged.
  */
 export function csvLine(values: readonly (string | number | null)[]): string {
   return `${values.map(cell).join(',')}\r\n`;

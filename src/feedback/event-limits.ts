@@ -1,13 +1,13 @@
 /**
- * How many events of each kind a message stores. Anyone who has the message can repeat them at will: its image and links
- * open without a sign-in, and its return path takes mail from everywhere. Unique counts need the first event only.
+ * Max events of each kind stored per message. Anyone who has the message can repeat them, and unique counts only need
+ * the first event.
  */
 
-/** Opens of a message by one class of readers, and clicks on one link by one class. */
+/** Opens of a message, or clicks on one link, per reader class. */
 export const maxEngagements = 50;
 
-/** Clicks on all links of a message together by one class of readers. */
+/** Clicks on all links of a message, per reader class. */
 export const maxClicksPerMessage = 500;
 
-/** Bounces, delays, complaints or unsubscribes of one recipient of a message. */
+/** Bounces, delays, complaints or unsubscribes per recipient of a message. */
 export const maxFeedbackEvents = 50;

@@ -7,10 +7,10 @@ import { domainOf } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Http } from '../http/create-http.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
-import type { BounceServer } from './bounce/start-bounce-server.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -32,43 +32,42 @@ export interface FeedbackDependencies {
   readonly log: Log;
   readonly key: MasterKey;
   readonly findVersion: FindVersion;
-  /** The address that others see, without a trailing slash. */
+  /** The public URL, without a trailing slash. */
   readonly publicUrl: () => string;
-  /** Readers' addresses are kept whole. */
+  /** Store full reader addresses. */
   readonly keepAddresses: boolean;
   readonly smtpUrl: string | undefined;
   readonly hostname: string | undefined;
-  /** Where mail to return paths comes in; undefined: nowhere. */
+  /** Server that receives mail to return paths; undefined for none. */
   readonly bounceServer: BounceServerSettings | undefined;
   readonly intake: IntakeSecrets;
-  /** The host for tracked links that a sending domain has set up, or undefined. */
+  /** The tracking host configured for a sending domain, or undefined. */
   readonly findTrackingHost: (
     accountId: AccountId,
     fromDomain: string,
   ) => Promise<string | undefined>;
 }
 
-/** The SMTP server for reports; key and certificate are PEM. */
+/** The SMTP server for bounces and complaints; key and certificate are PEM. */
 interface BounceServerSettings {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
 }
 
-/** What comes back after delivery, as the rest of the service sees it. */
+/** Feedback after delivery, as seen by the rest of the service. */
 export interface Feedback {
-  /** Adds tracking and unsubscribing to a message that is about to be sent. */
+  /** Adds tracking and unsubscribe links to a message before it is sent. */
   readonly decorate: DecorateMail;
   registerRoutes(http: Http): void;
-  /** Opens the SMTP server for reports, where there is to be one. */
+  /** Starts the bounce server, if configured, and data cleanup. */
   start(): Promise<void>;
-  /** The port that reports come in at; undefined before `start` and where there is none. */
+  /** The bounce server's port; undefined before `start` or if not configured. */
   bouncePort(): number | undefined;
-  /** Writes what waits. To be called when HTTP is closed. */
+  /** Writes pending events. Call it after HTTP is closed. */
   stop(): Promise<void>;
 }
 
-/** Connects the parts of feedback with each other. */
 export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   const { database, clock, log, key } = dependencies;
   const tokens = new TrackingTokens(key);
@@ -84,7 +83,10 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   ): Promise<void> => {
     const past = await writeFeedbackEvents(kysely, events);
     if (past > 0 && warnings.consume('reports', clock.now()))
-      log.warn({ past, messageId: events[0]?.messageId }, 'messages have too many reports');
+      log.warn(
+        { past, messageId: events[0]?.messageId },
+        'dropped feedback events over the limit per message',
+      );
   };
   const write = (events: readonly FeedbackEvent[]): Promise<void> =>
     writeWith(database.kysely, events);
@@ -93,7 +95,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       if (await consumeToken(transaction, token)) await writeWith(transaction, events);
     });
   const returnPaths = new ReturnPaths(key);
-  // Also that there is none, which the directory of domains would ask for with every message.
+  // Also caches that there is none; otherwise every message would query the sending domains.
   const hosts = new LRUCache<string, { readonly host: string | undefined }>({
     max: 10_000,
     ttl: 5_000,
@@ -108,7 +110,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     if (cached === undefined) hosts.set(key, { host });
     return host === undefined ? dependencies.publicUrl() : `https://${host}`;
   };
-  let server: BounceServer | undefined;
+  let server: SmtpListener | undefined;
   const upkeep = new PrivacyUpkeep({ database, log });
   return {
     async start() {
@@ -126,15 +128,15 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     },
     bouncePort: () => server?.port,
     async decorate(message, content, template) {
-      // Nothing of it needs an address: the most usual message pays for no look-up.
-      const bare = !message.trackOpens && !message.trackClicks && message.transactional;
-      const base = bare ? '' : await baseOf(message.accountId, domainOf(content.from.address));
-      const unsubscribing = unsubscribeDecoration(unsubscribeTokens, base, message, content);
+      // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
+      const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
+      const base = untracked ? '' : await baseOf(message.accountId, domainOf(content.from.address));
+      const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
       const forRelay = relayHeaders(dependencies.smtpUrl, message.messageId);
       return {
         ...trackMessage(tokens, base, message, content, template),
-        ...unsubscribing,
-        headerLines: [...(unsubscribing.headerLines ?? []), ...forRelay],
+        ...unsubscribe,
+        headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
       };
     },
     registerRoutes(http) {

@@ -1,8 +1,11 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
+import {
+  listenForSmtp,
+  type SmtpListener,
+  SmtpReplyError,
+} from '../foundation/network/smtp-listener.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { parseMail } from './parse-mail.ts';
@@ -26,11 +29,8 @@ export interface InboxServerOptions {
 }
 
 /** The running SMTP server of the inbox. */
-export interface InboxServer {
+export interface InboxServer extends SmtpListener {
   readonly host: string;
-  readonly port: number;
-  /** Stops accepting connections, gives active sessions a moment to finish, then ends them. */
-  stop(): Promise<void>;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     onRcptTo(_address, session, callback) {
       const full = session.envelope.rcptTo.length >= maxRecipients;
       // RFC 5321 section 4.5.3.1.10: 452 for too many recipients.
-      callback(full ? replyError(452, 'Too many recipients') : null);
+      callback(full ? new SmtpReplyError(452, 'Too many recipients') : null);
     },
     onData(stream, session, callback) {
       receive(stream)
@@ -67,34 +67,13 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     },
   });
   server.on('error', (error) => log.debug({ err: error }, 'inbox connection failed'));
-  server.listen(port, host);
-  await once(server.server, 'listening');
-  const address = server.server.address() as AddressInfo;
-  return {
-    host,
-    port: address.port,
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
-  };
-}
-
-/** A reply other than 250. */
-class ReplyError extends Error {
-  readonly responseCode: number;
-
-  constructor(responseCode: number, message: string) {
-    super(message);
-    this.responseCode = responseCode;
-  }
-}
-
-function replyError(code: number, message: string): ReplyError {
-  return new ReplyError(code, message);
+  return { host, ...(await listenForSmtp(server, port, host)) };
 }
 
 function toReply(error: unknown, log: Log): Error {
-  if (error instanceof ReplyError) return error;
+  if (error instanceof SmtpReplyError) return error;
   if (!isUnavailable(error)) log.error({ err: error }, 'could not store a message in the inbox');
-  return replyError(451, "The inbox can't store mail right now; try again shortly");
+  return new SmtpReplyError(451, "The inbox can't store mail right now; try again shortly");
 }
 
 /** Reads the message; over the size limit, the rest is read but discarded. */
@@ -104,7 +83,7 @@ async function receive(stream: SMTPServerDataStream): Promise<Buffer> {
     if (stream.sizeExceeded) chunks.length = 0;
     else chunks.push(chunk as Buffer);
   }
-  if (stream.sizeExceeded) throw replyError(552, 'Message too large');
+  if (stream.sizeExceeded) throw new SmtpReplyError(552, 'Message too large');
   return Buffer.concat(chunks);
 }
 

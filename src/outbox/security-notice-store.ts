@@ -8,8 +8,8 @@ import { systemMailTopic } from './system-mail-store.ts';
 type Kysely = Database['kysely'];
 
 /*
- * Security notices (ASVS 2.2.3, 2.5.5). Each is a row in the transaction of the change it reports, so that a change
- * and its notice are always committed together.
+ * Security notices (ASVS 2.2.3, 2.5.5). Each is written in the transaction of the change it reports, so that both are
+ * always committed together.
  */
 
 /** Notifies a person of a change to their own sign-in or operator role. */
@@ -40,7 +40,7 @@ export async function notifyMember(
   await announceChange(transaction, systemMailTopic, '');
 }
 
-/** Notifies those who owned an account before this transaction of a change of owners. */
+/** Notifies an account's existing owners of a change of owners. */
 export async function notifyOwners(
   transaction: Kysely,
   accountId: AccountId,
@@ -75,7 +75,7 @@ export async function notifyOperators(transaction: Kysely, about: PersonId): Pro
 export interface ApiKeyNotice {
   readonly accountId: AccountId;
   readonly keyName: string;
-  /** Undefined: created on the command line, or with another key. */
+  /** Undefined: created on the command line or with another key. */
   readonly madeBy?: PersonId | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface ClaimedSystemMail {
 
 /**
  * Claims mail that is due; mail that isn't settled becomes due again after an increasing delay. Notices come last,
- * because people wait for links, and creating keys in a loop must not keep others from resetting their passwords.
+ * because people wait for links, and a flood of notices must not delay password resets.
  */
 export async function claimSystemMail(kysely: Kysely, limit: number): Promise<ClaimedSystemMail[]> {
   const { rows } = await sql<ClaimedSystemMail>`
@@ -67,7 +67,7 @@ export async function settleSystemMail(kysely: Kysely, id: string): Promise<void
   await sql`delete from system_mail where id = ${id}`.execute(kysely);
 }
 
-/** Deletes all queued system mail: there is no address to send it from. */
+/** Deletes all queued system mail, when there is no address to send it from. */
 export async function dropSystemMail(kysely: Kysely): Promise<void> {
   await sql`delete from system_mail`.execute(kysely);
 }

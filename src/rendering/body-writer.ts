@@ -3,7 +3,7 @@ import type { BodyPiece, StaticText } from './load-template.ts';
 
 /** A body exceeds the maximum size; `renderMessage` turns this into a `RenderingTooLarge` that names the field. */
 export class BodyTooLarge extends Error {
-  override name = 'BodyFull';
+  override name = 'BodyTooLarge';
 }
 
 /** UTF-8 takes at most three bytes for one UTF-16 unit. */

@@ -8,8 +8,9 @@ const END = '?=';
 const Q_LITERAL = /^[A-Za-z0-9!*+/-]$/;
 
 /**
- * Writes text as encoded words (RFC 2047), never splitting a character, folded into lines. `column` is the position
- * in the line where they start. Text that is mostly ASCII stays readable in Q (§4).
+ * Writes text as encoded words (RFC 2047), never splitting a character, folded into lines. Text that is mostly ASCII
+ * stays readable in Q (§4).
+ * @param column where in the line the words start
  */
 export function encodeWords(text: string, column: number): string {
   const characters = Array.from(text);

@@ -9,7 +9,7 @@ const linkCache = new WeakMap<LoadedTemplate, ReadonlyMap<number, UrlNode>>();
  * The original target of a link in a message's HTML part.
  * @param index the link's index in the version's table of links
  * @param values the message's values for the link's fields
- * @returns undefined if the version has no such trackable link, or its target is no http or https URL
+ * @returns undefined if the version has no such trackable link, or its target isn't an http or https URL
  */
 export function linkTarget(
   template: LoadedTemplate,

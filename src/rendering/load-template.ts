@@ -70,11 +70,11 @@ export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
 }
 
 class NodeLoader {
-  readonly #places: ReadonlyMap<string, number>;
+  readonly #indexes: ReadonlyMap<string, number>;
   readonly #links: readonly CompiledLink[];
 
   constructor(names: readonly string[], links: readonly CompiledLink[]) {
-    this.#places = new Map(names.map((name, index) => [name, index]));
+    this.#indexes = new Map(names.map((name, index) => [name, index]));
     this.#links = links;
   }
 
@@ -121,16 +121,16 @@ class NodeLoader {
       const link = node.link === undefined ? undefined : this.#links[node.link];
       return { type: 'url', as: node.as, nodes: this.#nodes(node.nodes, links), link };
     }
-    const field = this.#place(node.name);
+    const field = this.#indexOf(node.name);
     if (node.type === 'field') return { type: 'field', field, as: node.as };
     const nodes = this.#nodes(node.nodes, links);
     return { type: 'section', field, filled: node.shown === 'filled', nodes };
   }
 
-  #place(name: string): number {
-    const place = this.#places.get(name);
-    if (place === undefined) throw new Error(`compiled template does not list its field ${name}`);
-    return place;
+  #indexOf(name: string): number {
+    const index = this.#indexes.get(name);
+    if (index === undefined) throw new Error(`compiled template does not list its field ${name}`);
+    return index;
   }
 }
 

@@ -51,8 +51,8 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
   const warnings: RenderWarning[] = [];
   const values = fieldValues(template, input.values);
   const lookUp = (name: string): string => {
-    const place = template.names.indexOf(name);
-    if (place !== -1) return values[place] ?? '';
+    const index = template.names.indexOf(name);
+    if (index !== -1) return values[index] ?? '';
     return Object.hasOwn(input.values, name) ? normalizeValue(input.values[name] ?? '') : '';
   };
   const line = (own: readonly CompiledNode[], override: string | undefined): string =>

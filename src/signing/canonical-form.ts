@@ -60,13 +60,13 @@ function reduceSpace(body: Buffer): Buffer {
   const reduced = Buffer.allocUnsafe(body.length + 2);
   let length = 0;
   let gap = false;
-  for (let place = 0; place < body.length; place += 1) {
-    const byte = body[place] ?? 0;
+  for (let index = 0; index < body.length; index += 1) {
+    const byte = body[index] ?? 0;
     if (byte === space || byte === tab) {
       gap = true;
       continue;
     }
-    if (gap && !(byte === carriageReturn && body[place + 1] === lineFeed)) {
+    if (gap && !(byte === carriageReturn && body[index + 1] === lineFeed)) {
       reduced[length] = space;
       length += 1;
     }

@@ -52,8 +52,8 @@ export function signMessage(
   const bodyHash = hash('sha256', relaxBody(body), 'base64');
   const { order, names } = planFor(fields);
   let signed = '';
-  for (const place of order) {
-    const field = fields[place];
+  for (const index of order) {
+    const field = fields[index];
     if (field !== undefined) signed += `${relaxField(field.raw)}\r\n`;
   }
   const signatures = keys.map((key) => {
@@ -99,8 +99,8 @@ function namesToSign(fields: readonly RawHeaderField[]): string[] {
 /** RFC 6376 section 5.4.2: fields with the same name are signed from the bottom up; a missing one counts as empty. */
 function signingOrder(fields: readonly RawHeaderField[], names: readonly string[]): number[] {
   const left = new Map<string, number[]>();
-  fields.forEach(({ name }, place) => {
-    left.set(name, [...(left.get(name) ?? []), place]);
+  fields.forEach(({ name }, index) => {
+    left.set(name, [...(left.get(name) ?? []), index]);
   });
   return names.flatMap((name) => left.get(name.toLowerCase())?.pop() ?? []);
 }

@@ -16,7 +16,7 @@ direct.zones
 const manager = await signInToManagement(direct.service, direct.shop.owner.email);
 const account = `/accounts/${direct.shop.id}`;
 const sentence =
-  /waiting: Gmail asked to slow down at \d\d:\d\d(:\d\d)?, [\d.]+\/(min|s) now, next at \d\d:\d\d(:\d\d)? \(UTC\)/;
+  /waiting: Gmail throttled us at \d\d:\d\d(:\d\d)?, [\d.]+\/(min|s) now, next at \d\d:\d\d(:\d\d)? \(UTC\)/;
 
 async function run(...args: string[]): Promise<string> {
   const settings = { DATABASE_URL: direct.databaseUrl, ...direct.environment };

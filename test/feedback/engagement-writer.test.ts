@@ -58,7 +58,7 @@ function open(): Engagement {
     at: 0,
     link: undefined,
     hidden: false,
-    verdict: { class: 'person', reason: 'nothing speaks against a person' },
+    verdict: { class: 'person', reason: 'no sign of a scanner or prefetch' },
     userAgent: 'x',
     network: '192.0.2.0/24',
   };

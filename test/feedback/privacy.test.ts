@@ -289,12 +289,12 @@ test('what is opened after its person was erased is written down without the rea
     at: Date.now() + 60_000,
     link: undefined,
     hidden: false,
-    verdict: { class: 'person' as const, reason: 'nothing speaks against a person' },
+    verdict: { class: 'person' as const, reason: 'no sign of a scanner or prefetch' },
     userAgent: 'Firefox',
     network: '203.0.113.0/24',
   });
   await writeEngagements(world.database, [open(gone), open(kept)]);
-  const told = { class: 'person', reason: 'nothing speaks against a person' };
+  const told = { class: 'person', reason: 'no sign of a scanner or prefetch' };
   assert.deepEqual(await opens(gone), [told]);
   assert.deepEqual(await opens(kept), [
     { ...told, network: '203.0.113.0/24', userAgent: 'Firefox' },

@@ -65,7 +65,7 @@ test('a clock that jumps 3 hours forward makes retries due and ends freshness wi
   await world.waitForState(fresh, 'expired');
   assert.match(
     String((await world.events(fresh)).at(-1)?.detail.reason),
-    /could not be handed over within its freshness window/,
+    /could not be delivered within its freshness window/,
   );
 });
 

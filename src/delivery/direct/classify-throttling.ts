@@ -5,11 +5,11 @@ import type { SlotOutcome } from '../shaping/sending-limiter.ts';
 import { isSmtpSessionLimit } from '../smtp-session-limit.ts';
 import type { TransactionResult } from '../transport.ts';
 
-/** Causes of temporary replies that ask for less mail. */
+/** Causes of temporary replies that ask for a lower rate. */
 const throttlingCauses = new Set(['throttled', 'reputation']);
 const aboutConnections = /connection|concurren|session/i;
 
-/** What a transaction says about the pace of its destination. */
+/** What a transaction says about its destination's rate limit. */
 export function classifyThrottling(result: TransactionResult): SlotOutcome {
   const { end } = result;
   if (end.kind === 'stopped' || end.kind === 'lost') return { kind: 'unused' };
@@ -20,20 +20,21 @@ export function classifyThrottling(result: TransactionResult): SlotOutcome {
   }
   if (end.kind === 'reply') {
     if (Math.floor(end.reply.code / 100) === 2) return { kind: 'accepted' };
-    // Another session mends it, not a slower pace.
-    const named = result.sessionEnds?.some((one) => one.kind === 'refused' && one.named) === true;
+    // A new session helps here; a lower rate doesn't.
+    const named =
+      result.sessionEnds?.some((session) => session.kind === 'refused' && session.named) === true;
     if (named && isSmtpSessionLimit(end.reply)) return { kind: 'answered' };
     return throttlingOf(end.reply) ?? { kind: 'answered' };
   }
-  // Missing trust is a matter of one domain's policy; the server was there.
+  // A TLS failure comes from one domain's policy; the server was reachable.
   if (end.kind === 'fault' && end.stage === 'connect' && end.fault !== 'tls')
     return { kind: 'unreachable', text: end.text };
   return { kind: 'answered' };
 }
 
 /**
- * RFC 5321 section 4.2.3: 421 ends the session; RFC 3463: X.7.x is about policy, and large receivers slow senders down
- * with it. Greylisting and missing authentication have other remedies than a slower pace.
+ * 421 ends the session (RFC 5321 section 4.2.3) and X.7.x is about policy (RFC 3463), which large receivers use to
+ * throttle. A lower rate doesn't help against greylisting or missing authentication.
  */
 function throttlingOf(reply: Reply): SlotOutcome | undefined {
   const meaning = classifyReply(reply.code, reply.enhanced, reply.text);

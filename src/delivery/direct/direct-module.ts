@@ -34,16 +34,16 @@ export interface DirectModuleDependencies {
   readonly key: MasterKey;
   readonly domains: SigningDomainLookup;
   readonly dnsServers: readonly DnsServer[];
-  /** Name of this mail server. */
+  /** Hostname of this mail server. */
   readonly hostname: string;
   readonly sources: readonly Source[];
   readonly port: number;
   readonly allowLoopback: boolean;
-  /** Private networks that servers may be in. */
+  /** Private networks that receiving servers may be in. */
   readonly allowedNetworks: readonly string[];
 }
 
-/** Delivery straight to recipients' servers, with what it keeps in the background. */
+/** Direct delivery to recipients' servers, including its background jobs. */
 export interface DirectModule {
   readonly transport: Transport;
   readonly findIdentity: FindIdentity;
@@ -51,13 +51,13 @@ export interface DirectModule {
   stop(): Promise<void>;
 }
 
-/** A connection is had soon or not at all; otherwise RFC 5321 section 4.5.3.2 is followed, as with relays. */
+/** Connecting succeeds quickly or not at all; the other timeouts follow RFC 5321 section 4.5.3.2, as with relays. */
 const timeouts: Partial<SmtpTimeouts> = { connect: 30_000 };
-/** Messages under way at the same time: most of them wait for servers far away. */
+/** Concurrent messages. The limit is high because most of them wait for remote servers. */
 export const directSlots = 250;
 const cleanupIntervalMs = 3_600_000;
 
-/** Connects look-ups, policies, pace, sources and connections. */
+/** Connects DNS, MTA-STS policies, rate limits, source addresses and connection pools. */
 export function createDirectModule(dependencies: DirectModuleDependencies): DirectModule {
   const { database, clock, log, allowLoopback } = dependencies;
   const node = newId();
@@ -97,7 +97,7 @@ export function createDirectModule(dependencies: DirectModuleDependencies): Dire
     },
     {
       onError: (error) =>
-        log.debug({ err: error }, 'old counts of direct delivery cannot be removed'),
+        log.debug({ err: error }, 'could not delete old shaping, TLS and warm-up counts'),
     },
   );
   return {

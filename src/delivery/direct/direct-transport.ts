@@ -20,7 +20,7 @@ import type { RouteSender } from './send-by-route.ts';
 import { defaultPool, type SourcePools } from './source-pools.ts';
 
 export interface DirectTransportDependencies {
-  /** With a memory, since each message asks. */
+  /** Should be cached, since every message does a lookup. */
   readonly dns: Dns;
   readonly policies: { find(domain: string): Promise<StsFinding> };
   readonly limiter: SendingLimiter;
@@ -30,7 +30,7 @@ export interface DirectTransportDependencies {
   readonly routes: Omit<MailRouteOptions, 'families'>;
 }
 
-/** Delivers straight to the recipients' servers, one transaction for each domain, at the pace of each destination. */
+/** Delivers directly to the recipients' servers, one transaction per domain, within each destination's rate limit. */
 export class DirectTransport implements Transport {
   readonly #dependencies: DirectTransportDependencies;
 
@@ -66,7 +66,7 @@ export class DirectTransport implements Transport {
     const families = sources.families(outline.pool);
     if (families.length === 0) return waitForQuota(to, outline.pool);
     const route = await planRoute(dns, domain, { ...routes, families });
-    if (route.kind !== 'hops') return settledByDns(to, route);
+    if (route.kind !== 'hops') return decidedByDns(to, route);
     const destination = findDestination(route.hosts[0]?.name ?? domain, domain);
     const admitted = await limiter.admit(destination, outline.urgent);
     if (!('release' in admitted)) return { to, ...admitted };
@@ -115,7 +115,7 @@ export class DirectTransport implements Transport {
 }
 
 function waitForQuota(to: readonly string[], pool: string = defaultPool): Postponement {
-  const reason = `waiting: the source addresses of pool ${pool} are warming up and have had their messages of today`;
+  const reason = `waiting: the source addresses of pool ${pool} are warming up and have reached today's limit`;
   return { to, delayMs: quotaDelayMs(Date.now(), Math.random()), reason };
 }
 
@@ -125,8 +125,8 @@ function groupByDomain(addresses: readonly string[]): Map<string, string[]> {
   );
 }
 
-/** What DNS has settled needs no ticket: the answer is known. */
-function settledByDns(
+/** Needs no limiter slot, because DNS already decides the outcome. */
+function decidedByDns(
   to: readonly string[],
   route: Exclude<MailRoute, { readonly kind: 'hops' }>,
 ): AdmittedTransaction {
@@ -134,9 +134,9 @@ function settledByDns(
     route.kind === 'refused'
       ? { kind: 'unfit', cause: 'no-domain', text: `${route.enhanced} ${route.text}` }
       : { kind: 'fault', stage: 'connect', fault: 'name', text: route.text };
-  return { to, send: async () => ended(end), cancel: () => undefined };
+  return { to, send: async () => resultOf(end), cancel: () => undefined };
 }
 
-function ended(end: TransactionEnd): TransactionResult {
+function resultOf(end: TransactionEnd): TransactionResult {
   return { refused: new Map(), end, server: 'DNS', transcript: [] };
 }

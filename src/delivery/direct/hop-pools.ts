@@ -7,22 +7,22 @@ interface Entry {
   active: number;
 }
 
-/** Pools of one destination, whose connections together stay within what it allows. */
+/** The pools of one destination, which share its connection limit. */
 export interface PoolGroup {
   readonly name: string;
-  /** Connections, those that rest included. */
+  /** Includes idle connections. */
   readonly maxConnections: number;
 }
 
 const idleMs = 60_000;
 
-/** Connection pools by server, source address and use of TLS; those that nobody uses go. */
+/** Connection pools by server, source address and TLS use. Unused pools are removed. */
 export class HopPools {
   readonly #entries = new Map<string, Entry>();
   readonly #groups = new Map<string, Set<Entry>>();
   #sweptAt = 0;
 
-  /** Runs `work` with the pool of a key, made where there is none. */
+  /** Runs `work` with the pool for a key, creating it if needed. */
   async use<Result>(
     key: string,
     group: PoolGroup,
@@ -59,7 +59,7 @@ export class HopPools {
     return entry;
   }
 
-  /** A connection that rests with one host of a destination gives way to a new one with another. */
+  /** Closes an idle connection to one host of a destination so that another host can get a new one. */
   #freeConnection({ name, maxConnections }: PoolGroup): void {
     const members = [...(this.#groups.get(name) ?? [])];
     let open = members.reduce((total, { pool }) => total + pool.open, 0);

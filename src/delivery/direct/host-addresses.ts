@@ -11,8 +11,8 @@ export type HostAddresses =
   | { readonly kind: 'none'; readonly text: string };
 
 /**
- * Addresses of a mail host, of the families that this machine can send from, in that order.
- * An MX record must name a host, not an address (RFC 5321 section 5.1), so an address there counts as no host.
+ * Addresses of a mail host, in the order of the address families this machine can send from. An MX record must name a
+ * host, not an address (RFC 5321 section 5.1), so a host that is an address has none.
  */
 export async function findHostAddresses(
   dns: Dns,
@@ -33,7 +33,7 @@ export async function findHostAddresses(
   const fault = answers.find(({ answer }) => answer.kind === 'fault')?.answer;
   const text =
     fault?.kind === 'fault'
-      ? `the addresses of ${host} could not be had from resolver ${fault.server}: ${fault.text}`
+      ? `could not get the addresses of ${host} from resolver ${fault.server}: ${fault.text}`
       : `${host} has no address that this machine can reach`;
   return { kind: 'none', text };
 }

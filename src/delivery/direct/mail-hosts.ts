@@ -1,33 +1,33 @@
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 
-/** A server that takes mail for a domain. */
+/** A server that accepts mail for a domain. */
 export interface MailHost {
   readonly name: string;
   readonly preference: number;
 }
 
-/** Who takes mail for a domain. */
+/** Result of looking up a domain's mail servers. */
 export type MailHosts =
   | {
       readonly kind: 'hosts';
-      /** The most wanted first; those wanted equally in random order. */
+      /** Sorted by preference; hosts with equal preference are in random order. */
       readonly hosts: readonly MailHost[];
-      /** True where the domain's own address stands in for a missing MX record (RFC 5321 section 5.1). */
+      /** True if the domain has no MX record and its own address is used instead (RFC 5321 section 5.1). */
       readonly implicit: boolean;
     }
-  /** RFC 7505: the domain takes no mail. */
+  /** RFC 7505: the domain accepts no mail. */
   | { readonly kind: 'null-mx' }
-  /** The domain does not exist, says the resolver. */
+  /** The resolver says that the domain doesn't exist. */
   | { readonly kind: 'no-domain'; readonly text: string }
-  /** Nothing that counts was learnt: again later. */
+  /** The lookup was inconclusive; retry later. */
   | { readonly kind: 'fault'; readonly text: string };
 
-/** A domain that names more servers than this is read up to here. */
+/** Max MX hosts per domain; the rest are ignored. */
 const maxHosts = 20;
 
 /**
- * Finds the servers of a domain (RFC 5321 section 5.1). DNS faults are temporary, whatever they are; so is a domain that
- * exists without any server, since somebody is likely to be editing it.
+ * Finds a domain's mail servers (RFC 5321 section 5.1). DNS faults are always temporary, and so is a domain without any
+ * server, because someone is probably editing its records.
  * @param domain in A-labels
  * @param random 0 to 1
  */
@@ -41,7 +41,7 @@ export async function findMailHosts(
   if (answer.kind === 'absent') return await findImplicit(dns, domain, answer.what);
   const [first] = answer.records;
   if (answer.records.length === 1 && isRoot(first?.exchange)) return { kind: 'null-mx' };
-  // RFC 7505 section 3: a null MX beside others is a mistake of the domain; the others count.
+  // RFC 7505 section 3: a null MX next to other records is a misconfiguration; use the others.
   const hosts = answer.records
     .filter(({ exchange }) => !isRoot(exchange))
     .map(({ exchange, preference }) => ({ name: exchange, preference }));
@@ -57,7 +57,7 @@ async function findImplicit(
   domain: string,
   what: 'name' | 'records',
 ): Promise<MailHosts> {
-  if (what === 'name') return { kind: 'no-domain', text: `the domain ${domain} does not exist` };
+  if (what === 'name') return { kind: 'no-domain', text: `the domain ${domain} doesn't exist` };
   for (const type of ['A', 'AAAA'] as const) {
     const answer = await dns.lookUp(domain, type);
     if (answer.kind === 'fault') return { kind: 'fault', text: faultText(domain, type, answer) };
@@ -72,13 +72,13 @@ function faultText(
   type: string,
   { text, server }: { readonly text: string; readonly server: string },
 ): string {
-  return `the ${type} records of ${domain} could not be had from resolver ${server}: ${text}`;
+  return `could not get the ${type} records of ${domain} from resolver ${server}: ${text}`;
 }
 
-/** RFC 5321 section 5.1: by preference, and at random among equals to spread the load. */
+/** RFC 5321 section 5.1: by preference, random among equals to spread the load. */
 function order(hosts: readonly MailHost[], random: () => number): MailHost[] {
   return hosts
-    .map((host) => ({ host, place: random() }))
-    .sort((one, other) => one.host.preference - other.host.preference || one.place - other.place)
+    .map((host) => ({ host, rank: random() }))
+    .sort((one, other) => one.host.preference - other.host.preference || one.rank - other.rank)
     .map(({ host }) => host);
 }

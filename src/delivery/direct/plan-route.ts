@@ -3,42 +3,40 @@ import type { PublicNetworks } from '../../foundation/network/public-networks.ts
 import { findHostAddresses, type HostAddress } from './host-addresses.ts';
 import { findMailHosts, type MailHost } from './mail-hosts.ts';
 
-/** One server to try. */
 export interface Hop extends HostAddress {
   readonly host: string;
 }
 
-/** How mail to a domain can go. */
+/** How to reach a domain's mail servers. */
 export type MailRoute =
   | {
       readonly kind: 'hops';
-      /** In the order in which they are to be tried. */
+      /** In the order to try them. */
       readonly hops: readonly Hop[];
-      /** Every MX host, also those that are no hop; the operator of the destination is told by them. */
+      /** Every MX host, including those that aren't hops; they identify the destination's operator. */
       readonly hosts: readonly MailHost[];
     }
-  /** No wait mends it. */
+  /** Permanent: a retry won't help. */
   | { readonly kind: 'refused'; readonly enhanced: string; readonly text: string }
   | { readonly kind: 'fault'; readonly text: string };
 
 export interface MailRouteOptions {
-  /** Names under which this service greets; an MX host of one of them is this service. */
+  /** Names this service uses in EHLO. An MX host with one of them is this service. */
   readonly ownNames: ReadonlySet<string>;
-  /** Addresses of this machine. */
   readonly ownAddresses: ReadonlySet<string>;
-  /** Address families that this machine can send from, the better one first. */
+  /** Address families this machine can send from, preferred one first. */
   readonly families: readonly (4 | 6)[];
-  /** Where servers may be: a stranger's MX record must not lead into somebody's network. */
+  /** Networks that servers may be in: someone else's MX record must not lead into a private network. */
   readonly networks: PublicNetworks;
-  /** For tests on one machine: lets mail go to this machine itself. */
+  /** For tests on one machine: allows delivery to loopback addresses. */
   readonly allowLoopback?: boolean;
 }
 
-/** RFC 5321 section 5.1 asks for at least two; more than this only keeps the message from its next attempt. */
+/** RFC 5321 section 5.1 requires at least two; trying more would only delay the next attempt. */
 const maxHops = 6;
 
 /**
- * Plans the way to a domain: its hosts by preference, the addresses of each, without this machine itself.
+ * Plans the route to a domain: its hosts by preference and their addresses, without this machine.
  * @param domain in A-labels, or an address literal in brackets
  */
 export async function planRoute(
@@ -50,7 +48,7 @@ export async function planRoute(
   const found = await findMailHosts(dns, domain);
   if (found.kind === 'fault') return found;
   if (found.kind === 'null-mx')
-    return { kind: 'refused', enhanced: '5.1.10', text: `${domain} takes no mail (null MX)` };
+    return { kind: 'refused', enhanced: '5.1.10', text: `${domain} accepts no mail (null MX)` };
   if (found.kind === 'no-domain') return { kind: 'refused', enhanced: '5.1.2', text: found.text };
   return await routeBy(dns, domain, found.hosts, options);
 }
@@ -65,7 +63,7 @@ async function routeBy(
   const texts: string[] = [];
   for (const host of hosts) {
     if (hops.length >= maxHops) break;
-    // RFC 5321 section 5.1: a server that finds itself among the hosts leaves out those wanted as little or less.
+    // RFC 5321 section 5.1: a server that finds itself among the MX hosts ignores those of equal or lower preference.
     if (options.ownNames.has(host.name)) return loopRoute(domain, hosts, hops, host);
     const found = await findHostAddresses(dns, host.name, options.families);
     if (found.kind === 'none') {
@@ -76,16 +74,16 @@ async function routeBy(
       if (options.allowLoopback !== true && options.ownAddresses.has(address.address))
         return loopRoute(domain, hosts, hops, host);
       if (options.networks.allows(address.address)) hops.push({ host: host.name, ...address });
-      else texts.push(intoPrivateNetwork(host.name));
+      else texts.push(insidePrivateNetwork(host.name));
     }
   }
   if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, maxHops), hosts };
   return { kind: 'fault', text: [...new Set(texts)].join('; ') || `${domain} has no mail server` };
 }
 
-/** Without the address: what a private resolver answers is nobody's business outside. */
-function intoPrivateNetwork(host: string): string {
-  return `${host} is inside a private network, where no mail goes unless DELIVERY_NETWORKS allows it`;
+/** Leaves out the address, so that a private resolver's answers don't leak. */
+function insidePrivateNetwork(host: string): string {
+  return `${host} is inside a private network. To send mail there, add the network to DELIVERY_NETWORKS`;
 }
 
 function loopRoute(
@@ -101,7 +99,7 @@ function loopRoute(
   if (hops.length > 0) return { kind: 'hops', hops, hosts };
   return {
     kind: 'fault',
-    text: `mail for ${domain} would come back to this service: its MX ${own.name} is this machine`,
+    text: `mail for ${domain} would loop: its MX host ${own.name} is this machine`,
   };
 }
 
@@ -113,6 +111,7 @@ function literalRoute(domain: string, options: MailRouteOptions): MailRoute {
   const hop: Hop = { host: domain, address, family: six ? 6 : 4 };
   if (options.allowLoopback !== true && options.ownAddresses.has(address))
     return { kind: 'fault', text: `${domain} is this machine` };
-  if (!options.networks.allows(address)) return { kind: 'fault', text: intoPrivateNetwork(domain) };
+  if (!options.networks.allows(address))
+    return { kind: 'fault', text: insidePrivateNetwork(domain) };
   return { kind: 'hops', hops: [hop], hosts: [{ name: domain, preference: 0 }] };
 }

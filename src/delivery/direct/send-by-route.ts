@@ -17,28 +17,28 @@ export interface RouteSenderDependencies {
   readonly tally: TlsTally;
   readonly port: number;
   readonly timeouts: Partial<SmtpTimeouts>;
-  /** Authorities to trust instead of the usual ones. */
+  /** CA certificates to trust instead of the default ones. */
   readonly ca?: string | undefined;
 }
 
-/** One transaction to make with a domain. */
+/** A transaction with one domain. */
 export interface RoutedMail {
   readonly domain: string;
   readonly hops: readonly Hop[];
   readonly finding: StsFinding;
   readonly pool: string | undefined;
-  /** Messages that a connection may carry now. */
+  /** Current message limit per connection. */
   readonly messagesPerConnection: number;
   readonly destination: string;
-  /** Connections that may be open with the destination, those that rest included. */
+  /** Max open connections to the destination, including idle ones. */
   readonly connections: number;
 }
 
-/** A server whose TLS is broken is spoken with in clear for this long before TLS is tried again. */
+/** How long to send in plaintext to a server with broken TLS before trying TLS again. */
 const brokenTlsMs = 3_600_000;
 const maxBrokenTls = 10_000;
 
-/** Tries the servers of a domain in order, each with the TLS that is asked of it, until one has an answer that counts. */
+/** Tries a domain's servers in order, each with the TLS it requires, until one gives a conclusive answer. */
 export class RouteSender {
   readonly #dependencies: RouteSenderDependencies;
   readonly #brokenTls = new LRUCache<string, true>({ max: maxBrokenTls, ttl: brokenTlsMs });
@@ -47,7 +47,7 @@ export class RouteSender {
     this.#dependencies = dependencies;
   }
 
-  /** Makes one transaction; see `SendMail`. */
+  /** Runs one transaction; see `SendMail`. */
   async send(
     routed: RoutedMail,
     mail: OutgoingMail,
@@ -58,7 +58,7 @@ export class RouteSender {
     const sessionEnds: SmtpSessionEnd[] = [];
     let last: TransactionResult | undefined;
     for (const hop of routed.hops) {
-      if (stopping.aborted) return nothing({ kind: 'stopped' });
+      if (stopping.aborted) return withoutServer({ kind: 'stopped' });
       const refusal = this.#refuseHop(routed, hop);
       if (refusal !== undefined) {
         faults.push(refusal);
@@ -66,12 +66,12 @@ export class RouteSender {
       }
       const source = this.#dependencies.sources.choose(routed.pool, hop.family, Math.random());
       if (source === undefined) continue;
-      for (const [place, tls] of this.#tlsUses(routed, hop).entries()) {
-        last = await this.#speak(routed, hop, source, tls, (pool) => {
+      for (const [index, tls] of this.#tlsUses(routed, hop).entries()) {
+        last = await this.#transact(routed, hop, source, tls, (pool) => {
           pool.messagesPerConnection = routed.messagesPerConnection;
-          // RFC 8460 section 4: a session counts once, by the first way in which it was tried.
+          // RFC 8460 section 4: a session counts once, with the first TLS setting that was tried.
           const onConnect: OnConnect | undefined =
-            place === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
+            index === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
           return pool.send(mail, releaseDot, stopping, onConnect);
         });
         sessionEnds.push(...(last.sessionEnds ?? []));
@@ -80,28 +80,33 @@ export class RouteSender {
       }
       if (last?.end.kind === 'fault' && last.end.stage === 'connect')
         this.#dependencies.sources.giveBack(source);
-      if (last !== undefined && !asksForAnother(last.end)) break;
+      if (last !== undefined && !shouldTryNextHost(last.end)) break;
     }
     if (last !== undefined) return { ...last, sessionEnds };
     if (faults.length > 0)
-      return nothing({ kind: 'fault', stage: 'connect', fault: 'tls', text: faults.join('; ') });
-    const text = 'they have had their messages of today';
-    return nothing({ kind: 'fault', stage: 'connect', fault: 'source', text });
+      return withoutServer({
+        kind: 'fault',
+        stage: 'connect',
+        fault: 'tls',
+        text: faults.join('; '),
+      });
+    const text = "all have reached today's limit";
+    return withoutServer({ kind: 'fault', stage: 'connect', fault: 'source', text });
   }
 
-  /** RFC 8461 section 4.1 and 5: a host that the policy does not name gets no mail where it is enforced. */
+  /** RFC 8461 sections 4.1 and 5: an enforced policy excludes hosts that it doesn't list. */
   #refuseHop({ domain, finding: { policy } }: RoutedMail, hop: Hop): string | undefined {
     if (policy === undefined || policy.mode === 'none' || allowsHost(policy, hop.host))
       return undefined;
     if (policy.mode !== 'enforce') return undefined;
     const type = 'validation-failure';
     this.#dependencies.tally.count({ domain, policyType: 'sts', type, host: hop.host });
-    return `the MTA-STS policy of ${domain} does not name its MX host ${hop.host}`;
+    return `the MTA-STS policy of ${domain} doesn't list its MX host ${hop.host}`;
   }
 
   /**
-   * RFC 3207 as RFC 7435 reads it: encrypted where it is offered, to whoever answers, and in clear rather than not at all;
-   * verified only where a policy asks for it (RFC 8461 section 5), and without a way around it where it is enforced.
+   * Opportunistic TLS (RFC 3207, RFC 7435): encrypt if offered, without verification, and fall back to plaintext. A
+   * policy requires verification (RFC 8461 section 5), and an enforced one allows no fallback.
    */
   #tlsUses({ finding: { policy } }: RoutedMail, hop: Hop): readonly TlsUse[] {
     if (policy?.mode === 'enforce') return ['required'];
@@ -110,14 +115,14 @@ export class RouteSender {
     return policy?.mode === 'testing' ? ['required', ...open] : open;
   }
 
-  #speak(
+  #transact(
     routed: RoutedMail,
     hop: Hop,
     source: Source,
     tls: TlsUse,
     work: (pool: SmtpPool) => Promise<TransactionResult>,
   ): Promise<TransactionResult> {
-    // Sessions are shared by domains of one server, but not by those with rules of their own for TLS.
+    // Domains on the same server share sessions unless their TLS rules differ.
     const rules = routed.finding.policy?.mode ?? 'none';
     const owner = rules === 'none' ? '' : routed.domain;
     const key = [hop.address, hop.host, source.address, tls, rules, owner].join(' ');
@@ -137,7 +142,7 @@ export class RouteSender {
         password: undefined,
         mechanism: undefined,
         connections: Number.POSITIVE_INFINITY,
-        // Said anew before each message.
+        // Updated before each message.
         messagesPerConnection: Number.POSITIVE_INFINITY,
         ...(!hop.host.startsWith('[') && { serverName: hop.host }),
         ...(source.address !== undefined && { localAddress: source.address }),
@@ -157,7 +162,7 @@ export class RouteSender {
     if (found === undefined) return;
     const bound = policy !== undefined && policy.mode !== 'none';
     const type = bound && !allowsHost(policy, host) ? 'validation-failure' : found;
-    // RFC 8460 section 4.3.2: that the policy could not be had is a failure, also where the session worked.
+    // RFC 8460 section 4.3.2: a policy that could not be fetched counts as a failure even if the session succeeded.
     if (fault !== undefined && (type === 'success' || !bound))
       this.#dependencies.tally.count({ domain, policyType: 'sts', type: fault, host: '' });
     else {
@@ -167,7 +172,7 @@ export class RouteSender {
   }
 }
 
-/** What a connection says about TLS; undefined where it never came to it. */
+/** The TLS result of a connection; undefined if it ended before TLS. */
 function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undefined {
   if (!(outcome instanceof SmtpSessionError))
     return outcome.encrypted ? 'success' : 'starttls-not-supported';
@@ -175,7 +180,7 @@ function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undef
   return end.kind === 'fault' && end.fault === 'tls' ? classifyTlsFault(end.text) : undefined;
 }
 
-function nothing(end: TransactionEnd): TransactionResult {
+function withoutServer(end: TransactionEnd): TransactionResult {
   return { refused: new Map(), end, server: '', transcript: [] };
 }
 
@@ -183,8 +188,10 @@ function isTlsFault(end: TransactionEnd): boolean {
   return end.kind === 'fault' && end.fault === 'tls' && end.stage === 'connect';
 }
 
-/** RFC 5321 section 5.1: another host is for when one cannot be spoken with; what one says about the message counts. */
-function asksForAnother(end: TransactionEnd): boolean {
+/**
+ * RFC 5321 section 5.1: try another host if this one is unreachable. What a host says about the message is conclusive.
+ */
+function shouldTryNextHost(end: TransactionEnd): boolean {
   if (end.kind === 'fault') return end.stage === 'connect' || end.stage === 'mail';
   return end.kind === 'reply' && end.stage === 'connect';
 }

@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { OperatorError } from '../../foundation/errors.ts';
 
-/** An address of this machine that mail leaves from, and the name that goes with it. */
+/** A local address that mail is sent from, with its hostname. */
 export interface Source {
   /** Undefined: the system chooses. */
   readonly address: string | undefined;
   readonly family: 4 | 6 | undefined;
-  /** Said in EHLO; its address record and the address's PTR record should name each other. */
+  /** Used in EHLO. Its address record and the address's PTR record should match. */
   readonly name: string;
   readonly pool: string;
 }
@@ -17,8 +17,8 @@ export const defaultPool = 'default';
 const sourcePattern = /^(?:([a-z0-9-]{1,40})\/)?([0-9a-f.:]+)=([a-z0-9.-]{1,253})$/i;
 
 /**
- * Reads DIRECT_SOURCES: `203.0.113.5=mail1.example.com, bulk/2001:db8::6=mail2.example.com`.
- * @throws OperatorError for what is no source
+ * Parses an entry of DIRECT_SOURCES: `203.0.113.5=mail1.example.com, bulk/2001:db8::6=mail2.example.com`.
+ * @throws OperatorError if the entry is invalid
  */
 export function parseSource(text: string): Source {
   const [, pool = defaultPool, address = '', name = ''] = sourcePattern.exec(text) ?? [];
@@ -30,17 +30,20 @@ export function parseSource(text: string): Source {
   return { address, family, name: name.toLowerCase(), pool: pool.toLowerCase() };
 }
 
-/** The pools that a domain may use. @param sources of DIRECT_SOURCES */
+/**
+ * The pools that a domain can use.
+ * @param sources from DIRECT_SOURCES
+ */
 export function poolsOf(sources: readonly { readonly pool: string }[]): string[] {
   return [...new Set([defaultPool, ...sources.map(({ pool }) => pool)])];
 }
 
-/** Shares of the day that sources have. */
+/** Daily limits of source addresses. */
 export interface SourceLimits {
-  /** False where a source has had its share. */
+  /** False if the source has reached today's limit. */
   mayUse(source: Source): boolean;
   used(source: Source): void;
-  /** Takes a use back. */
+  /** Undoes one `used` call. */
   unused(source: Source): void;
 }
 
@@ -50,12 +53,11 @@ const noLimits: SourceLimits = {
   unused: () => undefined,
 };
 
-/** Source addresses by pool. */
 export class SourcePools {
   readonly #sources: readonly Source[];
   readonly #limits: SourceLimits;
 
-  /** @param given from the settings; none: the system chooses the address, and `name` greets */
+  /** @param given from the settings; if empty, the system chooses the address and `name` is used in EHLO */
   constructor(given: readonly Source[], name: string, limits: SourceLimits = noLimits) {
     this.#sources =
       given.length > 0
@@ -68,14 +70,14 @@ export class SourcePools {
     return this.#sources;
   }
 
-  /** Address families that a pool can send from now. None where all its sources have had their share of the day. */
+  /** Address families that a pool can send from now. Empty if all its sources have reached today's limit. */
   families(pool: string | undefined): (4 | 6)[] {
     const sources = this.#ofPool(pool).filter((source) => this.#limits.mayUse(source));
     if (sources.some(({ family }) => family === undefined)) return hasGlobalIpv6() ? [4, 6] : [4];
     return ([6, 4] as const).filter((wanted) => sources.some(({ family }) => family === wanted));
   }
 
-  /** A source for one transaction: those of a pool take turns by chance. Undefined where none may be used now. */
+  /** Picks a random source of the pool for one transaction; undefined if none is available now. */
   choose(pool: string | undefined, family: 4 | 6, random: number): Source | undefined {
     const sources = this.#ofPool(pool).filter(
       (source) => (source.family ?? family) === family && this.#limits.mayUse(source),
@@ -85,12 +87,12 @@ export class SourcePools {
     return source;
   }
 
-  /** Nobody was spoken with from a source that was chosen. */
+  /** The chosen source wasn't used to reach a server. */
   giveBack(source: Source): void {
     this.#limits.unused(source);
   }
 
-  /** An unknown pool is the default one: mail must not wait for a name that was misspelt. */
+  /** Unknown pools fall back to the default, so that a typo doesn't block mail. */
   #ofPool(pool: string = defaultPool): readonly Source[] {
     const own = this.#sources.filter((source) => source.pool === pool);
     if (own.length > 0) return own;
@@ -99,7 +101,7 @@ export class SourcePools {
   }
 }
 
-/** Addresses of this machine, as the system spells them. */
+/** Addresses of this machine, as the system formats them. */
 export function localAddresses(): Set<string> {
   const lists = Object.values(networkInterfaces());
   return new Set(lists.flatMap((list) => (list ?? []).map(({ address }) => address)));

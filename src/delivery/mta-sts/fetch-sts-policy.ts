@@ -6,7 +6,7 @@ import { findHostAddresses } from '../direct/host-addresses.ts';
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';
 
 export interface StsFetchOptions {
-  /** Where hosts of policies may be: a stranger's record must not lead into somebody's network. */
+  /** Networks that policy hosts may be in: someone else's record must not lead into a private network. */
   readonly networks: PublicNetworks;
   /** For tests on one machine. */
   readonly port?: number;
@@ -14,19 +14,19 @@ export interface StsFetchOptions {
   readonly timeoutMs?: number;
 }
 
-/** Why a policy could not be had, in the words of RFC 8460 section 4.3. */
+/** Why a policy could not be fetched, in terms of RFC 8460 section 4.3. */
 export type StsFetchFault = 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid';
 
 export type StsFetchResult =
   | { readonly kind: 'policy'; readonly policy: StsPolicy }
   | { readonly kind: 'fault'; readonly fault: StsFetchFault; readonly text: string };
 
-/** RFC 8461 section 3.3 suggests a minute and 64 kB at most. */
+/** RFC 8461 section 3.3 suggests at most a minute and 64 kB. */
 const defaultTimeoutMs = 30_000;
 const maxPolicyLength = 65_536;
 
 /**
- * Fetches the policy of a domain (RFC 8461 section 3.3): by HTTPS with a certificate for `mta-sts.` and the domain,
+ * Fetches a domain's policy (RFC 8461 section 3.3) over HTTPS from `mta-sts.<domain>`, verifying the certificate and
  * without following redirects.
  */
 export async function fetchStsPolicy(
@@ -61,7 +61,7 @@ function get(
   return new Promise((resolve) => {
     const fail = (fault: StsFetchFault, text: string): void =>
       resolve({ kind: 'fault', fault, text: `the MTA-STS policy at ${host}: ${text}` });
-    const asked = request(
+    const outgoing = request(
       {
         host,
         servername: host,
@@ -78,27 +78,27 @@ function get(
         response.on('data', (chunk: string) => {
           text += chunk;
           if (text.length <= maxPolicyLength) return;
-          asked.destroy();
+          outgoing.destroy();
           fail('sts-policy-invalid', 'too long');
         });
         response.on('error', (error) => fail('sts-policy-fetch-error', error.message));
         response.on('end', () => {
-          // RFC 8461 section 3.3: anything but 200, redirects too, is no policy; its type is text/plain.
+          // RFC 8461 section 3.3: only a 200 with type text/plain is a policy; redirects aren't.
           const type = response.headers['content-type'] ?? '';
           if (response.statusCode !== 200)
-            return fail('sts-policy-fetch-error', `answer ${response.statusCode}`);
+            return fail('sts-policy-fetch-error', `HTTP ${response.statusCode}`);
           if (!/^text\/plain\s*(;|$)/i.test(type))
             return fail('sts-policy-invalid', 'not plain text');
           const policy = parseStsPolicy(text);
-          if (policy === undefined) return fail('sts-policy-invalid', 'not a policy');
+          if (policy === undefined) return fail('sts-policy-invalid', 'not a valid policy');
           resolve({ kind: 'policy', policy });
         });
       },
     );
-    asked.on('error', (error) => {
+    outgoing.on('error', (error) => {
       const untrusted = /certificate|altname|self.signed/i.test(error.message);
       fail(untrusted ? 'sts-webpki-invalid' : 'sts-policy-fetch-error', error.message);
     });
-    asked.end();
+    outgoing.end();
   });
 }

@@ -1,35 +1,35 @@
 import type { StsPolicy } from './sts-policy.ts';
 
-/** A policy as it is kept, for all nodes. */
+/** A stored policy, shared by all nodes. */
 export interface StoredStsPolicy {
   readonly domain: string;
-  /** `id` of the TXT record that led to it. */
+  /** `id` of the TXT record it was fetched for. */
   readonly recordId: string;
   readonly policy: StsPolicy;
   readonly fetchedAt: Date;
 }
 
-/** What the TXT record says: an id, that there is none, or nothing that counts. */
+/** What the TXT record says: an id, no policy, or nothing conclusive. */
 export type StsRecord =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'fault' };
 
 export type StsStep =
-  /** Use what is kept; renew it beside the delivery where `renew` says so. */
+  /** Use the stored policy; refresh it in the background if `renew` is set. */
   | { readonly kind: 'use'; readonly policy: StsPolicy; readonly renew: boolean }
-  /** Fetch before delivering; where that fails, `otherwise` holds. */
+  /** Fetch before delivering; if that fails, use `otherwise`. */
   | { readonly kind: 'fetch'; readonly id: string; readonly otherwise: StsPolicy | undefined }
   /** The domain has no policy. */
   | { readonly kind: 'none' };
 
-/** RFC 8461 section 3.3 suggests a fresh look once a day, so that a policy is renewed long before its end. */
+/** RFC 8461 section 3.3 suggests checking daily, so that a policy is refreshed long before it expires. */
 const renewAfterMs = 86_400_000;
 
 /**
- * What to do about a domain's policy before a delivery: the state machine of RFC 8461 sections 3.3 and 5.1. A policy that
- * is kept holds until its age is over, also where the record is gone or cannot be read: who can suppress the record must
- * not be able to switch the policy off.
+ * Decides what to do about a domain's policy before a delivery (RFC 8461 sections 3.3 and 5.1). A stored policy applies
+ * until it expires even if the record is gone or unreadable: someone who can suppress the record must not be able to
+ * disable the policy.
  * @param now milliseconds since the epoch
  */
 export function decideSts(

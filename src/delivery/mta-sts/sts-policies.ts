@@ -6,7 +6,7 @@ import type { StsFetchFault, StsFetchResult } from './fetch-sts-policy.ts';
 import { decideSts, type StoredStsPolicy, type StsRecord } from './sts-decision.ts';
 import { readStsRecord, type StsPolicy } from './sts-policy.ts';
 
-/** Where policies are kept for all nodes. */
+/** Policy storage shared by all nodes. */
 export interface StsPolicyStorage {
   read(domain: string): Promise<StoredStsPolicy | undefined>;
   save(stored: StoredStsPolicy): Promise<void>;
@@ -20,21 +20,21 @@ export interface StsPoliciesDependencies {
   readonly log: Log;
 }
 
-/** What holds for a delivery, and what went wrong on the way to it (for RFC 8460). */
+/** The policy for a delivery, and what failed while finding it (for RFC 8460). */
 export interface StsFinding {
   readonly policy: StsPolicy | undefined;
   readonly fault: StsFetchFault | undefined;
 }
 
-/** RFC 8461 section 3.3: after a failed fetch, at least five minutes until the next one. */
+/** RFC 8461 section 3.3: wait at least five minutes after a failed fetch. */
 const pauseAfterFaultMs = 300_000;
 const maxPauses = 10_000;
 
-/** Finds the policy of a domain: from what is kept, or fetched anew. */
+/** Finds a domain's policy in storage or fetches it. */
 export class StsPolicies {
   readonly #dependencies: StsPoliciesDependencies;
   readonly #fetching = new Map<string, Promise<StsFetchResult>>();
-  /** Domains that aren't asked for now, with the fault of the last fetch. */
+  /** Domains that aren't fetched for now, with the fault of their last fetch. */
   readonly #pauses: LRUCache<string, StsFetchFault>;
 
   constructor(dependencies: StsPoliciesDependencies) {
@@ -48,12 +48,12 @@ export class StsPolicies {
     });
   }
 
-  /** The policy to follow for mail to a domain. Never throws. */
+  /** The policy for mail to a domain. Never throws. */
   async find(domain: string): Promise<StsFinding> {
     const { store, clock, log } = this.#dependencies;
     const record = await this.#record(domain);
     const stored = await store.read(domain).catch((error: unknown) => {
-      log.warn({ err: error }, 'kept MTA-STS policies cannot be read');
+      log.warn({ err: error }, 'could not read stored MTA-STS policies');
       return undefined;
     });
     const step = decideSts(record, stored, clock.now());
@@ -77,7 +77,7 @@ export class StsPolicies {
 
   async #fetch(domain: string, id: string): Promise<StsFetchResult> {
     const fault = this.#pauses.get(domain);
-    if (fault !== undefined) return { kind: 'fault', fault, text: 'it failed minutes ago' };
+    if (fault !== undefined) return { kind: 'fault', fault, text: 'a recent fetch failed' };
     const pending = this.#fetching.get(domain);
     if (pending !== undefined) return await pending;
     const fetching = this.#fetchAndStore(domain, id).finally(() => this.#fetching.delete(domain));
@@ -90,7 +90,7 @@ export class StsPolicies {
     const fetched = await fetch(domain);
     if (fetched.kind === 'fault') {
       this.#pauses.set(domain, fetched.fault);
-      log.info({ domain, reason: fetched.text }, 'an MTA-STS policy cannot be had');
+      log.info({ domain, reason: fetched.text }, 'could not fetch an MTA-STS policy');
       return fetched;
     }
     this.#pauses.delete(domain);
@@ -101,7 +101,7 @@ export class StsPolicies {
       fetchedAt: new Date(clock.now()),
     };
     await store.save(stored).catch((error: unknown) => {
-      log.warn({ err: error, domain }, 'an MTA-STS policy cannot be kept');
+      log.warn({ err: error, domain }, 'could not store an MTA-STS policy');
     });
     return fetched;
   }

@@ -3,7 +3,7 @@ import type { StoredStsPolicy } from './sts-decision.ts';
 import type { StsPolicyStorage } from './sts-policies.ts';
 import type { StsMode } from './sts-policy.ts';
 
-/** MTA-STS policies, kept for all nodes and across restarts. */
+/** MTA-STS policies, shared by all nodes and kept across restarts. */
 export class StsPolicyStore implements StsPolicyStorage {
   readonly #database: Database;
 

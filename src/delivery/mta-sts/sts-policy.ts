@@ -1,12 +1,12 @@
-/** RFC 8461 section 5: what to do with a server that the policy does not fit. */
+/** RFC 8461 section 5: what to do with a server that doesn't match the policy. */
 export type StsMode = 'enforce' | 'testing' | 'none';
 
-/** What a domain wants of those who bring it mail (RFC 8461 section 3.2). */
+/** A domain's requirements for servers that send it mail (RFC 8461 section 3.2). */
 export interface StsPolicy {
   readonly mode: StsMode;
-  /** Host names, or `*.` and a domain. */
+  /** Hostnames, or `*.` and a domain. */
   readonly mx: readonly string[];
-  /** Seconds. */
+  /** In seconds. */
   readonly maxAge: number;
 }
 
@@ -19,8 +19,8 @@ const recordPattern = /^v=STSv1\s*;\s*(.*)$/;
 const idPattern = /(?:^|;)\s*id=([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 
 /**
- * The policy's id of `_mta-sts` TXT records (RFC 8461 section 3.1). Undefined where none, or more than one, is a policy
- * record: then the domain has no policy.
+ * The policy id from `_mta-sts` TXT records (RFC 8461 section 3.1). Undefined if there isn't exactly one policy record,
+ * which means that the domain has no policy.
  */
 export function readStsRecord(records: readonly string[]): string | undefined {
   const candidates = records.filter((record) => record.startsWith('v=STSv1'));
@@ -29,7 +29,7 @@ export function readStsRecord(records: readonly string[]): string | undefined {
   return idPattern.exec(fields)?.[1];
 }
 
-/** Reads a policy file; undefined where it is not one that can be followed. Unknown fields are for later versions. */
+/** Parses a policy file; undefined if it is invalid. Unknown fields are ignored for forward compatibility. */
 export function parseStsPolicy(text: string): StsPolicy | undefined {
   const fields = new Map<string, string>();
   const mx: string[] = [];
@@ -42,7 +42,7 @@ export function parseStsPolicy(text: string): StsPolicy | undefined {
     const key = line.slice(0, colon).trim();
     const value = line.slice(colon + 1).trim();
     if (key === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''));
-    // RFC 8461 section 3.2: of fields other than mx, the first one counts.
+    // RFC 8461 section 3.2: for fields other than mx, the first one wins.
     else if (!fields.has(key)) fields.set(key, value);
   }
   const mode = fields.get('mode');
@@ -54,7 +54,7 @@ export function parseStsPolicy(text: string): StsPolicy | undefined {
   return { mode, mx, maxAge: Math.min(Number(age), maxAgeSeconds) };
 }
 
-/** RFC 8461 section 4.1: `*.` stands for exactly one label. */
+/** RFC 8461 section 4.1: `*.` matches exactly one label. */
 export function allowsHost(policy: StsPolicy, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   const parent = name.slice(name.indexOf('.') + 1);

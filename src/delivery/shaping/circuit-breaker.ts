@@ -5,8 +5,8 @@ const initialPauseMs = 5_000;
 const maxPauseMs = 300_000;
 
 /**
- * The outage of a destination: after a few failures in a row nobody goes for a while, then one looks whether a server is
- * there again, and each time that none is the while is longer. Times are milliseconds of the caller's clock.
+ * Circuit breaker for a destination: after a few consecutive failures it opens, then lets one probe through at a time.
+ * Each failed probe lengthens the pause; times are milliseconds of the caller's clock.
  */
 export class CircuitBreaker {
   #failures = 0;
@@ -14,29 +14,28 @@ export class CircuitBreaker {
   #until = 0;
   #reason = '';
 
-  /** When somebody may look again. */
+  /** When the next probe is allowed. */
   get openUntil(): number {
     return this.#until;
   }
 
-  /** Milliseconds of the while that ends then. */
+  /** Length of the current pause in milliseconds. */
   get pauseMs(): number {
     return this.#until - this.#since;
   }
 
-  /** True from the failure that makes it one until a server answers: one at a time may look. */
+  /** True until a server answers; meanwhile only one probe at a time is allowed. */
   get isOpen(): boolean {
     return this.#failures >= failureThreshold;
   }
 
-  /** A server answered. */
   recordSuccess(): void {
     this.#failures = 0;
   }
 
   /**
-   * No server could be spoken with. What began before the last look-away says nothing new.
-   * @returns true where nobody is to go now
+   * Records that no server could be reached. Attempts that began before the last pause are ignored.
+   * @returns true if the destination is paused now
    */
   recordFailure(text: string, begunAt: number, now: number): boolean {
     if (begunAt < this.#since) return false;
@@ -49,7 +48,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** @param next as it is shown */
+  /** @param next formatted for display */
   explain(label: string, next: string, now: number): string {
     return `waiting: no server of ${label} could be reached at ${formatUtcTime(this.#since, now)} (${this.#reason}), next at ${next} (UTC)`;
   }

@@ -1,31 +1,31 @@
 import type { BacklogSchedule } from '../transport.ts';
 
-/** Urgent messages have a row of times of their own. */
+/** Urgent messages have their own schedule. */
 export type DeferPriority = 'urgent' | 'other';
 
-/** When a message comes back, in milliseconds of the caller's clock, and when others may that are not looked at one by one. */
+/** When a message is due again, in milliseconds of the caller's clock, and when the rest of its backlog is. */
 export interface DeferTime {
   readonly at: number;
-  /** Present where many wait. */
+  /** Set if there is a backlog. */
   readonly backlog?: Omit<BacklogSchedule, 'reason'>;
 }
 
-/** How far ahead a message is put off, urgent ones and others, where few wait; and at most. */
+/** How far ahead messages are deferred while few are waiting, and the max. */
 const horizons = { urgent: 60_000, other: 600_000, max: 1_800_000 } as const;
-/** Messages per second that may come back to look; the more wait, the further ahead they are put off. */
+/** Max rechecks per second; the longer the backlog, the further ahead messages are deferred. */
 const maxRechecksPerSecond = 40;
-/** Where the next free time is this far ahead, more messages wait than are worth a look each. */
+/** If the next free slot is this far ahead, too many messages are waiting to check them individually. */
 const backlogThresholdMs = 5_000;
 
 /**
- * When those that are put off come back: each at a time of its own, as they can be sent, and so far ahead that those who come
- * back are few each second, however many wait.
+ * Schedules when deferred messages are retried: spread out at the rate they can be sent, and far enough ahead to keep
+ * rechecks per second low however long the backlog.
  */
 export class DeferSchedule {
   readonly #now: () => number;
-  /** The next free time of each row. */
+  /** Next free slot per priority. */
   readonly #slots = { urgent: 0, other: 0 };
-  /** How many were put off and have not come back yet, about. */
+  /** Estimated number of deferred messages that aren't due yet. */
   readonly #deferred = { urgent: { count: 0, at: 0 }, other: { count: 0, at: 0 } };
 
   constructor(now: () => number) {
@@ -33,9 +33,9 @@ export class DeferSchedule {
   }
 
   /**
-   * The next free time of a row, or beyond the horizon any.
-   * @param earliest, notBefore the second one holds beyond the horizon too
-   * @param spacing milliseconds between two
+   * The next free slot of a priority, or a random time in the horizon's second half if that slot is beyond the horizon.
+   * @param notBefore like `earliest`, and also applies to the random time
+   * @param spacing milliseconds between two slots
    */
   nextSlot(
     priority: DeferPriority,
@@ -62,11 +62,14 @@ export class DeferSchedule {
     return { at, backlog };
   }
 
-  /** Any time from `begin` on, within a span that is longer the more wait. @param least milliseconds of the span */
-  spread(priority: DeferPriority, now: number, begin: number, least: number): DeferTime {
+  /**
+   * A random time after `begin`, within a span that grows with the backlog.
+   * @param minSpan min span in milliseconds
+   */
+  spread(priority: DeferPriority, now: number, begin: number, minSpan: number): DeferTime {
     this.#horizon(priority, now);
     const deferred = this.#deferred[priority];
-    const span = clamp(least, (deferred.count / maxRechecksPerSecond) * 1_000, horizons.max);
+    const span = clamp(minSpan, (deferred.count / maxRechecksPerSecond) * 1_000, horizons.max);
     deferred.count += 1;
     const at = begin + Math.random() * span;
     if (span < backlogThresholdMs) return { at };
@@ -81,7 +84,7 @@ export class DeferSchedule {
     return { at, backlog };
   }
 
-  /** Times that were given out beyond the horizon were chosen at random; they take no place in the row. */
+  /** Times beyond the horizon were chosen at random and take no slot. */
   #consumeSlots(priority: DeferPriority, spacing: number, count: number): void {
     const now = this.#now();
     this.#deferred[priority].count += count;
@@ -94,17 +97,17 @@ export class DeferSchedule {
 
   #horizon(priority: DeferPriority, now: number): number {
     const deferred = this.#deferred[priority];
-    const stay = clamp(
+    const horizon = clamp(
       horizons[priority],
       (deferred.count / maxRechecksPerSecond) * 1_000,
       horizons.max,
     );
-    deferred.count *= Math.exp((deferred.at - now) / stay);
+    deferred.count *= Math.exp((deferred.at - now) / horizon);
     deferred.at = now;
-    return stay;
+    return horizon;
   }
 }
 
-function clamp(least: number, value: number, max: number): number {
-  return Math.min(Math.max(least, value), max);
+function clamp(minSpan: number, value: number, max: number): number {
+  return Math.min(Math.max(minSpan, value), max);
 }

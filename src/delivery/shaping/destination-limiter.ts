@@ -17,11 +17,11 @@ import {
 } from './throttle-state.ts';
 
 export interface DestinationLimiterOptions {
-  /** Transactions with one destination at the same time on this node, whatever else is allowed. */
+  /** Max concurrent transactions with one destination on this node, regardless of other limits. */
   readonly maxConcurrent: number;
-  /** Messages that may wait in memory for their turn. */
+  /** Max messages that wait in memory for a slot. */
   readonly maxQueued: number;
-  /** How long they may, in milliseconds. */
+  /** Max wait in memory, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
@@ -31,21 +31,21 @@ interface Waiter {
   readonly until: number;
 }
 
-/** Who is told that the pace, or the length of sessions, was learnt anew. */
-export type OnLimitLearned = (limiter: DestinationLimiter, what: 'pace' | 'session') => void;
+/** Called when a new rate or session length was learned. */
+export type OnLimitLearned = (limiter: DestinationLimiter, what: 'rate' | 'session') => void;
 
-/** A transaction that takes longer than this without another one ending makes the destination one that hangs. */
+/** A destination hangs if all its connections are busy and none has finished a transaction for this long. */
 const hungAfterMs = 5_000;
-/** Sooner than that, it is one that does not seem to answer. */
+/** After this long, its rate isn't expected to grow soon. */
 const stuckAfterMs = 2_000;
 const minShare = 0.05;
 const demandSmoothing = 0.2;
-/** Milliseconds of silence that are made up for by going faster. */
+/** Max idle time, in milliseconds, that can be caught up on by sending faster. */
 const maxCatchUpMs = 150;
-/** Messages per second that come back to a destination that hangs, or whose pace is being searched for. */
+/** Rechecks per second while a destination hangs or its rate limit is being searched for. */
 const maxRechecksPerSecond = { hanging: 20, searching: 100 } as const;
 
-/** This node's part of one destination: who may go now, who waits a moment in memory, and who is put off. */
+/** Decides which messages to one destination this node sends now, holds briefly in memory or defers. */
 export class DestinationLimiter {
   readonly destination: Destination;
   readonly #options: DestinationLimiterOptions;
@@ -60,15 +60,15 @@ export class DestinationLimiter {
   slowedReason: string | undefined;
   lastUsedAt: number;
   #override: RateOverride = {};
-  /** Half until two beats have told who else is there. */
+  /** Assume half until two heartbeats have shown which other nodes are active. */
   #share = 0.5;
   #heartbeats = 0;
   #othersSent = 0;
   #open = 0;
   #nextAt = 0;
   #endedAt = 0;
-  #asked = 0;
-  #begun = 0;
+  #requested = 0;
+  #started = 0;
   #demand = 0;
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -93,25 +93,25 @@ export class DestinationLimiter {
     return this.#open;
   }
 
-  /** True where something has happened since it was measured last, or is under way. */
+  /** True if there was activity since the last measurement or is some now. */
   get busy(): boolean {
-    return this.#asked > 0 || this.#begun > 0 || this.#open > 0 || this.#waiting.length > 0;
+    return this.#requested > 0 || this.#started > 0 || this.#open > 0 || this.#waiting.length > 0;
   }
 
-  /** What this node wants and sends, per second, since the last call. */
+  /** This node's demand and throughput per second since the last call. */
   measure(seconds: number): { readonly demand: number; readonly sent: number } {
-    // Messages come in batches; shares that followed each of them would never add up to the whole pace.
+    // Smoothed because messages arrive in batches; otherwise the nodes' shares would never add up to the full rate.
     this.#demand =
       this.#demand === 0
-        ? this.#asked / seconds
-        : this.#demand * (1 - demandSmoothing) + (this.#asked / seconds) * demandSmoothing;
-    this.#sent = this.#begun / seconds;
-    this.#asked = 0;
-    this.#begun = 0;
+        ? this.#requested / seconds
+        : this.#demand * (1 - demandSmoothing) + (this.#requested / seconds) * demandSmoothing;
+    this.#sent = this.#started / seconds;
+    this.#requested = 0;
+    this.#started = 0;
     return { demand: this.#demand, sent: this.#sent };
   }
 
-  /** Takes over what all nodes know. */
+  /** Adopts the state shared by all nodes. */
   adopt(shared: DestinationState): void {
     if (shared.version !== this.version) {
       if (shared.throttle.session?.maxMessages !== this.throttle.session?.maxMessages)
@@ -122,17 +122,20 @@ export class DestinationLimiter {
     }
     this.#override = shared.override;
     this.#heartbeats += 1;
-    this.#share = this.#shareBeside(shared.othersDemand);
+    this.#share = this.#shareWith(shared.othersDemand);
     this.#othersSent = shared.othersSent;
     this.#pump();
   }
 
-  #shareBeside(othersDemand: number): number {
+  #shareWith(othersDemand: number): number {
     if (this.#demand === 0 || this.#heartbeats < 3) return 0.5;
     return Math.max(minShare, this.#demand / (this.#demand + othersDemand));
   }
 
-  /** Lets the pace grow where it may. @returns true where it did */
+  /**
+   * Raises the rate if allowed.
+   * @returns true if it changed
+   */
   grow(): boolean {
     const before = this.throttle;
     if (this.#override.rate === undefined)
@@ -155,24 +158,24 @@ export class DestinationLimiter {
     this.#sessions.restart();
   }
 
-  /** A ticket at once or after a moment, or until when to wait. */
+  /** A slot, immediately or after a short wait, or the time to defer to. */
   admit(urgent: boolean): Promise<LimiterSlot | LimiterDelay> {
     const now = this.#now();
     this.lastUsedAt = now;
-    this.#asked += 1;
+    this.#requested += 1;
     const refusal = this.#refuse(now, urgent);
     if (refusal !== undefined) return Promise.resolve(refusal);
     if (this.#waiting.length === 0 && this.#canSend(now)) return Promise.resolve(this.#grant(now));
     if (!this.#hasCapacity(now, urgent)) return Promise.resolve(this.#defer(urgent, now));
     return new Promise((resolve) => {
       const waiter = { urgent, resolve, until: now + this.#options.maxWaitMs };
-      const place = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
-      this.#waiting.splice(place === -1 ? this.#waiting.length : place, 0, waiter);
+      const index = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
+      this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter);
       this.#schedule(now);
     });
   }
 
-  /** Sends away everybody who waits. */
+  /** Defers all waiting messages. */
   close(): void {
     clearTimeout(this.#timer);
     this.#deferWaiting(this.#now());
@@ -180,10 +183,10 @@ export class DestinationLimiter {
 
   #limits(): ThrottleLimits {
     const { maxRate, connections } = this.destination.profile;
-    return { maxRate: maxRate, maxConnections: this.#override.connections ?? connections };
+    return { maxRate, maxConnections: this.#override.connections ?? connections };
   }
 
-  /** Messages per second of this node. */
+  /** This node's messages per second. */
   get #rate(): number {
     return Math.max(minRate, (this.#override.rate ?? this.throttle.rate) * this.#share);
   }
@@ -221,9 +224,9 @@ export class DestinationLimiter {
     return this.#open < this.#maxConnections && now >= this.#nextAt;
   }
 
-  /** Nobody waits in memory for a destination that hangs, nor longer than a moment. */
+  /** Messages don't wait in memory for a hanging destination, nor for long. */
   #hasCapacity(now: number, urgent: boolean): boolean {
-    if (this.#isSilent(now, hungAfterMs)) return false;
+    if (this.#isStalled(now, hungAfterMs)) return false;
     const ahead = urgent
       ? this.#waiting.filter((waiter) => waiter.urgent).length
       : this.#waiting.length;
@@ -233,9 +236,9 @@ export class DestinationLimiter {
 
   #grant(now: number): LimiterSlot {
     this.#open += 1;
-    this.#begun += 1;
+    this.#started += 1;
     if (this.#open === 1) this.#endedAt = now;
-    // Tickets leave evenly; a short pause is made up for, a long one is not.
+    // Slots are spaced evenly; short pauses are caught up on, long ones aren't.
     const interval = 1_000 / this.#rate;
     this.#nextAt = Math.max(this.#nextAt, now - maxCatchUpMs) + interval;
     let used = false;
@@ -271,7 +274,7 @@ export class DestinationLimiter {
     if (throttle === this.throttle) return;
     this.throttle = throttle;
     this.slowedReason = use.text.slice(0, 300);
-    this.#onLearned(this, 'pace');
+    this.#onLearned(this, 'rate');
   }
 
   #learnSessions(ends: readonly SmtpSessionEnd[], trusted: boolean): void {
@@ -290,7 +293,7 @@ export class DestinationLimiter {
   }
 
   #defer(urgent: boolean, now: number, notBefore = 0): LimiterDelay {
-    const hung = this.#isSilent(now, hungAfterMs);
+    const hung = this.#isStalled(now, hungAfterMs);
     const back = this.#deferSchedule.nextSlot(priorityOf(urgent), now, {
       earliest: now + this.#options.maxWaitMs / 2,
       notBefore,
@@ -301,20 +304,21 @@ export class DestinationLimiter {
     return delayUntil(this.#mayGrowFast(now) ? { at: back.at } : back, now, explain);
   }
 
-  /** While the pace is searched for and somebody answers, it may be a hundredfold in half a minute: nobody is sent far away. */
+  /**
+   * While the rate is being searched for and the server answers, it can grow a hundredfold in 30 seconds, so don't
+   * defer messages far ahead.
+   */
   #mayGrowFast(now: number): boolean {
-    const stuck = this.#isSilent(now, stuckAfterMs);
+    const stuck = this.#isStalled(now, stuckAfterMs);
     return this.throttle.bad === undefined && this.#override.rate === undefined && !stuck;
   }
 
-  /** True where all connections are busy, and none has come to an end for so long. */
-  #isSilent(now: number, silentMs: number): boolean {
-    return this.#open >= this.#maxConnections && now - this.#endedAt > silentMs;
+  /** True if all connections are busy and none has finished a transaction for this long. */
+  #isStalled(now: number, stalledMs: number): boolean {
+    return this.#open >= this.#maxConnections && now - this.#endedAt > stalledMs;
   }
 
-  /**
-   * Messages per second that come back to look for a turn: more than may go, or the pace could never be used up and grow.
-   */
+  /** Rechecks per second. Higher than the rate, which could otherwise never be used up and grow. */
   get #recheckRate(): number {
     const { bad } = this.throttle;
     return bad === undefined
@@ -329,17 +333,17 @@ export class DestinationLimiter {
   }
 
   #explainHang(next: string, now: number): string {
-    return `waiting: all ${this.#open} connections with ${this.destination.label} have been busy since ${formatUtcTime(this.#endedAt, now)}, next at ${next} (UTC)`;
+    return `waiting: all ${this.#open} connections to ${this.destination.label} have been busy since ${formatUtcTime(this.#endedAt, now)}, next at ${next} (UTC)`;
   }
 
   #pump(): void {
     const now = this.#now();
     while (this.#waiting.length > 0 && this.#canSend(now))
       this.#waiting.shift()?.resolve(this.#grant(now));
-    for (let place = this.#waiting.length - 1; place >= 0; place -= 1) {
-      const waiter = this.#waiting[place];
+    for (let index = this.#waiting.length - 1; index >= 0; index -= 1) {
+      const waiter = this.#waiting[index];
       if (waiter === undefined || now < waiter.until) continue;
-      this.#waiting.splice(place, 1);
+      this.#waiting.splice(index, 1);
       waiter.resolve(this.#defer(waiter.urgent, now));
     }
     this.#schedule(now);
@@ -358,7 +362,7 @@ function priorityOf(urgent: boolean): DeferPriority {
   return urgent ? 'urgent' : 'other';
 }
 
-/** @param explain says why, with the time as it is to be shown */
+/** @param explain gives the reason, with the time formatted for display */
 function delayUntil(
   { at, backlog }: DeferTime,
   now: number,

@@ -10,10 +10,10 @@ interface Operator extends DestinationProfile {
 const operators: readonly Operator[] = data.operators;
 
 /**
- * The destination that a domain belongs to: the operator of its most wanted MX host, whose many domains are one, or else
- * the host's own domain, so that mail hosters nobody has described are one too.
- * @param host the most wanted MX host
- * @param domain the recipients' domain, where the host says nothing
+ * The destination of a domain: the operator of its preferred MX host, or the host's own domain, so that unknown mail
+ * hosters also count as one destination.
+ * @param host the preferred MX host
+ * @param domain the recipients' domain, used if the host isn't conclusive
  */
 export function findDestination(host: string, domain: string): Destination {
   const operator = operators.find(({ mx }) =>
@@ -30,7 +30,7 @@ export function findDestinationProfile(name: string): DestinationProfile {
   return operators.find((operator) => operator.name === name) ?? data.default;
 }
 
-/** The last two labels of a host name, or three below short ones such as `co.uk`; a literal stands for itself. */
+/** The last two labels of a hostname, or three under short suffixes such as `co.uk`; address literals are unchanged. */
 function hostingDomainOf(host: string, domain: string): string {
   if (host.startsWith('[')) return domain;
   const labels = host.split('.');

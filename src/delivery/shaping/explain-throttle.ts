@@ -1,4 +1,4 @@
-/** `40/min`, `2.5/s`: a rate as people say it. */
+/** Formats a rate: `40/min`, `2.5/s`. */
 export function formatRate(perSecond: number): string {
   if (perSecond >= 10) return `${Math.round(perSecond)}/s`;
   if (perSecond >= 2) return `${perSecond.toFixed(1)}/s`;
@@ -6,7 +6,7 @@ export function formatRate(perSecond: number): string {
   return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
 }
 
-/** `12:03` in UTC; with seconds where it is near. */
+/** `12:03` in UTC, with seconds for near times. */
 export function formatUtcTime(time: number, now: number): string {
   const text = new Date(time).toISOString();
   return Math.abs(time - now) < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
@@ -16,19 +16,19 @@ export interface ThrottleFacts {
   readonly label: string;
   readonly rate: number;
   readonly slowedAt: number | undefined;
-  /** As it is shown. */
+  /** Formatted for display. */
   readonly next: string;
   readonly now: number;
 }
 
-/** What stands in the reason of a message that waits for a receiver, behind the receiver's label. */
-export const throttledPhrase = 'asked to slow down at';
+/** Part of a throttled message's reason, after the receiver's label. */
+export const throttledPhrase = 'throttled us at';
 
-/** `waiting: Gmail asked to slow down at 12:03, 40/min now, next at 12:07 (UTC)` */
+/** `waiting: Gmail throttled us at 12:03, 40/min now, next at 12:07 (UTC)` */
 export function explainThrottle({ label, rate, slowedAt, next, now }: ThrottleFacts): string {
   const why =
     slowedAt === undefined
-      ? `the pace of ${label} is still being found out`
+      ? `the rate limit of ${label} is still being learned`
       : `${label} ${throttledPhrase} ${formatUtcTime(slowedAt, now)}`;
   return `waiting: ${why}, ${formatRate(rate)} now, next at ${next} (UTC)`;
 }

@@ -1,60 +1,60 @@
 import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
 import type { BacklogSchedule } from '../transport.ts';
 
-/** What a group of mail servers under one operator is to the pace: Gmail, or a domain with servers of its own. */
+/** Mail servers of one operator that share a rate limit: Gmail, or a domain with its own servers. */
 export interface Destination {
-  /** Key that all nodes share. */
+  /** Key shared by all nodes. */
   readonly name: string;
-  /** For people. */
+  /** Display name. */
   readonly label: string;
   readonly profile: DestinationProfile;
 }
 
-/** What an operator is known to take well; where the pace begins, and what it never goes past. */
+/** Known limits of an operator: the initial rate, and the max for what is learned. */
 export interface DestinationProfile {
-  /** Connections of all nodes together. */
+  /** Across all nodes. */
   readonly connections: number;
-  /** Until the receiver takes fewer. */
+  /** Initial value, until the receiver accepts fewer. */
   readonly messagesPerConnection: number;
-  /** Messages per second of all nodes together, before anything is learnt. */
+  /** Initial messages per second across all nodes, before anything is learned. */
   readonly startRate: number;
   readonly maxRate: number;
 }
 
-/** What became of a ticket. */
+/** How the use of a slot ended. */
 export type SlotOutcome =
   | { readonly kind: 'accepted' }
-  /** The receiver wants less: messages, or connections. */
+  /** The receiver asks for fewer messages or connections. */
   | {
       readonly kind: 'slowed';
       readonly what: 'messages' | 'connections';
       readonly text: string;
-      /** Seconds that it asked for. */
+      /** Delay in seconds that it asked for. */
       readonly after: number | undefined;
     }
-  /** No server could be spoken with. */
+  /** No server could be reached. */
   | { readonly kind: 'unreachable'; readonly text: string }
-  /** Answered, and it says nothing about the pace. */
+  /** Answered, without any effect on the rate. */
   | { readonly kind: 'answered' }
   | { readonly kind: 'unused' };
 
-/** Leave to make one transaction with a destination. */
+/** Permission for one transaction with a destination. */
 export interface LimiterSlot {
-  /** Connections that this node may have open with the destination, those that rest included. */
+  /** Max open connections from this node to the destination, including idle ones. */
   readonly connections: number;
   readonly messagesPerConnection: number;
-  /** @param ends how sessions with the destination ended since the last ticket that told */
+  /** @param ends how sessions with the destination ended since they were last reported */
   release(outcome: SlotOutcome, ends?: readonly SmtpSessionEnd[]): void;
 }
 
 export interface LimiterDelay {
   readonly delayMs: number;
   readonly reason: string;
-  /** Where many wait: when the others may look. */
+  /** Set if there is a backlog: when the others may be checked. */
   readonly backlog?: BacklogSchedule;
 }
 
-/** Decides when a destination may be spoken with. */
+/** Decides when mail may be sent to a destination. */
 export interface SendingLimiter {
   admit(destination: Destination, urgent: boolean): Promise<LimiterSlot | LimiterDelay>;
 }

@@ -5,7 +5,6 @@ import type { Destination, LimiterDelay, LimiterSlot, SendingLimiter } from './s
 import type { DestinationHeartbeat, DestinationState } from './shaping-store.ts';
 import type { ThrottleState } from './throttle-state.ts';
 
-/** What the shaper needs of the database. */
 interface ShapingPersistence {
   heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]>;
   save(
@@ -33,8 +32,8 @@ const defaultLimiterOptions: DestinationLimiterOptions = {
 };
 
 /**
- * Keeps the pace of every destination, together with the other nodes: each tells once a second what it wants and sends,
- * and takes a part of the common pace by that. What a receiver says is written at once.
+ * Maintains every destination's rate together with the other nodes: each node reports its demand and throughput every
+ * second and uses its share of the rate. A limit learned from a reply is saved immediately.
  */
 export class Shaper implements SendingLimiter {
   readonly #dependencies: ShaperDependencies;
@@ -54,7 +53,7 @@ export class Shaper implements SendingLimiter {
       limiter = this.#open(destination);
       this.#loading.set(destination.name, this.#load(limiter));
     }
-    // The first messages for a destination wait until it is known what other nodes have learnt.
+    // A destination's first messages wait until the shared state is loaded.
     await this.#loading.get(destination.name);
     return await limiter.admit(urgent);
   }
@@ -75,7 +74,10 @@ export class Shaper implements SendingLimiter {
       { ...defaultLimiterOptions, ...limiters },
       now,
       (learned, what) => {
-        this.#dependencies.log.info(describe(learned, what), 'a destination asked for less');
+        this.#dependencies.log.info(
+          describe(learned, what),
+          'learned a lower limit of a destination',
+        );
         void this.#save(learned);
       },
     );
@@ -85,12 +87,12 @@ export class Shaper implements SendingLimiter {
 
   async #load(limiter: DestinationLimiter): Promise<void> {
     try {
-      const known = await this.#dependencies.store.heartbeat([
+      const states = await this.#dependencies.store.heartbeat([
         heartbeatOf(limiter, { demand: 0, sent: 0 }),
       ]);
-      for (const one of known) limiter.adopt(one);
+      for (const state of states) limiter.adopt(state);
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'the pace of a destination cannot be read');
+      this.#dependencies.log.debug({ err: error }, 'could not read the rate of a destination');
     } finally {
       this.#loading.delete(limiter.destination.name);
     }
@@ -103,20 +105,20 @@ export class Shaper implements SendingLimiter {
     for (const [name, limiter] of this.#limiters) {
       if (limiter.open === 0 && now - limiter.lastUsedAt > idleMs) this.#limiters.delete(name);
     }
-    // Only those that are in use: a service knows many more receivers than it speaks with in a second.
+    // Only busy ones: a node knows far more destinations than it sends to in any second.
     const limiters = [...this.#limiters.values()].filter((limiter) => limiter.busy);
     if (limiters.length === 0) return;
     try {
       const heartbeats = limiters.map((limiter) => heartbeatOf(limiter, limiter.measure(seconds)));
-      for (const known of await this.#dependencies.store.heartbeat(heartbeats))
-        this.#limiters.get(known.name)?.adopt(known);
+      for (const state of await this.#dependencies.store.heartbeat(heartbeats))
+        this.#limiters.get(state.name)?.adopt(state);
       for (const limiter of limiters) if (limiter.grow()) await this.#save(limiter);
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'the pace of destinations cannot be shared');
+      this.#dependencies.log.debug({ err: error }, 'could not share the rates of destinations');
     }
   }
 
-  /** Where another node has written first, its word is taken with the next beat. */
+  /** If another node saved first, its state is adopted with the next heartbeat. */
   async #save(limiter: DestinationLimiter): Promise<void> {
     try {
       const { destination, version, throttle, slowedReason } = limiter;
@@ -128,16 +130,16 @@ export class Shaper implements SendingLimiter {
       );
       limiter.version = saved ?? limiter.version;
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'the pace of a destination cannot be kept');
+      this.#dependencies.log.debug({ err: error }, 'could not save the rate of a destination');
     }
   }
 }
 
 function describe(
   { destination: { name }, throttle, slowedReason }: DestinationLimiter,
-  what: 'pace' | 'session',
+  what: 'rate' | 'session',
 ) {
-  if (what === 'pace') return { destination: name, rate: throttle.rate, reason: slowedReason };
+  if (what === 'rate') return { destination: name, rate: throttle.rate, reason: slowedReason };
   const { maxMessages, reason } = throttle.session ?? {};
   return { destination: name, messagesPerConnection: maxMessages, reason };
 }

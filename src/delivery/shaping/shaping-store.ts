@@ -3,32 +3,32 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { SmtpSessionLength } from './smtp-session-length.ts';
 import type { ThrottleState } from './throttle-state.ts';
 
-/** What a node tells about a destination. */
+/** What a node reports about a destination. */
 export interface DestinationHeartbeat {
   readonly name: string;
   readonly label: string;
-  /** Where nobody knows the destination yet. */
+  /** Used if the destination is new. */
   readonly startRate: number;
   readonly startConnections: number;
-  /** Per second, of this node. */
+  /** Per second, on this node. */
   readonly demand: number;
   readonly sent: number;
 }
 
-/** What people decide over what was learnt; what is absent is learnt. */
+/** Manual limits that override learned ones; absent fields stay learned. */
 export interface RateOverride {
-  /** Messages per second of all nodes together. */
+  /** Messages per second across all nodes. */
   readonly rate?: number | undefined;
-  /** Connections of all nodes together. */
+  /** Connections across all nodes. */
   readonly connections?: number | undefined;
   readonly messagesPerConnection?: number | undefined;
 }
 
-/** A destination as all nodes know it. */
+/** A destination's state across all nodes. */
 export interface DestinationState {
   readonly name: string;
   readonly label: string;
-  /** Times are those of the caller's clock. */
+  /** Times are in the caller's clock. */
   readonly throttle: ThrottleState;
   readonly slowedReason: string | undefined;
   readonly override: RateOverride;
@@ -61,7 +61,7 @@ interface DestinationRow {
   others_sent: number;
 }
 
-// Times travel as milliseconds before or after the database's now, so that clocks of nodes need not agree.
+// Times are stored relative to the database clock, so that nodes' clocks don't need to agree.
 const columns = `
   d.name, d.label, d.rate, d.good, d.bad, d.connections, d.slowed_reason, d.override_rate, d.override_connections,
   d.override_session_messages, d.session_messages, d.session_reason, d.version, extract(epoch from now() - d.changed_at)::float8 * 1000 as changed_ago,
@@ -70,30 +70,27 @@ const columns = `
   extract(epoch from now() - d.session_at)::float8 * 1000 as session_ago,
   extract(epoch from d.blocked_until - now())::float8 * 1000 as blocked_in`;
 
-/** The pace of destinations, shared by all nodes. */
+/** Destination rates, shared by all nodes. */
 export class ShapingStore {
   readonly #database: Database;
   readonly #node: string;
   readonly #now: () => number;
 
-  /**
-   * @param node names this process
-   * @param now the clock to which times are converted
-   */
+  /** @param node identifies this process|@param now the clock that times are converted to */
   constructor(database: Database, node: string, now: () => number) {
     this.#database = database;
     this.#node = node;
     this.#now = now;
   }
 
-  /** Tells what this node does with destinations, and answers what is known of them. */
+  /** Reports this node's activity and returns the shared state of its destinations. */
   async heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]> {
     const { rows } = await this.#database.pool.query<DestinationRow>({
       name: 'shaping-beat',
       text: heartbeatStatement,
       values: [this.#node, JSON.stringify(heartbeats)],
     });
-    // A destination that this very statement made is not in its own view of the table.
+    // Rows inserted by this statement aren't visible to its own select.
     const missing = heartbeats.some(
       (heartbeat) => !rows.some((row) => row.name === heartbeat.name),
     );
@@ -107,8 +104,8 @@ export class ShapingStore {
   }
 
   /**
-   * Writes what was learnt, unless somebody else has written meanwhile.
-   * @returns the version now, or undefined where it was not written
+   * Saves what was learned unless another node has saved in the meantime.
+   * @returns the new version, or undefined if it wasn't saved
    */
   async save(
     name: string,
@@ -150,7 +147,7 @@ export class ShapingStore {
     return rows[0]?.version;
   }
 
-  /** All destinations with what all nodes do, for people. */
+  /** All destinations with activity across all nodes, for display. */
   async list(): Promise<DestinationState[]> {
     const { rows } = await this.#database.pool.query<DestinationRow>(`
       select ${columns}, coalesce(n.demand, 0) as others_demand, coalesce(n.sent, 0) as others_sent
@@ -162,7 +159,7 @@ export class ShapingStore {
     return rows.map((row) => this.#stateOf(row));
   }
 
-  /** What people decided about a destination; undefined where it is unknown. */
+  /** A destination's manual limits; undefined if the destination is unknown. */
   async readOverride(
     name: string,
     kysely: Database['kysely'] = this.#database.kysely,
@@ -179,9 +176,9 @@ export class ShapingStore {
   }
 
   /**
-   * Sets what people decide over what was learnt.
-   * @param kysely a transaction, where more is to be committed with it
-   * @returns false where it is unknown
+   * Sets manual limits that override learned ones.
+   * @param kysely a transaction, if more is to be committed with it
+   * @returns false if the destination is unknown
    */
   async override(
     name: string,
@@ -199,7 +196,7 @@ export class ShapingStore {
     return numAffectedRows === 1n;
   }
 
-  /** Forgets nodes that are gone, and destinations that nothing was learnt about for a week. */
+  /** Deletes nodes that are gone and destinations about which nothing was learned for a week. */
   async clean(): Promise<void> {
     await this.#database.pool.query(
       "delete from destination_node where seen_at < now() - interval '1 hour'",
@@ -261,11 +258,11 @@ const heartbeatStatement = `
   with mine as materialized (
     select * from json_to_recordset($2::json) as x (name text, label text, "startRate" float8, "startConnections" int,
       demand float8, sent float8)),
-  made as (
+  created as (
     insert into destination (name, label, rate, good, connections)
     select name, label, "startRate", "startRate" / 2, "startConnections" from mine order by name
     on conflict do nothing),
-  told as (
+  reported as (
     insert into destination_node (name, node, demand, sent, seen_at)
     select name, $1::uuid, demand, sent, now() from mine order by name
     on conflict (name, node) do update

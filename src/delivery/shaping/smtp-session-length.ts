@@ -1,23 +1,23 @@
 import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
 
-/** How many messages a receiver takes over one connection, where that is fewer than its profile says. */
+/** How many messages a receiver accepts per connection, if fewer than its profile says. */
 export interface SmtpSessionLength {
   readonly maxMessages: number;
-  /** When it changed last, in milliseconds of the caller's clock. */
+  /** Last change, in milliseconds of the caller's clock. */
   readonly learnedAt: number;
-  /** What the receiver said when it took no more. */
+  /** The receiver's reply when it accepted no more. */
   readonly reason: string;
 }
 
 /**
- * A longer session is tried after this many that were full, and not sooner than after this time: the receiver's refusal of
- * the try costs a command and a new connection.
+ * Try longer sessions after this many full ones and at least this much time. A failed try only costs a command and a
+ * new connection.
  */
 const tryAfter = { sessions: 50, milliseconds: 600_000, factor: 1.25 };
 
 /**
- * What is known after a receiver took no more than `after` messages over a connection; the same where that is no news.
- * @param defaultMax messages over a connection where nothing is learnt
+ * The new limit after a receiver accepted only `after` messages on a connection, or the same one if that is no news.
+ * @param defaultMax messages per connection if nothing was learned
  */
 function shortenSmtpSessions(
   current: SmtpSessionLength | undefined,
@@ -32,8 +32,8 @@ function shortenSmtpSessions(
 }
 
 /**
- * What is known a while later, if sessions may be longer; the same if not.
- * @param full sessions that carried as many as they may since `learntAt`
+ * A longer limit if it is time to try one, otherwise the same.
+ * @param full sessions that reached the limit since `learnedAt`
  */
 export function lengthenSmtpSessions(
   current: SmtpSessionLength | undefined,
@@ -47,26 +47,26 @@ export function lengthenSmtpSessions(
   return maxMessages >= defaultMax ? undefined : { ...current, maxMessages, learnedAt: now };
 }
 
-/** Looks at how the sessions of one node with a destination end. */
+/** Tracks how sessions between one node and a destination end. */
 export class SmtpSessionTracker {
   #full = 0;
-  /** After how many messages a session ended last without a word about a limit. */
+  /** After how many messages a session last ended without naming a limit. */
   #suspect: number | undefined;
 
-  /** Sessions that were full since something was learnt last. */
+  /** Full sessions since the limit was last learned. */
   get full(): number {
     return this.#full;
   }
 
-  /** Something else holds from now on. */
+  /** Starts over with a new limit. */
   restart(): void {
     this.#full = 0;
   }
 
   /**
-   * Takes the ends of sessions. An end that names no limit counts where the one before it came after as many messages: a
-   * server that restarts ends sessions too, but not twice at the same place.
-   * @param trusted false where the message was not taken over another session either: the ends are about something else
+   * Processes session ends. One that names no limit counts only if the previous one ended after as many messages:
+   * server restarts end sessions too, but not twice at the same count.
+   * @param trusted false if the message wasn't accepted in another session either, so the ends have another cause
    */
   learn(
     ends: readonly SmtpSessionEnd[],

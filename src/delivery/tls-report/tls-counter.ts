@@ -4,10 +4,10 @@ import type { TlsResult, TlsTally } from './tls-result.ts';
 import type { TlsCount } from './tls-result-store.ts';
 
 const writeIntervalMs = 30_000;
-/** Past this many different results, they are written at once. */
+/** With more distinct results than this, counts are written immediately. */
 const maxResults = 1_000;
 
-/** Counts sessions in memory and writes the counts from time to time. */
+/** Counts sessions in memory and writes the counts periodically. */
 export class TlsCounter implements TlsTally {
   readonly #add: (counts: readonly TlsCount[]) => Promise<void>;
   readonly #log: Log;
@@ -36,7 +36,7 @@ export class TlsCounter implements TlsTally {
     await this.write();
   }
 
-  /** Writes what was counted. What cannot be written is dropped: a report with a gap is better than a growing memory. */
+  /** Writes the counts. If that fails they are dropped: a gap in a report is better than growing memory. */
   async write(): Promise<void> {
     if (this.#counts.size === 0) return;
     const counts = [...this.#counts.values()].map(({ result, sessions }) => ({
@@ -45,7 +45,7 @@ export class TlsCounter implements TlsTally {
     }));
     this.#counts = new Map();
     await this.#add(counts).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'counts for TLS reporting cannot be written');
+      this.#log.debug({ err: error }, 'could not write counts for TLS reporting');
     });
   }
 }

@@ -1,13 +1,13 @@
 import type { StsPolicy } from '../mta-sts/sts-policy.ts';
 import type { TlsDay } from './tls-result-store.ts';
 
-/** Who reports: a name for people, and an address. */
+/** The reporting organization and its contact address. */
 export interface TlsReporter {
   readonly organization: string;
   readonly contact: string;
 }
 
-/** A report as RFC 8460 section 4.4 writes it. */
+/** A report in the format of RFC 8460 section 4.4. */
 export interface TlsReport {
   readonly 'organization-name': string;
   readonly 'date-range': { readonly 'start-datetime': string; readonly 'end-datetime': string };
@@ -35,10 +35,10 @@ interface TlsReportPolicy {
 }
 
 /**
- * The report of a day for a domain (RFC 8460 section 4).
+ * Builds a domain's report for one day (RFC 8460 section 4).
  * @param day in UTC: `2026-03-01`
- * @param counts those of the day and the domain, one for each kind of policy
- * @param policy the domain's MTA-STS policy, where one is known
+ * @param counts of that day and domain, one per kind of policy
+ * @param policy the domain's MTA-STS policy, if known
  */
 export function makeTlsReport(
   day: string,
@@ -51,7 +51,7 @@ export function makeTlsReport(
     'organization-name': organization,
     'date-range': { 'start-datetime': `${day}T00:00:00Z`, 'end-datetime': `${day}T23:59:59Z` },
     'contact-info': contact,
-    // Section 4.1: unique to this report, and the same where it is made again.
+    // Section 4.1: unique to this report, and the same if it is generated again.
     'report-id': `${day}_${domain}@${organization}`,
     policies: counts.map((count) => ({
       policy: {
@@ -72,7 +72,7 @@ export function makeTlsReport(
   };
 }
 
-/** Section 4.4: the lines of the policy, and the hosts that it names. */
+/** Section 4.4: the policy's lines and the hosts it names. */
 function describePolicy({ mode, mx, maxAge }: StsPolicy) {
   const lines = ['version: STSv1', `mode: ${mode}`, ...mx.map((host) => `mx: ${host}`)];
   return { 'policy-string': [...lines, `max_age: ${maxAge}`], 'mx-host': mx };

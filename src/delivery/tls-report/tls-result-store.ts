@@ -1,12 +1,12 @@
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { TlsResult } from './tls-result.ts';
 
-/** How often something was seen since it was written last. */
+/** Occurrences since the last write. */
 export interface TlsCount extends TlsResult {
   readonly sessions: number;
 }
 
-/** Sessions of a day with a domain under one kind of policy, over all nodes. */
+/** A day's sessions with a domain under one kind of policy, across all nodes. */
 export interface TlsDay {
   /** In UTC: `2026-03-01`. */
   readonly day: string;
@@ -17,24 +17,24 @@ export interface TlsDay {
   /** Most sessions first. */
   readonly failures: readonly {
     readonly type: string;
-    /** The receiving MX host; empty where it never came to one. */
+    /** The receiving MX host; empty if none was reached. */
     readonly host: string;
     readonly sessions: number;
   }[];
 }
 
-/** Days in UTC, as in `2026-03-01`; what is absent limits nothing. */
+/** Days in UTC, such as `2026-03-01`; absent fields don't filter. */
 export interface TlsDayFilter {
   readonly from?: string | undefined;
-  /** Included. */
+  /** Inclusive. */
   readonly until?: string | undefined;
   readonly domain?: string | undefined;
 }
 
-/** Where a page of days begins: after this one. */
+/** A page starts after this one. */
 export type TlsDayCursor = Pick<TlsDay, 'day' | 'domain' | 'policyType'>;
 
-/** Counts for TLS reporting: each node adds to rows of its own. */
+/** Counts for TLS reporting. Each node updates its own rows. */
 export class TlsResultStore {
   readonly #database: Database;
   readonly #node: string;
@@ -57,7 +57,7 @@ export class TlsResultStore {
     });
   }
 
-  /** Newest day first, then by domain. @param limit how many at most */
+  /** Newest day first, then by domain. */
   async list(
     { from, until, domain }: TlsDayFilter,
     limit: number,
@@ -75,7 +75,7 @@ export class TlsResultStore {
     return rows;
   }
 
-  /** Forgets days that nobody asks for any more. */
+  /** Deletes days that are too old to report. */
   async clean(): Promise<void> {
     await this.#database.pool.query(
       "delete from tls_result where day < (now() at time zone 'utc')::date - 60",

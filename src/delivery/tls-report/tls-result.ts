@@ -1,6 +1,6 @@
 import type { StsFetchFault } from '../mta-sts/fetch-sts-policy.ts';
 
-/** RFC 8460 section 4.3: how a session with a domain's server ended, as far as TLS goes. */
+/** RFC 8460 section 4.3: how a session with a domain's server ended with respect to TLS. */
 export type TlsResultType =
   | 'success'
   | 'starttls-not-supported'
@@ -10,23 +10,22 @@ export type TlsResultType =
   | 'validation-failure'
   | StsFetchFault;
 
-/** One session, or one policy that could not be had. */
+/** One session, or one policy that could not be fetched. */
 export interface TlsResult {
   /** The recipients' domain. */
   readonly domain: string;
-  /** RFC 8460 section 4.4: what the session was held against. */
+  /** RFC 8460 section 4.4: the policy that applied to the session. */
   readonly policyType: 'sts' | 'no-policy-found';
   readonly type: TlsResultType;
-  /** The receiving MX host; empty where it never came to one. */
+  /** The receiving MX host; empty if none was reached. */
   readonly host: string;
 }
 
-/** Where results are counted. */
 export interface TlsTally {
   count(result: TlsResult): void;
 }
 
-/** Names a failed handshake by what the TLS library says. */
+/** Classifies a failed handshake by the TLS library's error text. */
 export function classifyTlsFault(text: string): TlsResultType {
   if (/not support|\bSTARTTLS: [45]|upgrading connection with STARTTLS/i.test(text))
     return 'starttls-not-supported';

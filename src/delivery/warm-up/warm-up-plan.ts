@@ -7,19 +7,19 @@ export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Messages that may leave on a day; undefined where the plan is over. Before its first day, nothing may. */
+/** The daily limit; undefined once the plan has ended. Nothing may be sent before its first day. */
 export function allowance({ from, plan }: WarmUpSchedule, day: string): number | undefined {
-  const place = Math.round((Date.parse(day) - Date.parse(from)) / dayMs);
-  if (place < 0) return 0;
-  return place < plan.length ? (plan[place] ?? 0) : undefined;
+  const index = Math.round((Date.parse(day) - Date.parse(from)) / dayMs);
+  if (index < 0) return 0;
+  return index < plan.length ? (plan[index] ?? 0) : undefined;
 }
 
-/** Shares are asked for at least so often, in milliseconds: a person may change the plan. */
+/** Max delay before the limit is rechecked, in milliseconds, because the plan may be changed. */
 const maxQuotaDelayMs = 3_600_000;
 
 /**
- * How long a message waits whose day's share is used up, in milliseconds: until some time after the next day in UTC has
- * begun, so that those who wait do not come back all at once.
+ * How long a message waits once today's limit is reached, in milliseconds: until a random time early in the next UTC
+ * day, so that waiting messages don't all return at once.
  * @param random 0 to 1
  */
 export function quotaDelayMs(now: number, random: number): number {
@@ -28,8 +28,8 @@ export function quotaDelayMs(now: number, random: number): number {
 }
 
 /**
- * A usual plan: it begins with `first` messages and doubles every second day until it reaches `goal`, so that receivers
- * see a new sender grow instead of appear.
+ * The default plan: starts at `first` messages and doubles every two days up to `goal`, so that receivers see a new
+ * sender grow gradually.
  */
 export function defaultWarmUpPlan(goal: number, first = 50): number[] {
   const plan: number[] = [];

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 
-/** Counts of warm-up plans, shared by all nodes. */
+/** Warm-up plans and their usage, shared by all nodes. */
 export class WarmUpStore {
   readonly #database: Database;
   readonly #node: string;
@@ -13,8 +13,8 @@ export class WarmUpStore {
   }
 
   /**
-   * Adds what this node has sent, and answers what all nodes have.
-   * @param day in UTC, of the caller's clock
+   * Adds what this node has sent and returns the totals of all nodes.
+   * @param day in UTC, by the caller's clock
    */
   async share(
     day: string,
@@ -36,7 +36,7 @@ export class WarmUpStore {
     return new Map(rows.map((row) => [row.subject, row.used]));
   }
 
-  /** What all nodes have used on a day, by subject. */
+  /** Usage on a day across all nodes, by subject. */
   async usedOn(day: string): Promise<Map<string, number>> {
     const { rows } = await this.#database.pool.query<{ subject: string; used: number }>(
       'select subject, sum(used)::float8 as used from warm_up_use where day = $1 group by subject',
@@ -55,7 +55,7 @@ export class WarmUpStore {
     return new Map(rows.map(({ address, from, plan }) => [address, { from, plan }]));
   }
 
-  /** Sets the plan of a source address, or none. */
+  /** Sets or removes the plan of a source address. */
   async setSourcePlan(
     transaction: Database['kysely'],
     address: string,
@@ -72,7 +72,7 @@ export class WarmUpStore {
     );
   }
 
-  /** Forgets days that are over. */
+  /** Deletes past days. */
   async clean(): Promise<void> {
     await this.#database.pool.query('delete from warm_up_use where day < current_date - 7');
   }

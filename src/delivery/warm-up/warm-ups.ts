@@ -4,7 +4,6 @@ import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 import type { Source, SourceLimits } from '../direct/source-pools.ts';
 import { allowance, dayOf } from './warm-up-plan.ts';
 
-/** What warm-ups need of the database. */
 export interface WarmUpCounts {
   share(
     day: string,
@@ -14,17 +13,17 @@ export interface WarmUpCounts {
 }
 
 interface Count {
-  /** Of this node, not yet told to the others. */
+  /** By this node, not shared with the others yet. */
   unshared: number;
-  /** Of all nodes, as known last; undefined: not asked yet. */
+  /** Last known total of all nodes; undefined until loaded. */
   shared: number | undefined;
 }
 
 const shareIntervalMs = 2_000;
 
 /**
- * Keeps warm-up plans: how much of a day's allowance all nodes together have used. Nodes tell each other every other
- * second, so a day may end with as much too many as leaves in that time.
+ * Enforces daily warm-up limits across all nodes. Nodes sync every two seconds, so a day's limit can be exceeded by
+ * what is sent in that time.
  */
 export class WarmUps implements SourceLimits {
   readonly #counts: WarmUpCounts;
@@ -44,14 +43,13 @@ export class WarmUps implements SourceLimits {
   }
 
   /**
-   * Takes one message of a subject's day. What a subject has used on other nodes, or before this process began, is looked
-   * up first.
-   * @returns false where the day's share is used up
+   * Uses one message of a subject's daily limit, after loading what was already used elsewhere or before a restart.
+   * @returns false if today's limit is reached
    */
   async consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean> {
     const limit = allowance(warmUp, this.#today());
     if (limit === undefined) return true;
-    // The first one may have begun before the subject was there.
+    // The first sync may have started before the subject was added.
     if (this.#countOf(subject).shared === undefined) await this.share();
     if (this.#countOf(subject).shared === undefined) await this.share();
     if (this.#usedOf(subject) >= limit) return false;
@@ -59,7 +57,7 @@ export class WarmUps implements SourceLimits {
     return true;
   }
 
-  /** Gives one back that was taken and not used. */
+  /** Returns one message that was taken but not sent. */
   giveBack(subject: string): void {
     const count = this.#subjects.get(subject);
     if (count !== undefined) count.unshared -= 1;
@@ -89,7 +87,7 @@ export class WarmUps implements SourceLimits {
     await this.share();
   }
 
-  /** Tells the other nodes, and hears of them. */
+  /** Syncs usage with the other nodes. */
   share(): Promise<void> {
     this.#sharing ??= this.#share().finally(() => {
       this.#sharing = undefined;
@@ -101,18 +99,18 @@ export class WarmUps implements SourceLimits {
     const day = this.#today();
     try {
       this.#plans = await this.#counts.sourcePlans();
-      // What other nodes have sent from a source counts before this one has sent anything.
+      // Include what other nodes sent from a source before this node has sent anything.
       for (const address of this.#plans.keys()) this.#countOf(`source:${address}`);
       const counts = [...this.#subjects];
       const uses = counts.map(([subject, { unshared }]) => ({ subject, used: unshared }));
       const shared = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
       if (day !== this.#day) return;
-      for (const [place, [subject, count]] of counts.entries()) {
-        count.unshared -= uses[place]?.used ?? 0;
+      for (const [index, [subject, count]] of counts.entries()) {
+        count.unshared -= uses[index]?.used ?? 0;
         count.shared = shared.get(subject) ?? count.shared ?? 0;
       }
     } catch (error) {
-      this.#log.debug({ err: error }, 'warm-up counts cannot be shared');
+      this.#log.debug({ err: error }, 'could not share warm-up counts');
     }
   }
 

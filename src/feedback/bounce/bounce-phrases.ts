@@ -1,8 +1,8 @@
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
 
-/** Words of programs that give no status, and of servers that write in their own language; the first that fits counts. */
+/** Phrases of programs that send no status and of servers that reply in other languages; the first match wins. */
 export const bouncePhrases: readonly { readonly cause: PermanentCause; readonly text: RegExp }[] = [
-  // A program of the receiver's failed; what it says about users is not about the recipient.
+  // A program on the receiver's side failed; what it says about users isn't about the recipient.
   { cause: 'other', text: /\bcommand (died|output)|can.?t create|couldn.?t create|procmail:/i },
   {
     cause: 'mailbox-full',

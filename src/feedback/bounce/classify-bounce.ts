@@ -4,17 +4,17 @@ import { bouncePhrases } from './bounce-phrases.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
 
 const maxDiagnosticLength = 500;
-/** Cisco's gateways put words of their own before the server's: `5.1.0 - Unknown address error 550-'5.7.1 Access denied'`. */
+/** Cisco gateways prefix the server's reply: `5.1.0 - Unknown address error 550-'5.7.1 Access denied'`. */
 const quotedReply = /^\s{0,4}[45]\.\d\.\d - [^'\n]{1,60} ([45]\d\d)-'([^'\n]{1,500})'/;
-/** A basic code that no rule names: the status alone decides. */
+/** A basic code that no rule matches, so that only the status counts. */
 const genericPermanentCode = 559;
 const genericTemporaryCode = 459;
 
 /**
- * Decides what a failed delivery was about, from the status of the report and the words of the server.
- * @param status the report's own, RFC 3463
- * @param words what the server or the program said
- * @param afterText the server refused only once it had the text
+ * Classifies a failed delivery by the report's status and the server's text.
+ * @param status the report's own (RFC 3463)
+ * @param words text of the server or program
+ * @param afterText the server rejected the message only after DATA
  */
 export function classifyBounce(
   status: string | undefined,
@@ -23,10 +23,10 @@ export function classifyBounce(
 ): FeedbackMail & { kind: 'bounce' } {
   const quoted = quotedReply.exec(words);
   if (quoted !== null) {
-    const [, code = '', said = ''] = quoted;
+    const [, code = '', replyText = ''] = quoted;
     const inner = classifyBounce(
-      /^[45]\.\d\.\d{1,3}\b/.exec(said)?.[0],
-      `${code} ${said}`,
+      /^[45]\.\d\.\d{1,3}\b/.exec(replyText)?.[0],
+      `${code} ${replyText}`,
       afterText,
     );
     return { ...inner, diagnostic: sanitizeDiagnostic(words) };
@@ -59,7 +59,7 @@ function codeFor(code: number | undefined, permanent: boolean): number {
   return sameClass ? code : permanent ? genericPermanentCode : genericTemporaryCode;
 }
 
-/** X.0.0 and X.5.0 say nothing; then the server's own status counts, if it says more. */
+/** X.0.0 and X.5.0 are meaningless; use the server's own status if it is more specific. */
 function moreSpecificStatus(
   report: string | undefined,
   reply: string | undefined,
@@ -72,7 +72,7 @@ function isVague(status: string | undefined): boolean {
   return status === undefined || /^[245]\.(0\.0|0|5\.0|7\.0|3\.0)$/.test(status);
 }
 
-/** The first SMTP reply in a text: `550 5.1.1 …`, `550-5.1.1`, `552: …`, `#5.1.1`, or a status alone. */
+/** The first SMTP reply in a text: `550 5.1.1 …`, `550-5.1.1`, `552: …`, `#5.1.1`, or just a status. */
 export function findReply(
   text: string,
 ): { readonly code: number | undefined; readonly enhanced: string | undefined } | undefined {
@@ -89,7 +89,10 @@ export function findReply(
   };
 }
 
-/** One line, bounded, without control characters, which PostgreSQL's JSON cannot all hold, and without mail addresses: events hold no personal data. */
+/**
+ * Returns one bounded line without control characters, some of which PostgreSQL's JSON can't hold, and without email
+ * addresses, because events hold no personal data.
+ */
 export function sanitizeDiagnostic(words: string): string {
   return words
     .slice(0, 4_000)

@@ -8,21 +8,21 @@ import { ccAddresses, hasNoCc } from '../../message/message-sql.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
 
-/** Something that happened to a message after it was handed over, told from outside. */
+/** Something that happened to a message after handover, as reported from outside. */
 export interface FeedbackEvent {
   readonly messageId: MessageId;
   /** 0 is To, 1 and up are Cc; an address is looked up among the message's recipients. */
   readonly recipient: number | { readonly address: string };
   readonly kind: Extract<StoredEventKind, 'bounced' | 'complained' | 'delayed' | 'unsubscribed'>;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** Names the report, so that hearing of it again changes nothing. */
+  /** Identifies the report, so that receiving it again changes nothing. */
   readonly report: string;
 }
 
 /**
- * Writes what was told about messages of this installation. A recipient of a message gets so many events of a kind and no
- * more: anyone who had the message knows its return path, and a relay's reports repeat.
- * @returns how many were past the limit of their message
+ * Writes events reported for our messages, up to a limit per recipient and kind: anyone who has the message knows its
+ * return path, and relays repeat reports.
+ * @returns how many exceeded their message's limit
  */
 export async function writeFeedbackEvents(
   kysely: Database['kysely'],
@@ -34,7 +34,7 @@ export async function writeFeedbackEvents(
   return past;
 }
 
-/** Events of one statement: a relay may tell of thousands in one request. */
+/** Max events per statement; a relay may report thousands in one request. */
 const maxRowsPerStatement = 500;
 
 async function writeSome(
@@ -49,7 +49,7 @@ async function writeSome(
     kind: event.kind,
     detail: event.detail,
   }));
-  // A report names a message by its id alone; it is looked for in each account by itself.
+  // A report contains only the message id, so each account is searched separately.
   const { rows: past } = await sql<{ count: number }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
@@ -95,11 +95,11 @@ async function writeSome(
   return past[0]?.count ?? 0;
 }
 
-/** The same report about the same message always makes the same id. */
+/** The same report about the same message always gets the same id. */
 function eventId(event: FeedbackEvent): string {
   const recipient = typeof event.recipient === 'number' ? event.recipient : event.recipient.address;
   const name = JSON.stringify([event.messageId, recipient, event.kind, event.report]);
   const hex = createHash('sha256').update(name).digest('hex');
-  // A UUID of version 8 (RFC 9562 section 5.8).
+  // A version 8 UUID (RFC 9562 section 5.8).
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

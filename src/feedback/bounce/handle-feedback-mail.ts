@@ -5,9 +5,9 @@ import { parseFeedbackMail } from './parse-feedback-mail.ts';
 import type { ReceivedFeedback } from './receive-feedback-mail.ts';
 
 /**
- * What a mail to a return path means for its message. The return path alone says whose message it is and which recipient,
- * and proves that it answers mail of this service; what the mail itself names is not believed.
- * @returns undefined where it says nothing about the message
+ * Turns mail to a return path into an event. Only the signed return path identifies the message and recipient; what the
+ * mail itself claims isn't trusted.
+ * @returns undefined if it says nothing about the message
  */
 export function handleFeedbackMail(
   path: ReturnPath,

@@ -10,16 +10,15 @@ type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : nev
 const sweepIntervalMs = 1_000;
 
 /**
- * An SMTP server whose few slots nobody can hold: a cap for each network, and limits of time and commands for each message.
- * The library itself only ends connections that say nothing, so one that repeats NOOP would stay for ever. Whatever is
- * refused is put off with 421, so that mail of an honest sender comes again (RFC 5321 section 4.2.1).
+ * An SMTP server that limits sessions per network, and the time and commands per message. smtp-server itself closes
+ * only silent connections, so a client that repeats NOOP could hold a slot forever.
  */
 export class LimitedSmtpServer extends SMTPServer {
   readonly #clock: Clock;
   readonly #slots = new SmtpSessionSlots();
   readonly #open = new Map<
     string,
-    { readonly connection: Connection; readonly use: SmtpSessionUsage }
+    { readonly connection: Connection; readonly usage: SmtpSessionUsage }
   >();
   readonly #sweep = new PeriodicTask(sweepIntervalMs, () => this.#endExpired());
 
@@ -29,16 +28,16 @@ export class LimitedSmtpServer extends SMTPServer {
     this.#sweep.start();
   }
 
-  /** What a session has used; undefined once it has ended. */
+  /** A session's usage; undefined once it has ended. */
   usageOf(session: Pick<SMTPServerSession, 'id'>): SmtpSessionUsage | undefined {
-    return this.#open.get(session.id)?.use;
+    return this.#open.get(session.id)?.usage;
   }
 
-  /** A connection that came in. */
   override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
-    const use = this.#slots.acquire(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
-    if (use === undefined) {
+    const usage = this.#slots.acquire(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
+    if (usage === undefined) {
       socket.on('error', () => undefined);
+      // 421, so that honest senders retry (RFC 5321 section 4.2.1).
       socket.end('421 4.7.0 Too many connections from your network, try again later\r\n', () =>
         socket.destroy(),
       );
@@ -48,14 +47,14 @@ export class LimitedSmtpServer extends SMTPServer {
     super.connect(socket, options);
     const connection = [...this.connections].find((other) => !existing.has(other));
     socket.once('close', () => {
-      this.#slots.release(use);
+      this.#slots.release(usage);
       if (connection !== undefined) this.#open.delete(connection.id);
     });
     if (connection === undefined) return;
-    this.#open.set(connection.id, { connection, use });
+    this.#open.set(connection.id, { connection, usage });
     const perform = connection._onCommand.bind(connection);
     connection._onCommand = (command, done) => {
-      if (use.countCommand()) perform(command, done);
+      if (usage.countCommand()) perform(command, done);
       else connection.send(421, 'Too many commands without a message');
     };
   }
@@ -67,7 +66,7 @@ export class LimitedSmtpServer extends SMTPServer {
 
   #endExpired(): void {
     const now = this.#clock.now();
-    for (const { connection, use } of this.#open.values())
-      if (use.isExpired(now)) connection.send(421, 'Too long without a message');
+    for (const { connection, usage } of this.#open.values())
+      if (usage.isExpired(now)) connection.send(421, 'Session timed out');
   }
 }

@@ -5,11 +5,11 @@ import type { FeedbackMail } from './feedback-mail.ts';
 import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
 import { eachPart, headerOf, type MimePart, readHeaders, readMime } from './read-mime.ts';
 
-/** Where the words of a program end and the returned message begins. */
+/** Where a program's own text ends and the returned message begins. */
 const originalBegins =
   /^[- *=_]{0,40}(?:(?:below (?:this line )?is a copy of|this is a copy of|the following is a copy|copy of)[^\n]{0,60}|original message(?: follows| headers)?|(?:the )?header of the original message[^\n]{0,20}|(?:your )?(?:un(?:sent|delivered)|returned) message[^\n]{0,30}|message headers?(?: follow)?|forwarded message|message de départ|ursprüngliche nachricht)[- *=_:.]{0,40}$/im;
-/** The words about a failure come first. */
-const maxWordsLength = 60_000;
+/** Text about the failure comes first, so the rest isn't read. */
+const maxTextLength = 60_000;
 
 const bounceSenders =
   /\b(mailer-?daemon|postmaster|mail ?delivery|mdaemon|mailsystem|mail-?administrator|microsoftexchange[0-9a-f]*)\b/i;
@@ -19,8 +19,8 @@ const autoSubjects =
   /^(re: ?)?(auto(matic|mated)?[ -]?(reply|response|antwort)|out of (the )?office|abwesen|absence|réponse automatique|automatische antwort|vacation|on (annual )?leave|ooo\b|away from|i am away|自動返信|自动回复|автоответ)/i;
 
 /**
- * Reads a mail that came to a return path: delivery status notifications (RFC 3464, 6533), abuse reports (RFC 5965) and
- * what older programs send instead. What it cannot tell is `unknown`: nothing is ever concluded from a guess. Never throws.
+ * Parses mail to a return path: delivery status notifications (RFC 3464, 6533), abuse reports (RFC 5965) and the
+ * formats of older programs. Anything unrecognized is `unknown`. Never throws.
  */
 export function parseFeedbackMail(source: Buffer): FeedbackMail {
   const mail = readMime(source);
@@ -29,7 +29,7 @@ export function parseFeedbackMail(source: Buffer): FeedbackMail {
   if (complaint !== undefined) return complaint;
   const status = parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
   if (status !== undefined) {
-    const report = fromStatus(readDeliveryStatus(status.text), wordsOf(parts));
+    const report = fromStatus(readDeliveryStatus(status.text), humanText(parts));
     if (report !== undefined) return report;
   }
   if (parts.some(({ type }) => /^message\/(global-)?disposition-notification$/.test(type)))
@@ -57,7 +57,9 @@ function fromStatus(
   return { kind: 'notice', what: action };
 }
 
-/** Whether the server refused only once it had the text: as Postfix, Exim, Sendmail and Cisco's gateways tell it. */
+/**
+ * Whether the server rejected the message only after DATA, as reported by Postfix, Exim, Sendmail and Cisco gateways.
+ */
 function refusedAfterData(words: string): boolean {
   if (
     /in reply to (the )?end of\s+DATA|after end of data|SMTP command\s+DATA|5\.3\.0 - Other mail/i.test(
@@ -66,11 +68,11 @@ function refusedAfterData(words: string): boolean {
   )
     return true;
   const [, later = ''] = />>> DATA\s{1,4}<<< 5([\s\S]{0,2000})/.exec(words) ?? [];
-  // Without a valid recipient, DATA that was sent along with RCPT is refused too: the reply before was that to RCPT.
+  // With pipelining, DATA without a valid recipient is rejected too; the relevant reply is the earlier one to RCPT.
   return later !== '' && !/<<< 5\d\d [^\n]{0,40}(need rcpt|no valid recipients)/i.test(later);
 }
 
-/** RFC 5965; and what providers send under its name without a report part. */
+/** RFC 5965, and what providers send in its name without a report part. */
 function readComplaint(mail: MimePart, parts: readonly MimePart[]): FeedbackMail | undefined {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
   if (report !== undefined) {
@@ -79,7 +81,7 @@ function readComplaint(mail: MimePart, parts: readonly MimePart[]): FeedbackMail
       .trim()
       .toLowerCase()
       .slice(0, 40);
-    // RFC 5965 section 7.3 and RFC 6591: these say nothing about the recipient's wish.
+    // RFC 5965 section 7.3 and RFC 6591: these say nothing about what the recipient wants.
     if (['not-spam', 'auth-failure', 'dkim', 'dmarc'].includes(feedbackType))
       return { kind: 'notice', what: feedbackType };
     return { kind: 'complaint', feedbackType };
@@ -92,7 +94,7 @@ function readComplaint(mail: MimePart, parts: readonly MimePart[]): FeedbackMail
   return undefined;
 }
 
-/** RFC 3834 section 5, and the headers that older programs use. */
+/** RFC 3834 section 5, and headers used by older programs. */
 function isAutoReply(mail: MimePart): boolean {
   const submitted = headerOf(mail, 'auto-submitted').toLowerCase();
   if (submitted.startsWith('auto-replied')) return !bounceSenders.test(headerOf(mail, 'from'));
@@ -105,7 +107,7 @@ function isAutoReply(mail: MimePart): boolean {
 function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
   const from = headerOf(mail, 'from');
   const subject = decodeWords(headerOf(mail, 'subject'));
-  const words = wordsOf(parts);
+  const words = humanText(parts);
   const looksLikeBounce =
     mail.headers.has('x-failed-recipients') ||
     bounceSenders.test(from) ||
@@ -115,9 +117,9 @@ function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
   if (!looksLikeBounce) return { kind: 'unknown' };
   if (isDelay(subject, words))
     return { kind: 'delay', status: undefined, diagnostic: sanitizeDiagnostic(words) };
-  const bounce = classifyBounce(undefined, relevant(words), refusedAfterData(words));
-  const nothingSaid = bounce.cause === 'other' && findReply(words) === undefined;
-  return nothingSaid && !bounceSubjects.test(subject) ? { kind: 'unknown' } : bounce;
+  const bounce = classifyBounce(undefined, failureText(words), refusedAfterData(words));
+  const isInconclusive = bounce.cause === 'other' && findReply(words) === undefined;
+  return isInconclusive && !bounceSubjects.test(subject) ? { kind: 'unknown' } : bounce;
 }
 
 function isDelay(subject: string, words: string): boolean {
@@ -129,25 +131,25 @@ function isDelay(subject: string, words: string): boolean {
   );
 }
 
-/** The lines about the failure: from the first that holds a reply or a known phrase on. */
-function relevant(words: string): string {
+/** The text about the failure, from the first line with a reply or known phrase. */
+function failureText(words: string): string {
   const lines = words.split('\n');
   const first = lines.findIndex((line) => findReply(line)?.code !== undefined);
   return first === -1 ? words : lines.slice(Math.max(0, first - 1)).join('\n');
 }
 
-/** What a report says to people, without the message that it returns. */
-function wordsOf(parts: readonly MimePart[]): string {
+/** A report's human-readable text, without the returned message. */
+function humanText(parts: readonly MimePart[]): string {
   const texts = parts
     .filter(({ type }) => type === 'text/plain' || type === '')
     .map(({ text }) => text);
   const html = parts.find(({ type }) => type === 'text/html')?.text ?? '';
-  const all = (texts.length > 0 ? texts.join('\n') : plainOf(html)).slice(0, maxWordsLength);
+  const all = (texts.length > 0 ? texts.join('\n') : plainText(html)).slice(0, maxTextLength);
   const end = originalBegins.exec(all);
   return all.slice(0, Math.min(end === null || end.index < 40 ? all.length : end.index, 20_000));
 }
 
-function plainOf(html: string): string {
+function plainText(html: string): string {
   return htmlToText(html.slice(0, 100_000), {
     wordwrap: false,
     limits: { maxDepth: 200 },

@@ -1,17 +1,20 @@
-/** A memory of how often each key came in the last minute; bounded, so that strangers cannot fill it. */
+/** Per-key rate limit over one minute. Bounded, so that strangers can't exhaust memory. */
 export class RateLimit {
   readonly #maxPerMinute: number;
   readonly #maxKeys: number;
   #counts = new Map<string, number>();
   #minute = 0;
 
-  /** @param maxPerMinute times a minute for one key @param maxKeys most keys remembered */
+  /** @param maxPerMinute per key|@param maxKeys max keys remembered */
   constructor(maxPerMinute: number, maxKeys = 20_000) {
     this.#maxPerMinute = maxPerMinute;
     this.#maxKeys = maxKeys;
   }
 
-  /** Counts one; false where the key came too often. @param now milliseconds since the epoch */
+  /**
+   * Counts one use; false if the key exceeded its limit.
+   * @param now milliseconds since the epoch
+   */
   consume(key: string, now: number): boolean {
     const minute = Math.floor(now / 60_000);
     if (minute !== this.#minute || this.#counts.size > this.#maxKeys) {

@@ -2,17 +2,17 @@ import { readHeaders } from './read-mime.ts';
 
 /** One recipient of a delivery status notification (RFC 3464 section 2.3). */
 export interface RecipientStatus {
-  /** failed, delayed, delivered, relayed, expanded; in lower case. */
+  /** failed, delayed, delivered, relayed or expanded; in lower case. */
   readonly action: string;
-  /** RFC 3463, where the report has one. */
+  /** RFC 3463, if the report has one. */
   readonly status: string | undefined;
-  /** The words of the diagnostic code without its type. */
+  /** The diagnostic code's text without its type. */
   readonly diagnostic: string;
 }
 
 const statusPattern = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
 
-/** The recipients of a `message/delivery-status` part. A group without an Action gets the one that its status means. */
+/** Parses the recipients of a `message/delivery-status` part. If Action is missing, it is derived from the status. */
 export function readDeliveryStatus(text: string): RecipientStatus[] {
   const groups = text
     .replaceAll('\r\n', '\n')

@@ -1,25 +1,25 @@
-/** A part of a message: its own header fields and what it holds. */
+/** A MIME part with its headers and content. */
 export interface MimePart {
   /** In lower case, without parameters. */
   readonly type: string;
-  /** Values by lower-case name, unfolded, in their order. */
+  /** Values by lower-case name, unfolded, in order. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** Decoded text of a part without parts of its own. */
+  /** Decoded text; only for parts without subparts. */
   readonly text: string;
   readonly parts: readonly MimePart[];
 }
 
 const maxDepth = 6;
 const maxParts = 100;
-/** What a report says stands at its beginning; the rest of a large one is not read. */
+/** The relevant text comes first, so the rest isn't read. */
 const maxTextLength = 200_000;
 
-/** Bytes of a message that are looked at. */
+/** Max bytes of a message to parse. */
 export const maxBytesRead = 2_000_000;
 
 /**
- * Reads the structure of a message (RFC 2045, 2046) as far as reports need it, forgiving what programs get wrong: bare line
- * feeds, missing closing boundaries, unknown encodings. Never throws.
+ * Parses a message's structure (RFC 2045, 2046) as far as reports need it. Tolerates common mistakes such as bare line
+ * feeds, missing closing boundaries and unknown encodings; never throws.
  */
 export function readMime(source: Buffer): MimePart {
   const text = source.toString('latin1', 0, Math.min(source.length, maxBytesRead));
@@ -49,7 +49,7 @@ function splitHead(source: string): [head: string, body: string] {
   return end === -1 ? [source, ''] : [source.slice(0, end), source.slice(end + 2)];
 }
 
-/** Header-like lines (RFC 5322 section 2.2) by lower-case name; also those of reports. */
+/** Header fields (RFC 5322 section 2.2) by lower-case name; also used for the fields of reports. */
 export function readHeaders(head: string): Map<string, string[]> {
   const headers = new Map<string, string[]>();
   let last: string[] | undefined;
@@ -111,7 +111,7 @@ function decode(
 function fromQuotedPrintable(text: string): string {
   return (
     text
-      // RFC 2045 section 6.7 rules 3 and 5: blanks before a soft line break are text.
+      // RFC 2045 section 6.7 rules 3 and 5: whitespace before a soft line break is text.
       .replace(/=[ \t]*\n/g, '')
       .replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
         String.fromCharCode(Number.parseInt(hex, 16)),
@@ -119,13 +119,13 @@ function fromQuotedPrintable(text: string): string {
   );
 }
 
-/** All parts of a message, the outer before the inner; messages within are not opened. */
+/** All parts of a message, outer before inner; attached messages aren't opened. */
 export function* eachPart(part: MimePart): Generator<MimePart> {
   yield part;
   for (const inner of part.parts) yield* eachPart(inner);
 }
 
-/** The first value of a header, or the empty text. */
+/** The first value of a header, or an empty string. */
 export function headerOf(part: Pick<MimePart, 'headers'>, name: string): string {
   return part.headers.get(name)?.[0] ?? '';
 }

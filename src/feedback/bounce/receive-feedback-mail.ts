@@ -1,38 +1,35 @@
 import { createHash } from 'node:crypto';
 import { maxBytesRead } from './read-mime.ts';
 
-/** A mail as far as it is looked at. */
+/** A received mail, truncated to what is parsed. */
 export interface ReceivedFeedback {
   readonly source: Buffer;
   /** SHA-256 of the whole mail, in base64url. */
   readonly digest: string;
 }
 
-/** Bytes that are kept of every mail at once: nearly all reports are shorter. */
+/** Bytes of each mail that aren't counted against the limit; nearly all mails are shorter. */
 const uncountedBytes = 64 * 1024;
 
-/**
- * Takes mails in without keeping more of them than is looked at, and of all together no more than a fixed amount: whoever
- * opens many connections and sends slowly cannot take the memory.
- */
+/** Receives mail within a fixed memory limit, so that opening many slow connections can't exhaust memory. */
 export class FeedbackMailReceiver {
   readonly #maxHeldBytes: number;
   #held = 0;
 
-  /** @param maxHeldBytes bytes held of all mails together, beside the first 64 KiB of each */
+  /** @param maxHeldBytes limit for all mails together, beyond the first 64 KiB of each */
   constructor(maxHeldBytes = 32 * 1024 ** 2) {
     this.#maxHeldBytes = maxHeldBytes;
   }
 
-  /** Bytes held now, beside the first 64 KiB of each mail. */
+  /** Bytes held now, beyond the first 64 KiB of each mail. */
   get held(): number {
     return this.#held;
   }
 
   /**
    * Reads a mail to its end.
-   * @param use what is made of it; until it is done the mail counts among what is held
-   * @returns what `use` made of it; undefined where there was no room for it, and it has to come again
+   * @param use processes the mail, which counts as held until this is done
+   * @returns the result of `use`; undefined if memory was full and the sender has to retry
    */
   async receive<Result>(
     stream: AsyncIterable<Buffer> | Iterable<Buffer>,

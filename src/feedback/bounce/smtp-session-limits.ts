@@ -1,15 +1,15 @@
-/** Sessions of one network, an IPv4 address or an IPv6 /64, among the hundred of all. */
+/** Max sessions per network (an IPv4 address or an IPv6 /64), out of 100 in total. */
 export const maxSmtpSessionsPerNetwork = 10;
-/** Commands of a session for each message, NOOP, RSET and HELP included: one with STARTTLS takes seven. */
+/** Max commands per message, including NOOP, RSET and HELP; a message with STARTTLS needs seven. */
 export const maxCommandsPerMessage = 20;
-/** Messages of a session; a sender with more connects again. */
+/** Max messages per session; senders with more can reconnect. */
 export const maxMessagesPerSmtpSession = 100;
-/** From the connection, or the last message, to the next MAIL. */
+/** From connecting, or the last message, to the next MAIL. */
 export const maxIdleMs = 60_000;
-/** From MAIL to the end of its message (RFC 5321 section 4.5.3.2.6). */
+/** From MAIL to the end of the message (RFC 5321 section 4.5.3.2.6). */
 export const maxTransactionMs = 10 * 60_000;
 
-/** What a session has used of its limits. */
+/** Tracks a session's usage against its limits. */
 export class SmtpSessionUsage {
   readonly network: string;
   #commands = 0;
@@ -23,13 +23,13 @@ export class SmtpSessionUsage {
     this.#deadline = now + maxIdleMs;
   }
 
-  /** Counts a command; false where there were too many since the last message. */
+  /** Counts a command; false if there were too many since the last message. */
   countCommand(): boolean {
     this.#commands += 1;
     return this.#commands <= maxCommandsPerMessage;
   }
 
-  /** Begins a message; false where the session has had all of its messages. RSET and MAIL anew get no more time. */
+  /** Starts a message; false if the session has reached its limit. RSET and another MAIL don't extend the timeout. */
   beginMessage(now: number): boolean {
     if (this.#messages >= maxMessagesPerSmtpSession) return false;
     if (!this.#inTransaction) this.#deadline = now + maxTransactionMs;
@@ -49,11 +49,11 @@ export class SmtpSessionUsage {
   }
 }
 
-/** The open sessions by network. */
+/** Open sessions by network. */
 export class SmtpSessionSlots {
   readonly #byNetwork = new Map<string, number>();
 
-  /** Takes a slot; undefined where the network has all of its own. */
+  /** Takes a slot; undefined if the network has reached its limit. */
   acquire(network: string, now: number): SmtpSessionUsage | undefined {
     const open = this.#byNetwork.get(network) ?? 0;
     if (open >= maxSmtpSessionsPerNetwork) return undefined;

@@ -4,24 +4,24 @@ import type { Database } from '../../foundation/database/open-database.ts';
 type Kysely = Database['kysely'];
 
 /**
- * Transactions `from` (included) up to `until` (not included), all of them ended: `message` and `message_event` rows whose
- * `tx` lies between are complete and never change their `tx` any more.
+ * A range of transactions from `from` (inclusive) to `until` (exclusive) that have all ended: the `message` and
+ * `message_event` rows whose `tx` is in the range are complete and their `tx` no longer changes.
  */
 export interface FeedWindow {
   readonly from: string;
   readonly until: string;
-  /** Rows of messages and events in it, at most. */
+  /** Upper bound for its rows of messages and events. */
   readonly rows: number;
-  /** It holds as many as were asked for, so more may follow it. */
+  /** It reached the requested limit, so more rows may follow. */
   readonly full: boolean;
-  /** Places in it, in order, that part it into pieces of about a hundred rows. */
+  /** Positions that split it into batches of about 100 rows, in order. */
   readonly cuts: readonly string[];
 }
 
-/** Rows of a piece. */
+/** Rows per batch. */
 const pieceRows = 100;
 
-/** The pieces of a window, one after the other: together they are the window. */
+/** Splits a window into consecutive batches. */
 export function piecesOf({
   from,
   until,
@@ -29,17 +29,16 @@ export function piecesOf({
 }: Pick<FeedWindow, 'from' | 'until' | 'cuts'>): Pick<FeedWindow, 'from' | 'until'>[] {
   const inside = cuts.filter((cut) => BigInt(cut) > BigInt(from) && BigInt(cut) < BigInt(until));
   const starts = [from, ...inside];
-  return starts.map((start, place) => ({ from: start, until: starts[place + 1] ?? until }));
+  return starts.map((start, index) => ({ from: start, until: starts[index + 1] ?? until }));
 }
 
-/** True where a row `feed_cursor` is of a follower that rests; a clock that was set back ends its rest. */
+/** True if the follower of a `feed_cursor` row is resting. Setting the clock back ends the rest. */
 const isResting = (restMs: number) => sql`
   (feed_cursor.rested_from is not null and now() >= feed_cursor.rested_from
     and now() < feed_cursor.rested_from + ${restMs}::float8 * interval '1 ms')`;
 
 /**
- * True where some follower is behind rows that are there, and has rested. Only the newest are looked at, whatever the planner
- * thinks.
+ * True if a rested follower is behind. Reads only the newest rows, whatever the planner estimates.
  * @param rest milliseconds
  */
 export async function anyBehind(
@@ -58,7 +57,7 @@ export async function anyBehind(
   return rows[0]?.behind ?? false;
 }
 
-/** Makes a follower's row, at the beginning of everything that is kept. */
+/** Creates a follower's cursor at the start of the stored data. */
 export async function ensureCursor(kysely: Kysely, name: string): Promise<void> {
   await sql`insert into feed_cursor (name) values (${name}) on conflict do nothing`.execute(kysely);
 }
@@ -66,7 +65,7 @@ export async function ensureCursor(kysely: Kysely, name: string): Promise<void> 
 /**
  * Takes the follower's lock for this transaction.
  * @param rest milliseconds
- * @returns its place, or undefined where another node holds it, or it rests
+ * @returns its position, or undefined if another node holds the lock or it is resting
  */
 export async function lockCursor(
   transaction: Kysely,
@@ -87,11 +86,8 @@ export async function waitForCursor(transaction: Kysely, name: string): Promise<
 }
 
 /**
- * Everything below has ended. A snapshot knows of the whole server's transactions, and one of another database must not
- * hold this one up: so those that still run here are looked for. They are read after the snapshot, so what has ended in
- * between is seen by the statements that follow. Where another role's sessions cannot be seen, the snapshot alone counts.
- * A session shows the lower 32 bits of its transaction's number: they belong to the epoch that brings it nearest to the
- * snapshot, which it may have begun after.
+ * All transactions below this have ended. Running ones are read after the snapshot from this database's sessions, so
+ * that the server's other databases don't hold it up; if other roles' sessions are hidden, the snapshot alone counts.
  */
 const bound = sql`
   running as materialized (
@@ -103,6 +99,7 @@ const bound = sql`
     select pg_snapshot_xmax(pg_current_snapshot())::text::numeric as tx),
   bound as materialized (
     select case when exists (select from running where hidden) then pg_snapshot_xmin(pg_current_snapshot())
+      -- Sessions show only the lower 32 bits of a transaction id, so take the epoch nearest to the snapshot.
       else (select least(newest.tx, min(
           newest.tx - mod(newest.tx, 4294967296) + running.xid + case
             when running.xid - mod(newest.tx, 4294967296) > 2147483648 then -4294967296
@@ -110,8 +107,8 @@ const bound = sql`
         from newest left join running on true group by newest.tx) end as tx)`;
 
 /**
- * The next window from a place on, with about `most` rows; a transaction is never split.
- * @returns undefined where nothing has ended since
+ * The next window from a position, with about `limit` rows. Transactions are never split.
+ * @returns undefined if nothing has ended since
  */
 export async function nextWindow(
   transaction: Kysely,
@@ -144,7 +141,7 @@ export async function nextWindow(
   return { from, until: full ? row.until : row.end, rows: row.rows, full, cuts };
 }
 
-/** Says that everything up to a window's end is done. */
+/** Marks everything up to a window's end as done. */
 export async function moveCursor(
   transaction: Kysely,
   name: string,
@@ -157,8 +154,8 @@ export async function moveCursor(
 }
 
 /**
- * Where the database was restored into another server, its transactions count from another number: followers that are
- * ahead of every transaction would wait for ever. Then rows that were followed get the number 1, the others a new one.
+ * Repairs cursors after a restore into another server, whose transaction ids may be lower: followers ahead of every
+ * transaction would wait forever. Rows already followed get `tx` 1, the others a new one.
  */
 export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{ ahead: boolean }>`

@@ -12,13 +12,13 @@ import {
 } from './event-feed-store.ts';
 import { throttled, unthrottled, type WorkThrottle } from './work-throttle.ts';
 
-/** Something that is written behind messages and events, exactly once for each window. */
+/** Derives data from messages and events, exactly once per window. */
 export interface Follower {
-  /** Names its place in `feed_cursor`; never changes. */
+  /** Key of its position in `feed_cursor`; never changes. */
   readonly name: string;
   /**
-   * Writes what the window's rows mean. Its writes and the new place are one commit.
-   * @param throttle for work that keeps the database busy: it is done in pieces (`piecesOf`), each given to this
+   * Processes the window's rows. Its writes and the new position are committed together.
+   * @param throttle runs each batch (`piecesOf`) of work that keeps the database busy
    */
   follow(
     transaction: Database['kysely'],
@@ -33,17 +33,15 @@ export interface EventFeedDependencies {
   readonly followers: readonly Follower[];
 }
 
-/** Rows of one window. */
 const maxWindowRows = 5_000;
 const idleMs = 500;
-/** Less than that, so that the process which followed last goes on, and others take over where it does not. */
+/** Shorter than the idle delay, so that the same process usually continues and others take over only if it doesn't. */
 const restMs = 400;
 const maxPauseMs = 30_000;
 
 /**
- * Lets followers see every message and event once, in commit order, behind the statements that wrote them. Each follower
- * is at work on one node at a time; its place moves in the transaction of its writes, so that nothing is missed or counted
- * twice whatever happens to the process. One follower's fault does not stop the others.
+ * Passes every message and event to each follower once, in commit order. A follower runs on one node at a time and its
+ * position is committed with its writes, so a crash neither loses nor repeats anything.
  */
 export class EventFeed {
   readonly #dependencies: EventFeedDependencies;
@@ -59,13 +57,13 @@ export class EventFeed {
     this.#running ??= this.#run();
   }
 
-  /** Ends after the window that is under way. */
+  /** Stops after the current window. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
-  /** Brings every follower up to now, where no other node is at it; for tests and commands. */
+  /** Runs every follower that isn't running on another node until it is up to date; for tests and commands. */
   async catchUp(): Promise<void> {
     for (const { name } of this.#dependencies.followers)
       await ensureCursor(this.#dependencies.database.kysely, name);
@@ -81,21 +79,26 @@ export class EventFeed {
         if (!ready) {
           for (const { name } of this.#dependencies.followers) await ensureCursor(kysely, name);
           if (await repairRestoredCursors(kysely))
-            this.#dependencies.log.warn('the database was restored; followers begin from here');
+            this.#dependencies.log.warn(
+              'the database was restored; followers continue with new events',
+            );
           ready = true;
         }
         rows = await this.#pass(restMs);
       } catch (error) {
-        this.#dependencies.log.warn({ err: error }, 'events cannot be followed now; trying on');
+        this.#dependencies.log.warn({ err: error }, 'could not follow events; retrying');
       }
-      // A small window costs as much as a full one: under load, followers take what comes in half a second together, in
+      // A small window costs as much as a full one, so under load followers handle half a second's rows at once, in
       // whichever process.
       if (rows < maxWindowRows)
         await delay(idleMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
   }
 
-  /** One window for each follower that has rested. @returns the rows of the largest */
+  /**
+   * Runs one window for each rested follower.
+   * @returns the rows of the largest window
+   */
   async #pass(rest: number): Promise<number> {
     const { database, followers } = this.#dependencies;
     const names = followers.map(({ name }) => name);
@@ -111,9 +114,10 @@ export class EventFeed {
   }
 
   /**
-   * Takes a follower on by one window.
-   * @param rest milliseconds that it must have rested @param last of another one in this pass
-   * @returns undefined where there was nothing to follow, or it failed
+   * Advances a follower by one window.
+   * @param rest min rest in milliseconds
+   * @param last window of another follower in this pass
+   * @returns undefined if there was nothing to do, or it failed
    */
   async #follow(
     follower: Follower,
@@ -128,7 +132,7 @@ export class EventFeed {
         .execute(async (transaction) => {
           const from = await lockCursor(transaction, follower.name, rest);
           if (from === undefined) return undefined;
-          // Looking for its end costs as much as following a small one, so followers that stand together share it.
+          // Finding a window's end costs as much as processing a small one, so followers at the same position share it.
           const window = restOf(last, from) ?? (await nextWindow(transaction, from, maxWindowRows));
           if (window === undefined) return undefined;
           const hurry = rest === 0 || window.full;
@@ -145,17 +149,17 @@ export class EventFeed {
       this.#failures.set(follower.name, { count, until: performance.now() + pause });
       this.#dependencies.log.error(
         { err: error, follower: follower.name },
-        'a follower failed; trying on',
+        'a follower failed; retrying',
       );
       return undefined;
     }
   }
 }
 
-/** What a window has from a place on; undefined where the place does not lie in it. */
+/** The rest of a window from a position; undefined if the position isn't in it. */
 function restOf(window: FeedWindow | undefined, from: string): FeedWindow | undefined {
   if (window === undefined) return undefined;
-  const place = BigInt(from);
-  const inside = BigInt(window.from) <= place && place < BigInt(window.until);
+  const position = BigInt(from);
+  const inside = BigInt(window.from) <= position && position < BigInt(window.until);
   return inside ? { ...window, from } : undefined;
 }

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Does a piece of a window's work. */
+/** Runs one batch of a window's work. */
 export type WorkThrottle = (piece: () => Promise<void>) => Promise<void>;
 
-/** One piece right after the other: for whoever waits for the end, or is far behind. */
+/** Runs batches back to back, for callers that wait for the result or are far behind. */
 export const unthrottled: WorkThrottle = (piece) => piece();
 
-/** Times as long as a piece took that is rested before the next one. */
+/** Rest after a batch, as a multiple of the time the batch took. */
 const restPerWork = 6;
-/** Milliseconds that the rests of a window take at most. */
+/** Max total rest per window, in milliseconds. */
 const maxRestMs = 600;
 
 /**
- * Spreads the work of a window over the time until the next one: accepting and delivering share the processors with a little
- * of it always, not with all of it at once.
+ * Spreads a window's work over the time until the next one, so that it doesn't compete with accepting and delivering
+ * all at once.
  * @param signal ends the rests
  */
 export function throttled(signal: AbortSignal): WorkThrottle {

@@ -5,21 +5,21 @@ import type { Log } from '../../foundation/log.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
 
 const classes = [30, 90, 400] as const;
-/** The messages themselves last, so that nothing is left that names one that is gone. */
+/** Messages come last, so that no row ever refers to a deleted message. */
 const tables = ['message_search', 'message_event', 'message'] as const;
 const day = 24 * 60 * 60 * 1000;
 const week = 7 * day;
 const lockNotAvailable = '55P03';
 
 /**
- * Drops the weekly partitions whose messages are all older than their class keeps them, and deletes what is as old in the
- * default partitions. How old something is the database's clock says: a machine with a wrong one neither drops what is new
- * nor gives its messages ids that have them deleted. A lock that is not free in time leaves a partition for the next run.
+ * Drops weekly partitions whose messages are all past their retention, and deletes equally old rows from default
+ * partitions; a partition that can't be locked in time is left for the next run. Age is measured by the database clock,
+ * so a node with a wrong clock can't delete new data.
  */
 export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: Log): Promise<void> {
   const client = await database.pool.connect();
   try {
-    // What asks for the same tables meanwhile waits behind this: well below what a batch of accepted messages waits.
+    // Queries on the same tables wait behind this lock, and a batch of accepted messages can't wait long.
     await client.query("set lock_timeout = '200ms'");
     const now = await readDatabaseClock(client);
     for (const table of tables) {
@@ -35,9 +35,9 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
         }
         for (const name of await oldPartitions(`${table}_${days}`, cutoff.getTime())) {
           try {
-            // Names come from the catalog and hold letters, digits and underscores only. Another node may have been first.
+            // Safe names from the catalog; another node may have dropped it first.
             await client.query(`drop table if exists ${name}`);
-            log.info({ partition: name }, 'dropped a partition whose time is over');
+            log.info({ partition: name }, 'dropped an expired partition');
           } catch (error) {
             if (codeOf(error) !== lockNotAvailable) throw error;
           }
@@ -62,7 +62,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
   }
 }
 
-/** Of rows of a default partition: by the id $1, and not of a message that was accepted since $2 under an id too old. */
+/** Old rows of a default partition: by id $1, unless the message was accepted after $2 under an id that is too old. */
 function isOld(table: (typeof tables)[number], days: (typeof classes)[number]): string {
   if (table === 'message') return 'r.id < $1 and r.accepted_at < $2';
   return `r.message_id < $1 and not exists (
@@ -70,7 +70,7 @@ function isOld(table: (typeof tables)[number], days: (typeof classes)[number]): 
     where m.account_id = r.account_id and m.id = r.message_id and m.accepted_at >= $2)`;
 }
 
-/** The end of the week that a partition's name says the Monday of. */
+/** The end of the week whose Monday is in the partition's name. */
 function endOf(name: string): number {
   const text = name.slice(-8);
   return Date.parse(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`) + week;

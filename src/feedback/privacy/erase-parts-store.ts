@@ -2,17 +2,18 @@ import { sql } from 'kysely';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { kindList } from '../../message/message-sql.ts';
 
-// Parts of `with` lists. Each is given the name of the part that holds account_id, message_id and retention_days of messages.
+// Parts of `with` lists. Each takes the name of the part with the account_id, message_id and retention_days of the
+// messages.
 
-/** Takes out of a detail what an open or a click tells of a reader's machine. */
+/** Removes data about the reader's machine from an open or click. */
 const withoutTraces = (table: 'e' | 'w') =>
   sql`(${sql.ref(`${table}.detail`)}::jsonb - 'userAgent' - 'network')::json`;
 
-/** What is set in lines of the webhook log. What still waits is sent without traces, and is not written down. */
+/** Columns set in erased webhook log rows. Pending ones are still sent, without reader data, and aren't logged. */
 export const erasedWebhookColumns = sql`
   detail = ${withoutTraces('w')}, last_request = null, last_answer = null, erased = true`;
 
-/** Opens and clicks of the messages, and what webhooks tell of the messages, lose what is personal. */
+/** Erases personal data from the messages' opens and clicks, and from webhooks about the messages. */
 export const eraseTraces = (messages: string) => sql`
   traces as (
     update message_event e set detail = ${withoutTraces('e')}
@@ -25,13 +26,13 @@ export const eraseTraces = (messages: string) => sql`
     where w.account_id = f.account_id and w.message_id = f.message_id)`;
 
 /**
- * Those of the messages that wait are canceled now, for whatever they wait. One that is being sent keeps its lease, and is
- * canceled where it would wait again after that.
+ * Cancels the messages that are waiting, for whatever reason. One that is being sent keeps its lease and is canceled if
+ * it would wait again.
  */
 export const cancelWaiting = (messages: string) => sql`
   canceled as (
     update queue_entry q
-    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'its content is no longer kept',
+    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'its content has been erased',
       due_at = case when q.lease_owner is not null and q.due_at > now() then q.due_at else now() end
     from ${sql.table(messages)} as f
     where q.account_id = f.account_id and q.message_id = f.message_id)`;

@@ -10,11 +10,11 @@ import { cancelWaiting, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** Stands in place of an erased Cc address; nobody can have it (RFC 2606 section 2). */
+/** Replaces an erased Cc address; the domain is reserved (RFC 2606 section 2). */
 const erasedAddress = 'erased@erased.invalid';
-/** The follower that writes down who is in a message. */
+/** Writes which people are in a message. */
 const searchFollower = 'search';
-/** The follower that writes down what webhooks tell. */
+/** Writes what webhooks send. */
 const webhookFollower = 'webhook';
 const batchSize = 500;
 const pageSize = 200;
@@ -22,13 +22,12 @@ const pageSize = 200;
 export interface PersonRequest {
   readonly accountId: AccountId;
   readonly address: ComparableAddress;
-  /** Who asked for it: a person's id. */
+  /** Id of the person who requested it. */
   readonly requestedBy: string;
   /** Hashes addresses in the record. */
   readonly hashKey: KeyObject;
 }
 
-/** What was erased. */
 export interface ErasedCounts {
   readonly messages: number;
   readonly contacts: number;
@@ -36,10 +35,10 @@ export interface ErasedCounts {
 }
 
 /**
- * Erases what an account keeps about one address: messages to it lose all personal data (a message that waits is canceled by
- * that), in messages that it had a copy of, or would have had, its address goes; opens and clicks of those messages lose their traces;
- * contacts and, unless `keepSuppressions`, suppressions go. A record of it stays. Totals stay, as they hold nobody's data.
- * @param commitWith what is committed with that record
+ * Erases an account's data about one address: content of messages to it, its Cc entries, reader data of their opens
+ * and clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
+ * record of the erasure and the totals remain, without personal data.
+ * @param commitWith is committed together with that record
  */
 export async function erasePerson(
   kysely: Kysely,
@@ -81,9 +80,9 @@ export async function erasePerson(
 }
 
 /**
- * Takes the address out of every list of the account, whose sizes follow; all changes of a list's contacts begin with its lock.
- * The list's content still counts as that of its file, so that applying the same file again brings nobody back.
- * @returns how many contacts that were
+ * Removes the address from all of the account's lists, locking each list as every change of its contacts does. The list
+ * still counts as matching its file, so that applying the same file again doesn't bring the contact back.
+ * @returns number of contacts removed
  */
 async function eraseContacts(
   transaction: Kysely,
@@ -112,7 +111,7 @@ async function eraseSome(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<number> {
-  // A follower that has read a message before it is erased would write the person down after it.
+  // A follower that read a message before it was erased could write the person's data afterwards.
   await waitForCursor(transaction, searchFollower);
   await waitForCursor(transaction, webhookFollower);
   const { rows } = await sql<{ count: number }>`
@@ -132,7 +131,7 @@ async function eraseSome(
       from queue_entry q join touched t using (account_id, message_id)
       for update of q),
     ${cancelWaiting('own')},
-    -- Where nobody is left, the message ends as any other does, at once.
+    -- Without recipients left, the message is due at once and then ends like any other.
     unqueued as (
       update queue_entry q set pending = w.pending, held = w.held,
         paused = q.paused and cardinality(w.pending || w.held) > 0,
@@ -158,7 +157,7 @@ async function eraseSome(
   return rows[0]?.count ?? 0;
 }
 
-/** Messages of a person whose search rows are not written yet. */
+/** A person's messages whose search rows aren't written yet. */
 function freshOf(accountId: AccountId, address: ComparableAddress) {
   return sql`
     select m.account_id, m.id as message_id, m.retention_days, r.recipient::smallint as recipient
@@ -174,7 +173,7 @@ function freshOf(accountId: AccountId, address: ComparableAddress) {
       and m.account_id = ${accountId} and lower(r.address) = ${address}`;
 }
 
-/** A list of the content with nobody in the person's place, so that the others keep theirs; nothing where there is no list. */
+/** The list with the person's address replaced, so that the others keep their numbers; empty if there is none. */
 function without(list: 'cc' | 'suppressedCc', address: ComparableAddress) {
   const member = sql`m.content::jsonb -> ${sql.lit(list)}`;
   return sql`
@@ -184,8 +183,8 @@ function without(list: 'cc' | 'suppressedCc', address: ComparableAddress) {
 }
 
 /**
- * All that an account keeps about one address, part by part: messages with their events, suppressions, contacts. Leaves a
- * record of it.
+ * Exports an account's data about one address: messages with their events, suppressions, contacts. Keeps a record of
+ * the export.
  */
 export async function* exportPerson(
   kysely: Kysely,

@@ -8,7 +8,7 @@ import { applyRetentionRules } from './retention-store.ts';
 
 const hour = 60 * 60 * 1000;
 
-/** Lets go of what is no longer to be kept, every hour. */
+/** Deletes data past its retention every hour. */
 export class PrivacyUpkeep {
   readonly #dependencies: { readonly database: Database; readonly log: Log };
   readonly #task = new PeriodicTask(hour, () => this.run());
@@ -28,7 +28,7 @@ export class PrivacyUpkeep {
     await this.#task.stop();
   }
 
-  /** One round; a fault is logged and left to the next. */
+  /** One run; errors are logged and left for the next one. */
   async run(): Promise<void> {
     const { database, log } = this.#dependencies;
     try {
@@ -37,7 +37,7 @@ export class PrivacyUpkeep {
       await applyRetentionRules(database.kysely);
       await dropOldPartitions(database, log);
     } catch (error) {
-      log.warn({ err: error }, 'letting go of old data failed; it is tried again in an hour');
+      log.warn({ err: error }, 'could not delete old data; retrying in an hour');
     }
   }
 }

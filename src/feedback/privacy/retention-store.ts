@@ -7,7 +7,7 @@ import { cancelWaiting, erasedWebhookColumns, eraseTraces } from './erase-parts-
 
 type Kysely = Database['kysely'];
 
-/** Days after which an account's data goes although its messages stay; null: with the message. */
+/** Days after which an account's data is erased before its messages are; null: with the message. */
 export interface RetentionRule {
   readonly contentDays: number | null;
   readonly addressDays: number | null;
@@ -25,7 +25,10 @@ export async function readRetentionRule(
   return rows[0] ?? { contentDays: null, addressDays: null, engagementDays: null };
 }
 
-/** Days for which an account's messages, their addresses and what was opened are all there; undefined where there is none. */
+/**
+ * Days for which an account's messages are complete, with addresses and engagement; undefined if there is no such
+ * account.
+ */
 export async function fullRetentionDays(
   kysely: Kysely,
   accountId: AccountId,
@@ -38,7 +41,7 @@ export async function fullRetentionDays(
   return rows[0]?.days;
 }
 
-/** Sets an account's rule; it holds for what is kept already, too. Days are 3 or more. */
+/** Sets an account's rule, which also applies to existing data. Days must be at least 3. */
 export async function saveRetentionRule(
   kysely: Kysely,
   accountId: AccountId,
@@ -53,7 +56,7 @@ export async function saveRetentionRule(
 
 const batchSize = 1_000;
 
-/** The lowest UUID v7 of so many days ago (RFC 9562 section 5.7). */
+/** The lowest UUIDv7 of that many days ago (RFC 9562 section 5.7). */
 const boundOf = (days: string): RawBuilder<string> => sql<string>`
   (lpad(to_hex(floor(extract(epoch from now() - ${sql.ref(days)} * interval '1 day') * 1000)::bigint), 12, '0')
     || repeat('0', 20))::uuid`;
@@ -61,7 +64,7 @@ const boundOf = (days: string): RawBuilder<string> => sql<string>`
 interface Step {
   readonly days: 'content_days' | 'address_days';
   readonly done: 'content_done' | 'address_done';
-  /** Statements that erase, as further parts of the `with` list; `part` holds account_id, message_id and retention_days. */
+  /** Erasing statements to append to the `with` list; `part` holds account_id, message_id and retention_days. */
   readonly erase: RawBuilder<unknown>;
 }
 
@@ -69,7 +72,8 @@ const steps: readonly Step[] = [
   {
     days: 'content_days',
     done: 'content_done',
-    // One that still waits, for a person or an account that is suspended, is canceled: it must not leave with its values gone.
+    // Cancel messages that still wait for a review or a suspended account, so that they aren't sent without their
+    // values.
     erase: sql`erased as (
       update message m
       set content = case when exists (
@@ -94,7 +98,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Does what accounts' rules ask for, some messages at a time. */
+/** Applies accounts' retention rules in batches. */
 export async function applyRetentionRules(kysely: Kysely): Promise<void> {
   const { rows } = await sql<{ account_id: AccountId }>`
     select account_id from retention_rule`.execute(kysely);
@@ -105,9 +109,9 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
 }
 
 /**
- * Opens and clicks come for as long as there are messages, so they are looked for themselves, by an index of theirs. Those
- * that a follower has not read yet are left to the next time: they are still to be counted and told.
- * @returns true where there is more to do
+ * Opens and clicks can arrive at any time, so they are found by their own index. Those that a follower hasn't read yet
+ * are left for the next run, so that they are still counted and sent to webhooks.
+ * @returns true if there is more to do
  */
 async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
@@ -130,7 +134,7 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
   return rows[0]?.count === batchSize;
 }
 
-/** @returns true where there is more to do */
+/** @returns true if there is more to do */
 async function applyStep(
   kysely: Kysely,
   accountId: AccountId,

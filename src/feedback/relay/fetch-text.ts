@@ -2,11 +2,11 @@ import { request } from 'node:https';
 import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 
-/** Most bytes of an answer. */
+/** Max response size in bytes. */
 const maxBytes = 100_000;
 const defaultTimeoutMs = 5_000;
 
-/** What tests change: where a name leads, and whom to trust. */
+/** Overrides for tests: name resolution and trusted certificates. */
 export interface FetchTextOptions {
   readonly networks?: PublicNetworks;
   readonly port?: number;
@@ -15,14 +15,14 @@ export interface FetchTextOptions {
 }
 
 /**
- * Fetches a text from a fixed, trusted address, such as Amazon's certificates: by https, only from the public internet, in
- * bounded time and size. Redirects are not followed.
- * @throws where the answer is not 200, is too long or does not come in time
+ * Fetches text such as Amazon's certificates from a trusted URL: only https, only the public internet, with limits on
+ * time and size, without following redirects.
+ * @throws if the response isn't 200, is too long or times out
  */
 export function fetchText(url: string, options: FetchTextOptions = {}): Promise<string> {
   const { networks = new PublicNetworks([]), port, ca } = options;
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const outgoing = request(
       url,
       {
         agent: false,
@@ -31,24 +31,24 @@ export function fetchText(url: string, options: FetchTextOptions = {}): Promise<
         ...(port !== undefined && { port }),
         ...(ca !== undefined && { ca }),
       },
-      (answer) => {
+      (response) => {
         const fail = (reason: string): void => {
-          asked.destroy();
+          outgoing.destroy();
           reject(new Error(`${new URL(url).hostname} ${reason}`));
         };
-        if (answer.statusCode !== 200) return fail(`answered ${answer.statusCode}`);
+        if (response.statusCode !== 200) return fail(`answered ${response.statusCode}`);
         const chunks: Buffer[] = [];
         let length = 0;
-        answer.on('data', (chunk: Buffer) => {
+        response.on('data', (chunk: Buffer) => {
           length += chunk.length;
           if (length > maxBytes) return fail('sent more than 100 kB');
           chunks.push(chunk);
         });
-        answer.on('error', reject);
-        answer.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+        response.on('error', reject);
+        response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
       },
     );
-    asked.on('error', reject);
-    asked.end();
+    outgoing.on('error', reject);
+    outgoing.end();
   });
 }

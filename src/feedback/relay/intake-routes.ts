@@ -11,11 +11,11 @@ import { isFromSendgrid, readSendgrid } from './read-sendgrid.ts';
 import { readSes } from './read-ses.ts';
 import { type FetchText, isSnsAddress, SnsSignatures } from './sns-signature.ts';
 
-/** What relays prove themselves with; a relay that has nothing here has no route. */
+/** Credentials that relays authenticate with. A relay without one has no route. */
 export interface IntakeSecrets {
-  /** Topics of Amazon SNS whose messages count: anyone can have a topic. */
+  /** Amazon SNS topics to accept; anyone can create a topic. */
   readonly snsTopics: readonly string[];
-  /** Password of HTTP Basic, as Postmark sends it. */
+  /** HTTP Basic password sent by Postmark. */
   readonly postmarkPassword: string | undefined;
   readonly mailgunKey: string | undefined;
   readonly sendgridKey: string | undefined;
@@ -26,16 +26,13 @@ export interface IntakeRouteDependencies {
   readonly clock: Clock;
   readonly fetchText: FetchText;
   readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
-  /** Writes events unless the token was spent before; both are one commit. */
+  /** Writes the events unless the token was used before, in one commit. */
   readonly writeOnce: (token: string, events: readonly FeedbackEvent[]) => Promise<void>;
 }
 
 /**
- * `POST /intake/{ses,postmark,mailgun,sendgrid}`: what relays report by webhook. 200 once it is committed; 401 where the
- * request does not prove itself; 400 for a body that is no JSON; 503 where the database is away, so that the relay tries
- * again. Reports of messages that are not known change nothing, and neither do reports that were taken before. The route
- * of a relay that isn't configured doesn't exist. What can be checked is checked before the body is read; signatures are
- * over the body, and the table of limits bounds how much of those there is.
+ * `POST /intake/{ses,postmark,mailgun,sendgrid}`: relay webhooks. 200 once committed; 401 if authentication fails; 400
+ * for invalid JSON; 503 if the database is unavailable, so that the relay retries.
  */
 export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDependencies): void {
   const { secrets, clock, write } = dependencies;
@@ -43,7 +40,7 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
   const signatures = new SnsSignatures(dependencies.fetchText);
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // SNS sends JSON as text/plain, and signatures are over the raw body.
+    // SNS sends JSON as text/plain, and signatures cover the raw body.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     );
@@ -65,7 +62,7 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
     }
     if (postmarkPassword !== undefined) {
       scope.post('/intake/postmark', {
-        onRequest: requireProof((request) => hasPassword(request, postmarkPassword)),
+        onRequest: requireCredentials((request) => hasPassword(request, postmarkPassword)),
         handler: (request, reply) => handle(request, reply, readPostmark),
       });
     }
@@ -81,12 +78,12 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
     }
     if (sendgridKey !== undefined) {
       scope.post('/intake/sendgrid', {
-        onRequest: requireProof((request) => {
-          const { timestamp, signature } = sendgridProof(request);
+        onRequest: requireCredentials((request) => {
+          const { timestamp, signature } = sendgridSignature(request);
           return timestamp !== '' && signature !== '';
         }),
         handler: async (request, reply) => {
-          const { timestamp, signature } = sendgridProof(request);
+          const { timestamp, signature } = sendgridSignature(request);
           if (!isFromSendgrid(textOf(request.body), timestamp, signature, sendgridKey))
             return refuse(reply, 401);
           return handle(request, reply, readSendgrid);
@@ -107,19 +104,19 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
   }
 }
 
-/** Refuses, before its body is read, a request that can't prove itself whatever its body says. */
-function requireProof(hasProof: (request: FastifyRequest) => boolean) {
+/** Rejects requests without usable credentials before reading the body. */
+function requireCredentials(hasCredentials: (request: FastifyRequest) => boolean) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
-    if (hasProof(request)) return undefined;
+    if (hasCredentials(request)) return undefined;
     skipBody(request, reply);
     return refuse(reply, 401);
   };
 }
 
-function sendgridProof({ headers }: FastifyRequest) {
+function sendgridSignature({ headers }: FastifyRequest) {
   return {
     timestamp: textOf(headers['x-twilio-email-event-webhook-timestamp']),
     signature: textOf(headers['x-twilio-email-event-webhook-signature']),
@@ -127,7 +124,10 @@ function sendgridProof({ headers }: FastifyRequest) {
 }
 
 function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {
-  const message = status === 400 ? 'The body is no JSON' : 'The request does not prove who sent it';
+  const message =
+    status === 400
+      ? "The body isn't valid JSON"
+      : 'Authentication failed. Check the topic, password or key.';
   return reply.code(status).send({ status, message });
 }
 
@@ -143,7 +143,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** RFC 7617; compared by hashes, so that neither content nor length shows in the time. */
+/** RFC 7617. Compares hashes, so that timing reveals neither content nor length. */
 function hasPassword(request: FastifyRequest, password: string): boolean {
   const encoded =
     /^Basic +([A-Za-z0-9+/=]{1,1000})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';

@@ -5,12 +5,12 @@ import { messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'Mailgun';
 
-/** How old a signed request may be, in milliseconds. */
+/** Max age of a signed request, in milliseconds. */
 const maxAgeMs = 15 * 60_000;
 
 /**
- * True where the body was signed with the account's webhook key a short while ago. The signature is over time and token
- * alone, so what stands beside it is only believed where the token is new.
+ * True if the body was recently signed with the account's webhook key. The signature covers only time and token, so the
+ * rest can be trusted only if the token is new.
  */
 export function isFromMailgun(body: unknown, key: string, now: number): boolean {
   const { timestamp, token, signature } = fieldsOf(fieldsOf(body).signature);
@@ -22,12 +22,12 @@ export function isFromMailgun(body: unknown, key: string, now: number): boolean 
   return Math.abs(now - Number(textOf(timestamp)) * 1_000) <= maxAgeMs;
 }
 
-/** What names a signed request. */
+/** Identifies a signed request. */
 export function mailgunToken(body: unknown): string {
   return textOf(fieldsOf(fieldsOf(body).signature).token);
 }
 
-/** A failure, complaint or unsubscription of Mailgun's webhooks. */
+/** Reads a failure, complaint or unsubscribe from Mailgun's webhooks. */
 export function readMailgun(body: unknown): FeedbackEvent[] {
   const data = fieldsOf(fieldsOf(body)['event-data']);
   const headers = fieldsOf(fieldsOf(data.message).headers);
@@ -43,7 +43,7 @@ export function readMailgun(body: unknown): FeedbackEvent[] {
   const words = [textOf(status.code), textOf(status.message), textOf(status.description)]
     .filter((part) => part !== '')
     .join(' ');
-  // Mailgun still tries after a temporary failure.
+  // Mailgun still retries after a temporary failure.
   if (textOf(data.severity) === 'temporary')
     return [relayEvent('delayed', by, messageId, address, report)];
   return [

@@ -17,7 +17,7 @@ const causeByType: Readonly<Record<string, PermanentCause>> = {
   DnsError: 'no-domain',
 };
 
-/** Postmark's kinds of bounce that are final; the others may still be delivered or are no bounces. */
+/** Postmark bounce types that aren't final: they may still be delivered or aren't bounces at all. */
 const softBounceTypes: ReadonlySet<string> = new Set([
   'SoftBounce',
   'Transient',
@@ -33,7 +33,7 @@ const nonBounceTypes: ReadonlySet<string> = new Set([
   'Unconfirmed',
 ]);
 
-/** A bounce or complaint of Postmark's webhooks. */
+/** Reads a bounce or complaint from Postmark's webhooks. */
 export function readPostmark(body: unknown): FeedbackEvent[] {
   const root = fieldsOf(body);
   const messageId =

@@ -6,8 +6,8 @@ import { messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
 const by = 'SendGrid';
 
 /**
- * True where the raw body was signed (ECDSA with SHA-256) with the private part of the account's verification key.
- * @param key the public key as SendGrid shows it: base64 of its DER form
+ * True if the raw body was signed (ECDSA with SHA-256) with the account's private key.
+ * @param key the public key as SendGrid shows it: DER in base64
  */
 export function isFromSendgrid(
   raw: string,
@@ -32,7 +32,7 @@ export function isFromSendgrid(
   }
 }
 
-/** Bounces, drops, complaints and unsubscriptions of SendGrid's event webhook. */
+/** Reads bounces, drops, complaints and unsubscribes from SendGrid's event webhook. */
 export function readSendgrid(body: unknown): FeedbackEvent[] {
   return listOf(body).flatMap((entry): FeedbackEvent[] => {
     const event = fieldsOf(entry);

@@ -13,7 +13,7 @@ const causeBySubType: Readonly<Record<string, PermanentCause>> = {
   ContentRejected: 'content',
 };
 
-/** Bounces and complaints of a notification or an event of Amazon SES, the JSON that SNS carries. */
+/** Reads bounces and complaints from an Amazon SES notification or event, the JSON inside an SNS message. */
 export function readSes(message: unknown): FeedbackEvent[] {
   const root = fieldsOf(message);
   const messageId = findMessage(root.mail);
@@ -55,7 +55,7 @@ export function readSes(message: unknown): FeedbackEvent[] {
   );
 }
 
-/** SES gives messages an id of its own; ours stands in a header of the original. */
+/** SES assigns its own message ids; ours is in a header of the original. */
 function findMessage(mail: unknown): MessageId | undefined {
   for (const entry of listOf(fieldsOf(mail).headers)) {
     const { name, value } = fieldsOf(entry);

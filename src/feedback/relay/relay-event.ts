@@ -3,12 +3,12 @@ import { type MessageId, parseMessageId } from '../../foundation/ids.ts';
 import { classifyBounce } from '../bounce/classify-bounce.ts';
 import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 
-/** Header that names the message for relays that give it a Message-ID of their own. */
+/** Header that identifies the message if the relay replaces its Message-ID. */
 export const messageHeader = 'X-Signalpost-Message';
-/** The same as metadata of Postmark, which hands it back. */
+/** The same as Postmark metadata, which Postmark returns in webhooks. */
 export const postmarkMetadata = 'signalpost-message';
 
-/** Header lines by which reports of the relay of SMTP_URL will name the message; none where its Message-ID does. */
+/** Headers that let the SMTP_URL relay's reports identify the message; none if its Message-ID is enough. */
 export function relayHeaders(smtpUrl: string | undefined, messageId: MessageId): string[] {
   const host = smtpUrl === undefined ? '' : (URL.parse(smtpUrl)?.hostname ?? '');
   if (/(^|\.)postmarkapp\.com$/.test(host))
@@ -17,7 +17,7 @@ export function relayHeaders(smtpUrl: string | undefined, messageId: MessageId):
   return [];
 }
 
-/** The message that a Message-ID of this service names (`<uuid@domain>`), or an id by itself. */
+/** Parses one of our Message-IDs (`<uuid@domain>`) or a plain id. */
 export function messageIdOf(text: string): MessageId | undefined {
   return parseMessageId(text.trim().replace(/^<|@.*$|>$/gs, ''));
 }
@@ -25,7 +25,7 @@ export function messageIdOf(text: string): MessageId | undefined {
 /** RFC 3463 section 2. */
 const statusPattern = /\b[245]\.\d{1,3}\.\d{1,3}\b/;
 
-/** A bounce as a relay tells it. */
+/** Creates a bounce event from a relay's report. */
 export function relayBounce(options: {
   readonly by: string;
   readonly messageId: MessageId;
@@ -33,7 +33,7 @@ export function relayBounce(options: {
   readonly status?: string | undefined;
   readonly words: string;
   readonly permanent: boolean;
-  /** What the relay itself says it was about; counts where the words say nothing. */
+  /** The relay's own classification; used if the text isn't conclusive. */
   readonly cause?: PermanentCause | undefined;
   readonly report: string;
 }): FeedbackEvent {
@@ -50,7 +50,7 @@ export function relayBounce(options: {
   };
 }
 
-/** Another report of a relay. */
+/** Creates another event from a relay's report. */
 export function relayEvent(
   kind: 'complained' | 'unsubscribed' | 'delayed',
   by: string,

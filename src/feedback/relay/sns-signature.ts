@@ -3,30 +3,32 @@ import { LRUCache } from 'lru-cache';
 import { type JsonFields, textOf } from './json-fields.ts';
 
 const direction = '(?:central|north|south|(?:north|south)?(?:east|west))';
-/** Names of buckets of S3 begin other hosts of Amazon, such as `sns.s3-us-west-2`: only regions count. */
+/** S3 bucket names can start other Amazon hosts, such as `sns.s3-us-west-2`, so only regions match. */
 const snsHost = new RegExp(
   `^sns\\.(?:(?!cn-)[a-z]{2}(?:-gov)?-${direction}-\\d{1,2}\\.amazonaws\\.com|cn-${direction}-\\d{1,2}\\.amazonaws\\.com\\.cn)$`,
 );
 const maxCertificates = 20;
 
-/** Fetches a text by GET; throws where there is none. */
+/** GETs a text; throws on failure. */
 export type FetchText = (url: string) => Promise<string>;
 
-/** True for an https address of Amazon SNS itself. */
+/** True for an https URL of Amazon SNS itself. */
 export function isSnsAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.protocol !== 'https:' || url.port !== '') return false;
   return url.username === '' && url.password === '' && snsHost.test(url.hostname);
 }
 
-/** As Amazon's own verifiers have it, the path must name a certificate; a query could have SNS answer something else. */
+/**
+ * Like Amazon's own verifiers, requires the path to name a certificate; a query could make SNS return something else.
+ */
 function isCertificateAddress(address: string): boolean {
   if (!isSnsAddress(address)) return false;
   const { pathname, search } = new URL(address);
   return /^\/[A-Za-z0-9_-]{1,100}\.pem$/.test(pathname) && search === '';
 }
 
-/** Verifies messages of Amazon SNS by the certificate that they name, which must be Amazon's own. */
+/** Verifies Amazon SNS messages against the certificate they name, which must be Amazon's. */
 export class SnsSignatures {
   readonly #fetch: FetchText;
   readonly #certificates = new LRUCache<string, X509Certificate>({ max: maxCertificates });
@@ -35,7 +37,10 @@ export class SnsSignatures {
     this.#fetch = fetch;
   }
 
-  /** True where the message was signed by SNS. @throws where the certificate cannot be fetched */
+  /**
+   * True if SNS signed the message.
+   * @throws if the certificate can't be fetched
+   */
   async isSigned(message: JsonFields): Promise<boolean> {
     const address = textOf(message.SigningCertURL);
     if (!isCertificateAddress(address)) return false;
@@ -54,7 +59,7 @@ export class SnsSignatures {
   }
 }
 
-/** Names and values that are signed, in the order that SNS documents, each on a line of its own. */
+/** The signed names and values, one per line in the order documented by SNS. */
 function signedText(message: JsonFields): string {
   const names =
     message.Type === 'Notification'

@@ -5,8 +5,8 @@ import type { Database } from '../../foundation/database/open-database.ts';
 type Kysely = Database['kysely'];
 
 /**
- * Spends the token of a signed request, in the commit of what the request changes.
- * @returns false where it was spent before; of two at once, one waits for the other
+ * Marks a signed request's token as used, in the same commit as the request's changes.
+ * @returns false if it was used before; concurrent calls with the same token wait for each other
  */
 export async function consumeToken(transaction: Kysely, token: string): Promise<boolean> {
   const hash = createHash('sha256').update(token).digest();
@@ -19,7 +19,7 @@ export async function consumeToken(transaction: Kysely, token: string): Promise<
 
 const batchSize = 5_000;
 
-/** Forgets tokens whose signature is too old to count by now. */
+/** Deletes tokens whose signature has expired. */
 export async function removeSpentTokens(kysely: Kysely): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`

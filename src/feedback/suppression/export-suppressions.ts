@@ -4,10 +4,10 @@ import { csvLine } from '../csv-line.ts';
 import type { Suppression } from './suppression.ts';
 import { findSuppressions } from './suppression-store.ts';
 
-/** Columns of the export, which the import reads back. */
+/** Must match the columns that the import reads. */
 const columns = ['address', 'reason', 'message_id', 'created_at', 'expires_at'] as const;
 
-/** An account's whole list as CSV, page by page, so that a long one is never in memory as a whole. */
+/** An account's suppressions as CSV, read page by page to limit memory. */
 export async function* exportSuppressions(
   database: Pick<Database, 'kysely'>,
   accountId: AccountId,

@@ -8,14 +8,14 @@ import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
 /**
- * Causes of a bounce after which the address can take nothing any more. A mailbox that is disabled, suspended or inactive
- * (RFC 3463 X.2.1) may be opened again by its owner, and full ones emptied; filters and our own faults say nothing about it.
+ * Bounce causes that mean the address is permanently invalid. A disabled mailbox (RFC 3463 X.2.1) may be reopened and a
+ * full one emptied; filters and our own faults say nothing about the address.
  */
 export const hardCauses: readonly PermanentCause[] = ['no-mailbox', 'no-domain'];
 
 /**
- * Hard bounces and complaints suppress the recipient in its account. The address comes from the message's own content and
- * is never read from a report, so nobody can have somebody else's address suppressed. An erased message suppresses nothing.
+ * Suppresses recipients after hard bounces and complaints. The address comes from the message's content, never from a
+ * report, so a forged report can't suppress another address.
  */
 export const suppressBounced: Follower = {
   name: 'suppression',
@@ -27,7 +27,7 @@ const conditions: Readonly<Record<SuppressingKind, RawBuilder<unknown>>> = {
   bounced: sql`(e.kind = 'bounced' and e.detail ->> 'cause' = any (${hardCauses}::text[])
     and coalesce(e.detail ->> 'permanent', 'true') = 'true')`,
   complained: sql`e.kind = 'complained'`,
-  // Those that came here are suppressed with their event, and may be taken back before it is followed.
+  // Unsubscribing on our own page suppresses immediately, and may be undone before this runs.
   unsubscribed: sql`(e.kind = 'unsubscribed' and e.detail ->> 'how' is null)`,
 };
 
@@ -39,7 +39,7 @@ async function suppressWindow(
   transaction: Database['kysely'],
   { from, until }: FeedWindow,
 ): Promise<void> {
-  // Rows go in the order of the key, so that two writers never wait for each other crosswise.
+  // Insert in key order, so that concurrent writers can't deadlock.
   await sql`
     insert into suppression (account_id, address, reason, message_id, created_at)
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
@@ -48,7 +48,7 @@ async function suppressWindow(
         lower(${sql.raw(recipientAddress('m', 'e.recipient'))}) as address,
         case e.kind ${sql.raw(reasons)} end as reason
       from message_event e
-      -- Lateral with a limit: one probe by the key, whatever the planner knows of the tables.
+      -- Lateral with a limit: one index lookup, whatever the planner estimates.
       cross join lateral (
         select content from message
         where account_id = e.account_id and id = e.message_id and retention_days = e.retention_days
@@ -58,13 +58,13 @@ async function suppressWindow(
           suppressingKinds.map((kind) => conditions[kind]),
           sql` or `,
         )})
-        -- What DELIVERY_REDIRECT's address does says nothing about the recipient's.
+        -- Events of DELIVERY_REDIRECT's address say nothing about the recipient.
         and not exists (
           select from message_event r where r.account_id = e.account_id and r.message_id = e.message_id
             and r.retention_days = e.retention_days and r.kind = 'redirected')
     ) as found
     where address is not null
-      -- The reserved test domain answers the same every time.
+      -- Addresses of the reserved test domain stay usable.
       and address not like ${`%@${simulatedDomain}`} and exists (select from account where id = found.account_id)
     order by account_id, address, reason, at
     on conflict do nothing`.execute(transaction);

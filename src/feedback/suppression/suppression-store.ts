@@ -7,8 +7,8 @@ import type { NewSuppression, Suppression, SuppressionReason } from './suppressi
 type Kysely = Database['kysely'];
 
 /**
- * Adds entries, each address at most once per reason; what is there already keeps its time and source, and the later end.
- * @returns how many were new
+ * Adds entries, one per address and reason. Existing ones keep their time and source, and the later expiry.
+ * @returns number of new entries
  */
 export async function addSuppressions(
   kysely: Kysely,
@@ -36,8 +36,8 @@ export async function addSuppressions(
 }
 
 /**
- * Takes an address off the list, for one reason or for all.
- * @returns how many entries went
+ * Removes an address from the list, for one reason or all.
+ * @returns number of entries removed
  */
 export async function removeSuppression(
   kysely: Kysely,
@@ -53,15 +53,15 @@ export async function removeSuppression(
 }
 
 export interface SuppressionFilter {
-  /** Addresses that contain this text, in lower case. */
+  /** Matches addresses that contain this text, in lower case. */
   readonly contains?: string | undefined;
   readonly reason?: SuppressionReason | undefined;
-  /** The last entry of the page before; order is by address, then reason. */
+  /** The last entry of the previous page; sorted by address, then reason. */
   readonly after?: { readonly address: string; readonly reason: string } | undefined;
   readonly limit: number;
 }
 
-/** A page of an account's entries in the order of address and reason; ended entries are part of it. */
+/** A page of an account's entries sorted by address and reason, including expired ones. */
 export async function findSuppressions(
   kysely: Kysely,
   accountId: AccountId,
@@ -79,7 +79,6 @@ export async function findSuppressions(
   return rows;
 }
 
-/** The entries of one address. */
 export async function readSuppressions(
   kysely: Kysely,
   accountId: AccountId,
@@ -93,7 +92,7 @@ export async function readSuppressions(
   return rows;
 }
 
-/** Takes ended entries away, some thousands at a time. */
+/** Deletes expired entries in batches. */
 export async function removeExpiredSuppressions(kysely: Kysely): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`

@@ -1,22 +1,21 @@
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import type { MessageId } from '../../foundation/ids.ts';
 
-/** Why an address must not be written to. `unsubscribe` holds for non-transactional mail only. */
+/** Why an address is suppressed. `unsubscribe` applies to non-transactional mail only. */
 export const suppressionReasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
-/** An entry to add. */
 export interface NewSuppression {
   readonly address: ComparableAddress;
   readonly reason: SuppressionReason;
-  /** The message that led to it. */
+  /** The message that caused it. */
   readonly messageId?: MessageId | undefined;
-  /** When it ends by itself; absent: never. */
+  /** Expiry; absent: never. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** An entry as it is kept. */
+/** A stored entry. */
 export interface Suppression {
   readonly address: ComparableAddress;
   readonly reason: SuppressionReason;
@@ -25,7 +24,7 @@ export interface Suppression {
   readonly expiresAt: Date | null;
 }
 
-/** The reason that `text` spells, or undefined. */
+/** Parses a reason; undefined if it is unknown. */
 export function parseSuppressionReason(text: string): SuppressionReason | undefined {
   return suppressionReasons.find((reason) => reason === text);
 }

@@ -7,13 +7,12 @@ import type { FeedWindow } from '../feed/event-feed-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** Sets of names kept for one template; callers that invent names get no more. */
+/** Max field sets per template, in case callers make up names. */
 const maxShapes = 500;
 
 /**
- * Notes behind accepted messages which fields their callers gave values for: one row for each set of names, so that
- * publishing can tell cheaply whom a version would refuse. Accepting pays nothing for it, and only messages that say that
- * their call is new are read.
+ * Records which fields callers pass to a template, one row per set of names, so that publishing can check cheaply whose
+ * calls a version would break. Runs after accepting, and only reads messages flagged as a new kind of call.
  */
 export const recordTemplateUsage: Follower = {
   name: 'template-calls',
@@ -21,7 +20,7 @@ export const recordTemplateUsage: Follower = {
 };
 
 async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): Promise<void> {
-  // Rows go in the order of the key, so that two writers never wait for each other crosswise.
+  // Insert in key order, so that concurrent writers can't deadlock.
   await sql`
     insert into template_call as c
       (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
@@ -52,17 +51,17 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
   );
 }
 
-/** A way in which a template is called. */
+/** One way a template is called. */
 export interface TemplateUsage {
   readonly fields: readonly string[];
-  /** The request brought its own subject line, and so that line's fields. */
+  /** The request had its own subject line, with its own fields. */
   readonly ownSubject: boolean;
   readonly ownPreview: boolean;
   readonly lastAt: Date;
   readonly lastMessageId: string;
 }
 
-/** The ways in which a template was called in the last 30 days, the latest first. */
+/** How a template was called in the last 30 days, latest first. */
 export async function readTemplateUsage(
   kysely: Kysely,
   accountId: AccountId,

@@ -1,10 +1,10 @@
 import { formatUuid } from '../../foundation/format-uuid.ts';
 
-/** Writes small numbers and texts one after the other, in as few bytes as possible. */
+/** Encodes small numbers and texts compactly. */
 export class ByteWriter {
   readonly #parts: Buffer[] = [];
 
-  /** A whole number from 0 on, seven bits a byte. */
+  /** A non-negative integer, seven bits per byte. */
   number(value: number): this {
     const bytes: number[] = [];
     let rest = value;

@@ -5,32 +5,32 @@ import { expandIpv6, unmapIpv4 } from '../../foundation/network/ip-address.ts';
 import type { ReaderEventKind } from '../../message/event-kinds.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
-/** What a request shows of its reader. */
+/** What a request reveals about its reader. */
 export interface ReaderTraits {
   readonly kind: ReaderEventKind;
   readonly userAgent: string;
   readonly address: string;
-  /** The link that no person sees was followed. */
+  /** The hidden link was followed, which people can't see. */
   readonly hidden: boolean;
-  /** Sec-Purpose, Purpose or X-Moz said that nobody asked for it yet. */
+  /** Sec-Purpose, Purpose or X-Moz marks it as a prefetch. */
   readonly prefetch: boolean;
 }
 
 export interface ReaderVerdict {
   readonly class: ReaderClass;
-  /** Why, for people; a person is what nothing speaks against. */
+  /** Display text. A reader counts as a person unless something indicates otherwise. */
   readonly reason: string;
 }
 
 const maxAgentLength = 500;
 
-/** Shared, as nearly all that is kept of readers says the same. */
-const person: ReaderVerdict = { class: 'person', reason: 'nothing speaks against a person' };
+/** Shared, because nearly all verdicts in memory are the same. */
+const person: ReaderVerdict = { class: 'person', reason: 'no sign of a scanner or prefetch' };
 const hiddenLink: ReaderVerdict = { class: 'scanner', reason: 'followed the hidden link' };
 const noAgent: ReaderVerdict = { class: 'scanner', reason: 'no user agent' };
 const prefetched: ReaderVerdict = { class: 'prefetch', reason: 'fetched ahead by the browser' };
 
-/** Tells who opened or clicked by the request alone. Total and pure. */
+/** Classifies a reader by the request alone. Never throws, no side effects. */
 export function classifyReader(traits: ReaderTraits): ReaderVerdict {
   if (traits.hidden) return hiddenLink;
   const agent = traits.userAgent.slice(0, maxAgentLength);
@@ -42,7 +42,7 @@ export function classifyReader(traits: ReaderTraits): ReaderVerdict {
   return traits.prefetch ? prefetched : person;
 }
 
-/** What was found for user agents: readers have few different ones, and looking through the patterns takes longer than all else. */
+/** Cache by user agent: there are few distinct ones, and matching the patterns is the slowest step. */
 const agents = new LRUCache<string, { readonly verdict: ReaderVerdict | undefined }>({
   max: 2_000,
 });
@@ -50,8 +50,8 @@ const agents = new LRUCache<string, { readonly verdict: ReaderVerdict | undefine
 function findAgent(agent: string): ReaderVerdict | undefined {
   const cached = agents.get(agent);
   if (cached !== undefined) return cached.verdict;
-  const entry = knownAgents.find((one) => one.agent.test(agent));
-  const verdict = entry && { class: entry.class, reason: `user agent of ${entry.name}` };
+  const entry = knownAgents.find((known) => known.agent.test(agent));
+  const verdict = entry && { class: entry.class, reason: `user agent: ${entry.name}` };
   agents.set(agent, { verdict });
   return verdict;
 }
@@ -63,11 +63,11 @@ interface LoadedNetwork {
 }
 
 const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
-  verdict: { class: entry.class, reason: `network of ${entry.name}` },
+  verdict: { class: entry.class, reason: `network: ${entry.name}` },
   for: entry.for,
   list: toBlockList(entry.networks),
 }));
-/** Nearly all readers are in none: that is one look. */
+/** Rules out nearly all readers with one lookup. */
 const allNetworks = toBlockList(knownNetworks.flatMap((entry) => entry.networks));
 
 function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {
@@ -78,8 +78,8 @@ function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict
 }
 
 /**
- * The network that an address stands in, so that no single reader is kept: the first 24 bits of IPv4, 48 of IPv6. Empty for
- * what is no address.
+ * Truncates an address to its network, so that individual readers aren't stored: 24 bits of IPv4, 48 of IPv6. Empty if
+ * it isn't an address.
  */
 export function truncateAddress(address: string): string {
   const plain = unmapIpv4(address);

@@ -18,10 +18,8 @@ export interface TrackingRouteDependencies {
 }
 
 /**
- * `GET /c/{token}`: sends the reader on to where the link of the message leads (302). The token is signed, so it leads
- * nowhere but where a published template and an accepted message lead: no open redirect. 404 for any other token. The
- * event is written later, so the answer waits for the database only where the template version is not in memory. HEAD is
- * answered alike and not counted: mail programs and proxies try links that way.
+ * `GET /c/{token}` redirects (302) to the link's target; tokens are signed, so this isn't an open redirect. HEAD isn't
+ * counted, because mail programs and proxies use it to check links.
  */
 export function registerClickRoute(http: Http, dependencies: TrackingRouteDependencies): void {
   http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
@@ -45,10 +43,9 @@ export function registerClickRoute(http: Http, dependencies: TrackingRouteDepend
     const target = targetOf(link, found);
     if (target === undefined) return notFound(reply);
     const answer = redirectTo(reply, target);
-    // Answers are written together, once all that came in this turn was read: a write that wakes a sleeping client costs more
-    // than all else of a short answer, and after the first of several the client is awake.
+    // Send the turn's responses together: waking a sleeping client costs more than the rest of a short response.
     atEndOfTurn(() => void answer.send());
-    // Fastify would watch for the end of a reply that is returned.
+    // Returning the reply would make Fastify watch for its end.
     return undefined;
   });
 }
@@ -57,8 +54,8 @@ function targetOf(link: TrackedLink, template: LoadedTemplate | undefined): stri
   const { index } = link;
   if (template === undefined || index === undefined) return undefined;
   const values: Record<string, string> = Object.create(null);
-  template.compiled.links[index]?.fields.forEach((name, place) => {
-    const value = link.values[place];
+  template.compiled.links[index]?.fields.forEach((name, position) => {
+    const value = link.values[position];
     if (value !== undefined) values[name] = value;
   });
   return linkTarget(template, index, values);
@@ -73,7 +70,7 @@ function redirectTo(reply: FastifyReply, target: string): FastifyReply {
     .header('location', asciiUrl(target));
 }
 
-/** A header is ASCII: what is not is percent-encoded as a browser would. */
+/** Headers are ASCII, so percent-encode everything else as a browser would. */
 function asciiUrl(url: string): string {
   return /^[!-~]*$/.test(url)
     ? url
@@ -84,5 +81,5 @@ function notFound(reply: FastifyReply) {
   return reply
     .code(404)
     .type('text/plain; charset=utf-8')
-    .send('This link is not known here. Please look for what you need on the sender’s own site.\n');
+    .send('This link doesn’t work. Look for what you need on the sender’s website.\n');
 }

@@ -2,18 +2,18 @@ import { LRUCache } from 'lru-cache';
 import { maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
-/** Opens and clicks known to be past their limit; the oldest are forgotten, and the database says so again. */
+/** Max messages remembered as over the limit; the oldest are dropped, and the database will report them again. */
 const maxRemembered = 20_000;
 
 /**
- * Drops opens and clicks past the limit of their message before they are written: constant work in memory for each. The
- * database decides what is past the limit, so it holds over restarts and nodes.
+ * Drops opens and clicks over their message's limit before they are written, in constant time. The database decides
+ * what is over the limit, so it holds across restarts and nodes.
  */
 export class EngagementLimit {
   readonly #full = new LRUCache<string, true>({ max: maxRemembered });
   #waiting = new Map<string, number>();
 
-  /** Takes one that is to be written; false where it is past the limit. */
+  /** Counts an event to be written; false if it is over the limit. */
   consume(item: Engagement): boolean {
     const key = keyOf(item);
     if (this.#full.has(key)) return false;
@@ -23,12 +23,12 @@ export class EngagementLimit {
     return true;
   }
 
-  /** All that waits is being written from here on. */
+  /** Everything pending is being written from now on. */
   startRound(): void {
     this.#waiting = new Map();
   }
 
-  /** These wait again. */
+  /** These are pending again. */
   restore(items: readonly Engagement[]): void {
     for (const item of items) {
       const key = keyOf(item);
@@ -36,13 +36,16 @@ export class EngagementLimit {
     }
   }
 
-  /** Remembers the limits that the database found reached. @param full ids */
+  /**
+   * Remembers limits that the database reported as reached.
+   * @param full ids
+   */
   recordFull(items: readonly Engagement[], full: ReadonlySet<string>): void {
     for (const item of items) if (full.has(item.id)) this.#full.set(keyOf(item), true);
   }
 }
 
-/** By class too, so that machines leave room for people. */
+/** Includes the class, so that bots don't use up people's share. */
 function keyOf({ message, kind, link, verdict }: Engagement): string {
   return `${message.messageId} ${kind} ${link ?? ''} ${verdict.class}`;
 }

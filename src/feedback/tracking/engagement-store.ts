@@ -6,11 +6,10 @@ import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
 /**
- * Writes opens and clicks as events of their messages. What came before the message was delivered is a scanner on the way
- * to the mailbox; with Cc recipients that cannot be told, since one may have it before another. Nothing is written for
- * messages that are not there any more, and nothing of the reader's machine where the content was erased. A message keeps
- * so many of each kind and no more; nodes that write at the same time may each add a batch.
- * @returns the ids of those whose limit was reached before
+ * Writes opens and clicks as events, up to a limit per message that concurrent nodes may exceed by a batch each.
+ * Anything before delivery is a scanner on the way to the mailbox, except with Cc, where another recipient may already
+ * have the message.
+ * @returns ids of events whose limit was already reached
  */
 export async function writeEngagements(
   database: Pick<Database, 'pool'>,
@@ -29,7 +28,7 @@ export async function writeEngagements(
             else i.detail end as detail
         from json_to_recordset($1::json) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
           at timestamptz, kind text, class text, detail json)
-        -- For each by itself: the planner would read whole partitions for a few hundred.
+        -- One lookup per row: the planner would read whole partitions for a few hundred.
         cross join lateral (
           select content, (state in ('queued', 'deferred') or (state = 'delivered' and i.at < state_at))
             and ${hasNoCc('message')} as early

@@ -4,15 +4,18 @@ import type { Engagement } from './engagement.ts';
 import { EngagementLimit } from './engagement-limit.ts';
 import { findBursts } from './find-bursts.ts';
 
-/** Opens and clicks wait so long for those that come with them, which shows bursts. */
+/** How long opens and clicks are held, so that bursts can be recognized. */
 const holdMs = 2_500;
 const maxBatchSize = 500;
-/** Past it the oldest that wait go: a database that is away for long must not take the memory. */
+/** Beyond this the oldest are dropped, so that a long database outage can't exhaust memory. */
 const maxWaiting = 200_000;
 const retryMs = 1_000;
 
 export interface EngagementWriterOptions {
-  /** Writes them. @returns the ids of those that are past the limit of their message */
+  /**
+   * Writes the events.
+   * @returns ids of those over their message's limit
+   */
   readonly write: (items: readonly Engagement[]) => Promise<ReadonlySet<string>>;
   readonly log: Log;
   readonly holdMs?: number;
@@ -20,18 +23,18 @@ export interface EngagementWriterOptions {
 }
 
 /**
- * Takes opens and clicks without waiting for anything and writes them in batches, one after the other; a failed batch is
- * tried until the database takes it. `stop` writes what waits, so an orderly stop loses none.
+ * Buffers opens and clicks and writes them in batches, retrying until the database accepts them. `stop` writes what is
+ * pending, so an orderly shutdown loses none.
  */
 export class EngagementWriter {
   readonly #options: EngagementWriterOptions;
   readonly #hold: number;
   readonly #limit = new EngagementLimit();
   #waiting: Engagement[] = [];
-  /** Taken from those that wait and not written yet. */
+  /** Taken from the pending events but not written yet. */
   #inFlight = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** The round of writing that is under way; there is never a second one beside it. */
+  /** The current write; there is never more than one. */
   #writing: Promise<void> | undefined;
   #dropped = 0;
   #stopping = false;
@@ -42,7 +45,7 @@ export class EngagementWriter {
     this.#hold = options.holdMs ?? holdMs;
   }
 
-  /** Adds one, unless its message has enough of its kind; never throws and never waits. */
+  /** Adds an event unless its message has reached the limit. Never throws or blocks. */
   add(item: Engagement): void {
     if (this.#givenUp) {
       this.#logLoss(1);
@@ -57,7 +60,7 @@ export class EngagementWriter {
     this.#schedule(this.#hold);
   }
 
-  /** Writes what waits; gives up after some seconds without a database and says how many were lost. */
+  /** Writes pending events. Gives up after `timeoutMs` without a database and logs how many were lost. */
   async stop(timeoutMs = 10_000): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
@@ -77,10 +80,10 @@ export class EngagementWriter {
   }
 
   #logLoss(lost: number): void {
-    this.#options.log.error({ lost }, 'opens and clicks were lost at the stop');
+    this.#options.log.error({ lost }, 'opens and clicks were lost at shutdown');
   }
 
-  /** The next round, unless one is under way or due: that one makes the next at its end. */
+  /** Schedules the next write, unless one is running or due, which then schedules the next. */
   #schedule(after: number): void {
     if (this.#timer !== undefined || this.#writing !== undefined || this.#stopping) return;
     this.#timer = setTimeout(() => {
@@ -98,7 +101,7 @@ export class EngagementWriter {
     return this.#writing;
   }
 
-  /** @returns false where something could not be written and waits again */
+  /** @returns false if some events could not be written and are pending again */
   async #flush(): Promise<boolean> {
     const items = findBursts(this.#waiting.splice(0));
     this.#inFlight = items.length;
@@ -109,7 +112,7 @@ export class EngagementWriter {
         this.#limit.recordFull(batch, await this.#options.write(batch));
         this.#inFlight -= batch.length;
       } catch (error) {
-        this.#options.log.warn({ err: error }, 'opens and clicks cannot be written; trying on');
+        this.#options.log.warn({ err: error }, 'could not write opens and clicks; retrying');
         const again = items.slice(from);
         this.#limit.restore(again);
         this.#waiting = again.concat(this.#waiting);
@@ -120,7 +123,7 @@ export class EngagementWriter {
     if (this.#dropped > 0) {
       this.#options.log.error(
         { lost: this.#dropped },
-        'opens and clicks were lost while the database was away',
+        'opens and clicks were lost while the database was unavailable',
       );
       this.#dropped = 0;
     }

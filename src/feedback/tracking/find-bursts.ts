@@ -1,13 +1,13 @@
 import type { Engagement } from './engagement.ts';
 
-/** A person needs longer than this for one link after the other. */
+/** A person needs longer than this to follow several links. */
 const burstMs = 2_000;
-/** Different links within that time. */
+/** Distinct links within that time. */
 const burstLinks = 3;
 
 /**
- * Judges opens and clicks that came close together by each other: whoever followed the hidden link, or several links of a
- * message at once, is a scanner in all that it did in that message.
+ * Finds scanners by their clicks: a reader that followed the hidden link, or several links at once, counts as a scanner
+ * for everything it did in that message.
  */
 export function findBursts(items: readonly Engagement[]): Engagement[] {
   const groups = new Map<string, Engagement[]>();
@@ -35,7 +35,7 @@ function reasonOf(group: readonly Engagement[]): string | undefined {
   const clicks = group
     .filter((item) => item.link !== undefined)
     .sort((one, other) => one.at - other.at);
-  // A window that slides over the clicks, with how often each link is in it.
+  // Sliding window over the clicks, counting each link in it.
   const links = new Map<number, number>();
   let first = 0;
   for (const { at, link = 0 } of clicks) {

@@ -1,26 +1,25 @@
-/** What opened or clicked: a person, a mailbox provider's image proxy, or a program that looks at links. */
+/** Who opened or clicked: a person, a mailbox provider's image proxy, or a link scanner. */
 export type ReaderClass = 'person' | 'prefetch' | 'scanner';
 
-/** A kind of program known by its user agent. */
+/** A program known by its user agent. */
 export interface KnownAgent {
   readonly name: string;
   readonly class: Exclude<ReaderClass, 'person'>;
   readonly agent: RegExp;
-  /** Where its owner describes it, or where it was seen. */
+  /** Where its owner documents it, or where it was seen. */
   readonly source: string;
 }
 
-/** Networks that a program asks from. */
+/** Networks that a program uses. */
 export interface KnownNetwork {
   readonly name: string;
   readonly class: Exclude<ReaderClass, 'person'>;
-  /** Only opens, only clicks, or both. */
   readonly for: 'opened' | 'clicked' | 'both';
   readonly networks: readonly string[];
   readonly source: string;
 }
 
-/** Checked in order; the first that fits names the reader. */
+/** Checked in order; the first match names the reader. */
 export const knownAgents: readonly KnownAgent[] = [
   {
     name: 'Gmail image proxy',
@@ -38,7 +37,7 @@ export const knownAgents: readonly KnownAgent[] = [
   {
     name: 'Apple Mail Privacy Protection',
     class: 'prefetch',
-    // The whole user agent: no browser says so little.
+    // The entire user agent; no browser sends so little.
     agent: /^Mozilla\/5\.0$/,
     source: 'support.apple.com/guide/mail (Protect Mail Activity); seen as the bare "Mozilla/5.0"',
   },
@@ -54,38 +53,38 @@ export const knownAgents: readonly KnownAgent[] = [
     class: 'scanner',
     agent:
       /barracuda|proofpoint|mimecast|symantec|messagelabs|ironport|fortiguard|forti(?:mail|sandbox)|sophos|trend ?micro|cloudmark|forcepoint|websense|zscaler|checkpoint|avanan|vade(?:secure)?|hornetsecurity|mailguard|bitdefender|kaspersky|urlscan|virustotal|safebrowsing|safelinks/i,
-    source: 'product names as the gateways put them into their requests',
+    source: 'product names in the gateways’ requests',
   },
   {
-    name: 'search robot',
+    name: 'search engine crawler',
     class: 'scanner',
     agent:
       /\b(?:googlebot|bingbot|yandex\w*bot|applebot|duckduckbot|baiduspider|slurp|petalbot|ahrefsbot|semrushbot)\b/i,
     source: 'developers.google.com/search/docs/crawling-indexing and the other engines’ pages',
   },
   {
-    name: 'browser without a person',
+    name: 'headless browser',
     class: 'scanner',
     agent: /HeadlessChrome|PhantomJS|Puppeteer|Playwright|Selenium|Electron\/.*scan/i,
     source: 'the browsers’ own default user agents',
   },
   {
-    name: 'program',
+    name: 'HTTP client',
     class: 'scanner',
     agent:
       /^(?:curl|wget|python|python-requests|python-urllib|aiohttp|httpx|go-http-client|java|okhttp|apache-httpclient|axios|node|node-fetch|undici|got|ruby|php|libwww-perl|lwp|perl|guzzlehttp|dart|rust|reqwest|winhttp|powershell)\b/i,
     source: 'the libraries’ default user agents',
   },
   {
-    name: 'robot',
+    name: 'bot',
     class: 'scanner',
     agent:
       /\b(?:bot|crawler|spider|scanner|monitor|fetcher|checker|validator)\b|[a-z](?:bot|crawler|spider)[/;)]|\+https?:\/\//i,
-    source: 'the custom of naming oneself or a page about oneself (RFC 9110 section 10.1.5)',
+    source: 'bots that name themselves or a page about themselves (RFC 9110 section 10.1.5)',
   },
 ];
 
-/** Networks of programs that call themselves browsers. */
+/** Networks of programs that pose as browsers. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'Apple proxy',

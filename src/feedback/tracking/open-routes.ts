@@ -2,13 +2,13 @@ import type { Http } from '../../http/create-http.ts';
 import type { TrackingRouteDependencies } from './click-routes.ts';
 import { readEngagement } from './read-engagement.ts';
 
-/** A transparent GIF of one pixel. */
+/** A transparent 1×1 GIF. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const imagePattern = /^([A-Za-z0-9_-]+)\.gif$/;
 
 /**
- * `GET /o/{token}.gif`: the image that shows that a message was opened. Always answers the image, also for a token that was
- * not made here: a broken image helps nobody. HEAD is not counted.
+ * `GET /o/{token}.gif`: the image that tracks opens; HEAD isn't counted. Invalid tokens get the image too, because a
+ * broken one would be visible.
  */
 export function registerOpenRoute(
   http: Http,

@@ -15,7 +15,10 @@ export interface EngagementSource {
   readonly hidden?: boolean;
 }
 
-/** What a request says about an open or click; the reader's address is cut to its network unless `keepAddresses`. */
+/**
+ * Reads an open or click from a request. The reader's address is truncated to its network unless `keepAddresses` is
+ * set.
+ */
 export function readEngagement(
   request: FastifyRequest,
   at: number,
@@ -31,7 +34,7 @@ export function readEngagement(
     prefetch: isPrefetch(request),
   });
   const network = keepAddresses ? request.ip : truncateAddress(request.ip);
-  // Many wait together: of a link's token only what names the message is kept, not the values in it.
+  // Many events are held in memory, so keep only what identifies the message, not the values in the token.
   const { accountId, messageId, retentionDays } = message;
   return {
     id: newId(),
@@ -46,7 +49,7 @@ export function readEngagement(
   };
 }
 
-/** User agents that came before: readers have few different ones, and many events that hold one wait together. */
+/** Interned user agents: there are few distinct ones, and many pending events hold one. */
 const agents = new LRUCache<string, string>({ max: 2_000 });
 
 function internUserAgent(agent: string): string {
@@ -57,14 +60,14 @@ function internUserAgent(agent: string): string {
   return copy;
 }
 
-/** Copied, since a slice would keep the whole of a long header in memory. */
+/** Copies the text, because a slice would keep all of a long header in memory. */
 function truncate(agent: string): string {
   return agent.length <= maxAgentLength
     ? agent
     : Buffer.from(agent.slice(0, maxAgentLength), 'utf16le').toString('utf16le');
 }
 
-/** Sec-Purpose (Fetch standard) and its forerunners. */
+/** Sec-Purpose (Fetch standard) and its predecessors. */
 function isPrefetch({ headers }: FastifyRequest): boolean {
   const purpose =
     headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'];

@@ -17,7 +17,7 @@ interface StoredEngagement {
 
 const batchSize = 1_000;
 
-/** What came together or at the wrong time was judged by more than the request shows, and stays. */
+/** Verdicts that are based on more than the request, so they aren't changed. */
 const timingReasons = new Set([
   'followed several links at once',
   'came before the message was delivered',
@@ -25,9 +25,9 @@ const timingReasons = new Set([
 ]);
 
 /**
- * Judges the opens and clicks of a time anew by the present list of known readers, from what was kept of them; rebuild the
- * account's report of that time afterwards. Events whose traces were erased stay as they are.
- * @returns how many changed
+ * Reclassifies a period's opens and clicks by the current list of known readers; rebuild the account's report for that
+ * period afterwards. Events with erased reader data are unchanged.
+ * @returns number of events changed
  */
 export async function reclassifyEngagements(
   kysely: Kysely,

@@ -2,25 +2,24 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 
 const macBytes = 16;
-/** Longer text is refused unread. */
+/** Longer text is rejected unread. */
 const maxTextLength = 6_000;
 const alphabet = /^[A-Za-z0-9_-]+$/;
 
-/** Bytes in a URL, signed with HMAC-SHA256 cut to 128 bits (RFC 2104 section 5), so that nobody else can make one. */
+/** URL-safe tokens signed with HMAC-SHA256, truncated to 128 bits (RFC 2104 section 5). */
 export class SignedTokens {
   readonly #keys: PurposeKeys;
 
-  /** @param keys for this purpose alone */
+  /** @param keys used for nothing else */
   constructor(keys: PurposeKeys) {
     this.#keys = keys;
   }
 
-  /** URL-safe text of the bytes and their signature. */
   make(content: Buffer): string {
     return Buffer.concat([sign(this.#keys.current, content), content]).toString('base64url');
   }
 
-  /** The bytes of a text that was made here, or undefined. Takes whatever a stranger sends. */
+  /** The token's bytes; undefined if it wasn't made here. Safe for untrusted input. */
   read(text: string): Buffer | undefined {
     if (text.length > maxTextLength || !alphabet.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');

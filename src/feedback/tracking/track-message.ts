@@ -6,12 +6,12 @@ import { unsubscribeField } from '../../template/built-in-fields.ts';
 import type { CompiledLink } from '../../template/compiled-template.ts';
 import type { TrackingTokens } from './tracking-tokens.ts';
 
-/** A tracking address that would be longer leaves the link as it is: some readers cut what is longer. */
+/** Links whose tracking URL would be longer aren't tracked, because some mail programs truncate long URLs. */
 const maxAddressLength = 2_000;
 
 /**
- * Tracking addresses and the open image, only where the request asked for them.
- * @param base where readers reach this service for the account, without a trailing slash
+ * Tracking links and open pixel, only if the request asked for them.
+ * @param base the account's public URL, without a trailing slash
  */
 export function trackMessage(
   tokens: TrackingTokens,
@@ -53,7 +53,7 @@ export function trackMessage(
   }
 }
 
-/** Invisible and out of the way of screen readers and keyboards: only a program follows it. */
+/** Invisible, and hidden from screen readers and keyboards, so only a program follows it. */
 function hiddenLink(address: string): string {
   return `<a href="${address}" style="display:none" tabindex="-1" aria-hidden="true" rel="nofollow"></a>`;
 }

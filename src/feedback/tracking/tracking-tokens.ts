@@ -3,24 +3,24 @@ import type { MasterKey } from '../../foundation/master-key.ts';
 import { ByteReader, ByteWriter } from './byte-fields.ts';
 import { SignedTokens } from './signed-token.ts';
 
-/** The message that something belongs to, with what names its partition. */
+/** A message id with the fields that identify its partition. */
 export interface TrackedMessage {
   readonly accountId: AccountId;
   readonly messageId: MessageId;
   readonly retentionDays: number;
 }
 
-/** Everything that a tracked link says: no row of a table stands behind it. */
+/** All data of a tracked link; there is no table row behind it. */
 export interface TrackedLink extends TrackedMessage {
   readonly templateId: TemplateId;
   readonly templateVersion: number;
-  /** The link's place in the version's table; undefined: the hidden link that no person sees. */
+  /** The link's index in the version's table; undefined for the hidden link. */
   readonly index: number | undefined;
-  /** Values that stand in its URL, in the order of the link's fields; undefined: the template's default. */
+  /** Values in its URL, in the order of the link's fields; undefined for the template's default. */
   readonly values: readonly (string | undefined)[];
 }
 
-/** Makes and reads the tokens of tracked links and open images. */
+/** Makes and reads the tokens of tracked links and open pixels. */
 export class TrackingTokens {
   readonly #links: SignedTokens;
   readonly #opens: SignedTokens;
@@ -42,16 +42,16 @@ export class TrackingTokens {
     return this.#links.make(writer.finish());
   }
 
-  /** What a link's token says; undefined where it was not made here. */
+  /** A link token's data; undefined if it wasn't made here. */
   readLink(token: string): TrackedLink | undefined {
     return read(this.#links, token, (reader) => {
       const message = readMessage(reader);
       const templateId = reader.text() as TemplateId;
       const templateVersion = reader.number();
-      const place = reader.number();
+      const indexPlusOne = reader.number();
       const values: (string | undefined)[] = [];
       while (!reader.done) values.push(reader.number() === 0 ? undefined : reader.text());
-      const index = place === 0 ? undefined : place - 1;
+      const index = indexPlusOne === 0 ? undefined : indexPlusOne - 1;
       return { ...message, templateId, templateVersion, index, values };
     });
   }
@@ -60,7 +60,7 @@ export class TrackingTokens {
     return this.#opens.make(writeMessage(message).finish());
   }
 
-  /** The message of an image's token; undefined where it was not made here. */
+  /** The message of an open pixel's token; undefined if it wasn't made here. */
   readOpen(token: string): TrackedMessage | undefined {
     return read(this.#opens, token, readMessage);
   }

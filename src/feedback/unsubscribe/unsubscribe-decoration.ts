@@ -5,9 +5,9 @@ import { unsubscribeField } from '../../template/built-in-fields.ts';
 import type { UnsubscribeTokens } from './unsubscribe-token.ts';
 
 /**
- * List-Unsubscribe (RFC 2369 section 3.2), List-Unsubscribe-Post (RFC 8058 section 3.1, which asks for https) and the value of the link
- * field. Only mail that may be unsubscribed from has them: not transactional, and without Cc, whose readers could use the
- * To recipient's link; elsewhere the field is empty.
+ * List-Unsubscribe (RFC 2369 section 3.2), List-Unsubscribe-Post (RFC 8058 section 3.1, requires https) and the link
+ * field's value. Empty for transactional mail and for mail with Cc, because Cc recipients could
+ * unsubscribe the To recipient.
  */
 export function unsubscribeDecoration(
   tokens: UnsubscribeTokens,

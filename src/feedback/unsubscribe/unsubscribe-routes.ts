@@ -11,9 +11,9 @@ export interface UnsubscribeRouteDependencies {
 }
 
 /**
- * `GET /u/{token}` shows a page with one button and changes nothing, since programs follow links (RFC 8058 section 1);
- * `POST /u/{token}` unsubscribes, whatever its body, also from a mail program's one click (section 3.2), without cookies or
- * a redirect; `POST /u/{token}/undo` takes it back. 404 for a token that was not made here.
+ * `GET /u/{token}` only shows a page with a button, because programs follow links (RFC 8058 section 1). `POST
+ * /u/{token}` unsubscribes, including one-click (section 3.2) without cookies or a redirect; `POST /u/{token}/undo`
+ * reverts it.
  */
 export function registerUnsubscribeRoutes(
   http: Http,
@@ -21,7 +21,7 @@ export function registerUnsubscribeRoutes(
 ): void {
   const { tokens, database } = dependencies;
   http.register(async (scope) => {
-    // Any form, multipart included: what counts is the address of the request.
+    // Accept any form, including multipart; only the URL counts.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),

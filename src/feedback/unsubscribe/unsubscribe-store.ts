@@ -8,8 +8,8 @@ import { addSuppressions } from '../suppression/suppression-store.ts';
 import type { Unsubscription } from './unsubscribe-token.ts';
 
 /**
- * Takes an address off an account's non-transactional mail, now and in one commit with the event of its message. Again
- * changes nothing, and doing and undoing it over and over stores so many events and no more. An account that is gone has nothing to be taken off.
+ * Unsubscribes an address from an account's non-transactional mail and writes the message's event in the same commit.
+ * Repeating it changes nothing.
  */
 export async function unsubscribe(
   kysely: Database['kysely'],
@@ -45,7 +45,7 @@ export async function unsubscribe(
   });
 }
 
-/** Undoes an unsubscription; other reasons stay. */
+/** Undoes an unsubscribe; other suppression reasons remain. */
 export async function resubscribe(
   kysely: Database['kysely'],
   { accountId, address }: Unsubscription,

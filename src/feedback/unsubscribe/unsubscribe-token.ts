@@ -12,7 +12,7 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { ByteReader, ByteWriter } from '../tracking/byte-fields.ts';
 import type { TrackedMessage } from '../tracking/tracking-tokens.ts';
 
-/** Whom a token takes off an account's mail. */
+/** The address a token unsubscribes, and from which account. */
 export interface Unsubscription extends TrackedMessage {
   readonly address: EmailAddress;
 }
@@ -21,9 +21,8 @@ const ivBytes = 16;
 const maxTextLength = 1_000;
 
 /**
- * Tokens of unsubscribe links. They hold the address itself, encrypted, so that they work after the message was erased and
- * show nothing in a log. Deterministic, as a message is the same on every attempt: the initialization vector is the keyed
- * hash of the content (as in RFC 5297) and proves its integrity too.
+ * Tokens of unsubscribe links. They contain the encrypted address, so they work after the message is erased and reveal
+ * nothing in logs; the IV is the keyed hash of the content (as in RFC 5297), so that every attempt has the same token.
  */
 export class UnsubscribeTokens {
   readonly #cipherKeys: PurposeKeys;
@@ -46,7 +45,7 @@ export class UnsubscribeTokens {
     return Buffer.concat([iv, cipher.update(content), cipher.final()]).toString('base64url');
   }
 
-  /** What a token says; undefined where it was not made here. */
+  /** A token's data; undefined if it wasn't made here. */
   read(text: string): Unsubscription | undefined {
     if (text.length > maxTextLength || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
@@ -64,12 +63,12 @@ export class UnsubscribeTokens {
     };
   }
 
-  /** The two keys of one master key belong together, and both kinds are in the same order. */
+  /** Both lists are in the same order, so the keys of one master key have the same index. */
   #decrypt(iv: Buffer, encrypted: Buffer): Buffer | undefined {
     const hashKeys = [this.#hashKeys.current, ...this.#hashKeys.others];
     const cipherKeys = [this.#cipherKeys.current, ...this.#cipherKeys.others];
-    for (const [place, hashKey] of hashKeys.entries()) {
-      const cipherKey = cipherKeys[place];
+    for (const [index, hashKey] of hashKeys.entries()) {
+      const cipherKey = cipherKeys[index];
       if (cipherKey === undefined) return undefined;
       const decipher = createDecipheriv('aes-256-ctr', cipherKey, iv);
       const content = Buffer.concat([decipher.update(encrypted), decipher.final()]);
