@@ -33,7 +33,7 @@ export function followKey(
       if (missing !== undefined && missing !== warned)
         log.error(
           { fingerprint: missing },
-          'the master key was rotated, but this process lacks the new key',
+          'the master key was rotated, but this process doesn’t have the new key',
         );
       warned = missing;
     } catch (error) {

@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from 'prom-client';
 
-/** Milliseconds after which the response omits processes that have not reported their metrics. */
+/** Timeout after which the response omits processes that haven't reported their metrics. */
 const metricsTimeoutMs = 2_000;
 
-/** Sent by a process to the first one, and by the first one to all: a request for metrics with the id `want`. */
+/** Requests metrics under an id. Sent by a process to the first one, and by the first one to all. */
 interface MetricsRequest {
   readonly metricsWanted: number;
 }

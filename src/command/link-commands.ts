@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `set-up-link`, `inbox-link` and `operator …`: who gets into the installation at first, and who looks after it. */
+/** Adds `set-up-link`, `inbox-link` and `operator …`: first access and operators. */
 export function addLinkCommands(
   program: Command,
   environment: Environment,
