@@ -27,7 +27,7 @@ export async function checkDatabase({ config, database }: DoctorContext): Promis
   }
   return {
     ok: false,
-    finding: `${where} answers but needs this release’s migrations`,
+    finding: `${where} answers but needs migrations of this release`,
     advice: 'Run: signalpost migrate',
   };
 }
