@@ -87,8 +87,8 @@ function addDomainCommands(
       .description(description)
       .action(async (account: string, domainName: string) => {
         const { domainCommand } = await import('./domain.ts');
-        const given = args === '<account>' ? '' : domainName;
-        done(await domainCommand(name, account, given, environment));
+        const domainArgument = args === '<account>' ? '' : domainName;
+        done(await domainCommand(name, account, domainArgument, environment));
       });
   }
   domain

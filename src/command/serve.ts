@@ -58,8 +58,7 @@ async function serveProcess(
   });
   if (installation === undefined) return 0;
   const inboxToken = config.inboxToken ?? (await readInboxToken(config.dataDir));
-  // Loaded last, so that problems with settings or the database show at once, and the supervising process never loads
-  // it.
+  // Loaded last, so that problems with settings or the database show early, and the supervising process never loads it.
   const { createApp } = await import('../app.ts');
   const app = createApp({
     config: { ...config, inboxToken },

@@ -33,7 +33,7 @@ export async function start(
         );
     }
     const config = await withInboxToken(settings, log);
-    // Loaded last, so that problems with settings or the database show at once.
+    // Loaded last, so that problems with settings or the database show early.
     const { createApp } = await import('../app.ts');
     const { applyDemo } = await import('../manifest/apply-demo.ts');
     const app = createApp({ config, log, ...installation });

@@ -114,9 +114,9 @@ function describe(error: ErrorObject): string {
 }
 
 function describeType(type: string, data: unknown): string {
-  const wanted = typeNames[type] ?? type;
-  if (data === null) return `is empty; it must be ${wanted}`;
+  const expected = typeNames[type] ?? type;
+  if (data === null) return `is empty; it must be ${expected}`;
   if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean'))
     return 'must be text: put it in quotes';
-  return `must be ${wanted}`;
+  return `must be ${expected}`;
 }

@@ -45,13 +45,13 @@ async function planIntegration(
 ): Promise<PlannedChange | undefined> {
   const before = await readIntegration(transaction, desired.clientId);
   if (before !== undefined && before.accountId !== account.id) {
-    problems.add([...given.path, 'clientId'], 'belongs to another account');
+    problems.add([...desired.path, 'clientId'], 'belongs to another account');
     return undefined;
   }
   const secretHash =
     desired.clientSecret === undefined ? before?.secretHash : secrets.hash(desired.clientSecret);
   if (secretHash === undefined) {
-    problems.add([...given.path, 'clientSecret'], 'is required for a new integration');
+    problems.add([...desired.path, 'clientSecret'], 'is required for a new integration');
     return undefined;
   }
   const after: Integration = {
@@ -79,7 +79,7 @@ async function planIntegration(
     run: async () => {
       if (await saveIntegration(transaction, after)) return;
       // Accounts change concurrently, so another may have just taken this id.
-      problems.add([...given.path, 'clientId'], 'belongs to another account');
+      problems.add([...desired.path, 'clientId'], 'belongs to another account');
       problems.throwIfAny();
     },
   };

@@ -149,7 +149,7 @@ class ValueSizes {
   }
 
   #valueOf(name: string): string {
-    const given = Object.hasOwn(this.#values, name) ? this.#values[name] : this.#defaults.get(name);
-    return normalizeValue(given ?? '');
+    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : this.#defaults.get(name);
+    return normalizeValue(value ?? '');
   }
 }

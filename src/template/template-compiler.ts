@@ -50,17 +50,17 @@ export class TemplateCompiler {
     } catch (error) {
       if (!(error instanceof ThreadOverrun)) throw error;
       if (error.of === 'time')
-        return refuse(
+        return failWith(
           source,
           'too-slow',
           `takes more than ${this.#timeoutMs / 1_000} s to compile`,
         );
-      return refuse(source, 'too-large', `takes more than ${maxHeapMb} MB to compile`);
+      return failWith(source, 'too-large', `takes more than ${maxHeapMb} MB to compile`);
     }
   }
 }
 
-function refuse(source: TemplateSource, rule: string, message: string): CompileResult {
+function failWith(source: TemplateSource, rule: string, message: string): CompileResult {
   const part = source.mjml === undefined ? 'html' : 'mjml';
   const problem = { severity: 'error', part, rule, message } as const;
   return { compiled: null, fields: [], problems: [problem] };

@@ -83,8 +83,8 @@ export async function readMessagePage(
   let from = range.waiting ? minId : recentFrom(minId, before);
   const time = new TimeBudget(pageBudgetMs);
   for (;;) {
-    const wanted = page.limit + 1 - lines.length;
-    const scan = await scanRange(kysely, filter, { ...range, before: end, minId: from }, wanted);
+    const remaining = page.limit + 1 - lines.length;
+    const scan = await scanRange(kysely, filter, { ...range, before: end, minId: from }, remaining);
     lines.push(...scan.lines);
     if (lines.length > page.limit) {
       const shown = lines.slice(0, page.limit);

@@ -33,9 +33,9 @@ const query = Type.Object(
   strict,
 );
 
-function toReportQuery(given: Static<typeof query>): ReportQuery {
-  const { group = 'none', from, until, ...filters } = given;
-  const timeZone = parseTimeZone(given.timeZone ?? 'UTC');
+function toReportQuery(params: Static<typeof query>): ReportQuery {
+  const { group = 'none', from, until, ...filters } = params;
+  const timeZone = parseTimeZone(params.timeZone ?? 'UTC');
   if (timeZone === undefined)
     throw invalidField('timeZone', 'must be a time zone such as Europe/Berlin');
   const others = [filters.templateId, filters.tag, filters.senderDomain];

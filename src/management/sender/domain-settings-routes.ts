@@ -57,7 +57,7 @@ const SettingsBody = Type.Object(
     warmUpGoal: Type.Optional(
       Type.Integer({
         description:
-          'Use the default plan up to this daily volume, instead of a plan of your own. It starts at 50 messages today and doubles every two days.',
+          'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
         minimum: 51,
         maximum: 100_000_000,
       }),
