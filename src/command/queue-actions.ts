@@ -2,7 +2,7 @@
 export const queueActions = {
   pause: 'pause queued messages; without --message, future ones too',
   resume: 'resume paused messages',
-  cancel: 'cancel messages permanently',
+  cancel: 'cancel queued messages permanently',
   retry: 'retry messages now, including failed and held ones',
 } as const;
 

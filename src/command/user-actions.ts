@@ -2,7 +2,7 @@
 export const userActions = {
   disable: 'disable a user and revoke their sessions, tokens and API keys on every node',
   enable: 'enable a disabled user',
-  'password-link': 'print a link to set a password; it works once, within half an hour',
+  'password-link': 'print a link to set a password; it works once, within 30 minutes',
   'remove-second-factor':
     'remove the second factor of a user who lost the authenticator and the recovery codes',
 } as const;

@@ -50,8 +50,8 @@ const PLAIN_CONTENT = new Set(['title', 'textarea']);
 const CONDITIONAL = /^<!--\[if[^\]]*\]>([\s\S]*)<!\[endif\]-->$/;
 
 /**
- * Uses the tokenizer of the HTML standard to find out what each position of a document is. A range is always text
- * between tags or the value of an attribute, so no value can change how the document is parsed.
+ * Uses the tokenizer of the HTML standard to classify each position of a document. A range is always text between tags
+ * or the value of an attribute, so no value can change how the document is parsed.
  */
 export function mapHtml(html: string): HtmlMap {
   const mapper = new HtmlMapper(html);
