@@ -48,7 +48,7 @@ async function applyTo(
     return await applyManifest(installation.database, installation.key, manifest, options);
   } catch (cause) {
     if (!isUnavailable(cause)) throw cause;
-    throw new OperatorError('The database became unavailable; apply the manifest again.', {
+    throw new OperatorError('The database became unavailable. Apply the manifest again.', {
       cause,
     });
   } finally {

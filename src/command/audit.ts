@@ -15,7 +15,7 @@ export interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** `audit`: the newest matching audit log entries, newest first; one per line, or as JSON lines. */
+/** `audit`: prints the latest matching audit log entries, newest first, one per line or as JSON lines. */
 export async function auditCommand(
   options: AuditOptions,
   environment: Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { createOneTimeLink } from '../session/one-time-link.ts';
 
-/** Links printed at the start for the person who ran it; access from the same machine alone grants nothing. */
+/** Links printed at startup. Connecting from the same machine grants no access without them. */
 export interface StartLinks {
   /** Undefined if the installation already has its owner. */
   readonly setUp: string | undefined;

@@ -16,16 +16,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** `destination list`: one line per destination. */
 export async function listDestinations(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
-    for (const one of await new ShapingStore(database, newId(), Date.now).list())
-      process.stdout.write(`${describe(one)}\n`);
+    for (const destination of await new ShapingStore(database, newId(), Date.now).list())
+      process.stdout.write(`${describe(destination)}\n`);
     return 0;
   });
 }
 
-/**
- * `destination set NAME`: overrides rate, connections and messages per connection; limits that are not given are
- * learned.
- */
+/** `destination set NAME`: overrides rate, connections and messages per connection. Omitted limits are learned. */
 export async function setDestination(
   name: string,
   options: Readonly<Record<string, string | boolean>>,
@@ -39,37 +36,37 @@ export async function setDestination(
   };
   if (Object.values(rateOverride).some((value) => value !== undefined) === learn)
     throw new OperatorError(
-      'Give --rate, --connections or --messages-per-connection, or --learn alone.',
+      'Use --rate, --connections or --messages-per-connection, or --learn alone.',
     );
   return withRunningInstallation(environment, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
     await runChange({ database }, undefined, async (transaction) => {
       if (!(await store.override(name, rateOverride, transaction)))
-        throw new OperatorError(`Destination ${name} not found; see destination list.`);
+        throw new OperatorError(`Destination ${name} not found. Run destination list to see all.`);
       await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
     });
     process.stdout.write(
-      learn ? `${name} uses learned limits again.\n` : `The limits of ${name} are set.\n`,
+      learn ? `${name} uses learned limits again.\n` : `Limits of ${name} set.\n`,
     );
     return 0;
   });
 }
 
-function describe(one: DestinationState): string {
-  const { throttle: pace, override, slowedReason } = one;
-  const rate = override.rate ?? pace.rate;
+function describe(destination: DestinationState): string {
+  const { throttle, override, slowedReason } = destination;
+  const rate = override.rate ?? throttle.rate;
   const slowdown =
-    pace.slowedAt === undefined
+    throttle.slowedAt === undefined
       ? ''
-      : `, throttled at ${new Date(pace.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
+      : `, throttled at ${new Date(throttle.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
   const fixed = (value: number | undefined): string => (value === undefined ? '' : ' (fixed)');
-  const connections = override.connections ?? pace.connections;
+  const connections = override.connections ?? throttle.connections;
   return [
-    one.name,
+    destination.name,
     `${formatRate(rate)}${fixed(override.rate)}`,
     `${connections} connections${fixed(override.connections)}`,
-    describeConnectionLimit(one),
-    `sending ${formatRate(one.othersSent)}${slowdown}`,
+    describeConnectionLimit(destination),
+    `sending ${formatRate(destination.othersSent)}${slowdown}`,
   ].join('\t');
 }
 
@@ -97,6 +94,6 @@ function readNumber(name: string, text: string | boolean | undefined): number | 
   if (text === undefined) return undefined;
   const value = Number(text);
   if (typeof text !== 'string' || !(value > 0 && value <= 100_000))
-    throw new OperatorError(`${name} must be a number above 0.`);
+    throw new OperatorError(`${name} must be a number above 0 and at most 100000.`);
   return value;
 }

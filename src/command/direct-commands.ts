@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses, and the pace of those who receive. */
+/** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses and the rates of destinations. */
 export function addDirectCommands(
   program: Command,
   environment: Environment,
@@ -22,7 +22,7 @@ export function addDirectCommands(
     });
   destination
     .command('set')
-    .description('set the rate of a destination; values that you omit are learned')
+    .description('set the limits of a destination; omitted values are learned')
     .argument('<name>')
     .option('--rate <number>', 'messages per second, across all nodes')
     .option('--connections <number>', 'connections, across all nodes')
@@ -34,7 +34,7 @@ export function addDirectCommands(
     });
   destination
     .command('tls [domain]')
-    .description('TLS results for all domains or one, by day (UTC)')
+    .description('show TLS results by day (UTC), for all domains or one')
     .option('--days <number>', 'number of days, including today', '7')
     .action(async (domain: string | undefined, options: { readonly days: string }) => {
       const { listTlsResultsCommand: listTlsResults } = await import('./tls-results.ts');
@@ -57,8 +57,8 @@ function addSourceCommands(
     });
   source
     .command('warm-up <address>')
-    .description('start a warm-up plan: 50 messages a day, doubling every second day')
-    .option('--goal <number>', 'messages a day at which the plan ends')
+    .description('start a warm-up plan: 50 messages a day, doubling every two days')
+    .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan')
     .action(
       async (address: string, options: { readonly goal?: string; readonly off?: boolean }) => {
@@ -74,21 +74,21 @@ function addDomainCommands(
   done: (exitCode: number) => void,
 ): void {
   const domain = program.command('domain').description('set up the sending domains of an account');
-  const plain = [
+  const actions = [
     ['list', 'list the domains of an account and their state', '<account>'],
-    ['show', 'show the DNS records to publish, and what was found', '<account> <domain>'],
+    ['show', 'show the DNS records to publish and the ones found', '<account> <domain>'],
     ['check', 'check the DNS records now', '<account> <domain>'],
     ['rotate', 'create new DKIM keys, which take over once published', '<account> <domain>'],
     ['remove', 'remove a domain and its keys', '<account> <domain>'],
   ] as const;
-  for (const [name, description, places] of plain) {
+  for (const [name, description, args] of actions) {
     domain
-      .command(`${name} ${places}`)
+      .command(`${name} ${args}`)
       .description(description)
       .action(async (account: string, domainName: string) => {
         const { domainCommand } = await import('./domain.ts');
-        const given = places === '<account>' ? '' : domainName;
-        done(await domainCommand(name, account, given, environment));
+        const domainArgument = args === '<account>' ? '' : domainName;
+        done(await domainCommand(name, account, domainArgument, environment));
       });
   }
   domain
@@ -108,8 +108,8 @@ function addDomainCommands(
     );
   domain
     .command('warm-up <account> <domain>')
-    .description('start a warm-up plan: 50 messages a day, doubling every second day')
-    .option('--goal <number>', 'messages a day at which the plan ends')
+    .description('start a warm-up plan: 50 messages a day, doubling every two days')
+    .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan')
     .action(
       async (

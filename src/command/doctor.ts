@@ -22,7 +22,7 @@ const checks = [
 ] as const;
 
 /**
- * `doctor`: checks everything that the service depends on, changes nothing, and says what to do.
+ * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
 export async function doctor(

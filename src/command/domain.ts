@@ -31,7 +31,7 @@ import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 export type DomainAction = 'list' | 'show' | 'check' | 'rotate' | 'remove';
 
-/** `domain list|show|check|rotate|remove`. @returns 0, or 1 where a check finds the domain not verified */
+/** `domain list|show|check|rotate|remove`. @returns 0, or 1 if a check finds the domain unverified */
 export async function domainCommand(
   action: DomainAction,
   accountText: string,
@@ -52,7 +52,7 @@ export async function domainCommand(
       await dropResource(installation, commandLine(accountId), {
         ...domainSettings(accountId, domain.domain),
         write: (transaction) => removeSendingDomain(transaction, accountId, domain.domain),
-      }).catch(asNoDomain(domain));
+      }).catch(throwAsNoDomain(domain));
       process.stdout.write(`Removed ${domain.domain} and its keys.\n`);
       return 0;
     }
@@ -67,7 +67,7 @@ export async function domainCommand(
   });
 }
 
-/** `domain add`. @throws OperatorError where the account or the domain cannot be, or the account has it already */
+/** `domain add`. @throws OperatorError if the account or domain is invalid, or the account already has the domain */
 export async function addDomainCommand(
   accountText: string,
   domainText: string,
@@ -85,13 +85,13 @@ export async function addDomainCommand(
     const added = await sendingDomains.add(accountId, name, settings, (transaction) =>
       recordChange(transaction, commandLine(accountId), 'domain_created', name),
     );
-    if (!added) throw new OperatorError(`The account ${accountId} has ${name} already.`);
+    if (!added) throw new OperatorError(`The account ${accountId} already has the domain ${name}.`);
     await show(installation, sendingDomains, await findDomain(installation, accountId, name));
     return 0;
   });
 }
 
-/** `domain warm-up`. @throws OperatorError where neither a goal nor an end is given */
+/** `domain warm-up`. @throws OperatorError without a valid `--goal` or `--off` */
 export async function warmUpCommand(
   accountText: string,
   domainText: string,
@@ -108,7 +108,7 @@ export async function warmUpCommand(
   });
 }
 
-/** `domain pool`. @throws OperatorError for a pool that DIRECT_SOURCES does not name */
+/** `domain pool`. @throws OperatorError if DIRECT_SOURCES doesn't have the pool */
 export async function poolCommand(
   accountText: string,
   domainText: string,
@@ -119,14 +119,14 @@ export async function poolCommand(
   return withRunningInstallation(environment, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     if (!poolsOf(installation.config.direct.sources).includes(pool))
-      throw new OperatorError(`DIRECT_SOURCES has no address in a pool ${pool}.`);
+      throw new OperatorError(`DIRECT_SOURCES has no pool ${pool}.`);
     await change(installation, found, { sourcePool: pool });
-    process.stdout.write(`Mail of ${found.domain} leaves from the pool ${pool}.\n`);
+    process.stdout.write(`Mail of ${found.domain} is now sent from the pool ${pool}.\n`);
     return 0;
   });
 }
 
-/** `domain tracking`. @throws OperatorError for a host that is not below the domain */
+/** `domain tracking`. @throws OperatorError if the host isn't a subdomain of the domain */
 export async function trackingCommand(
   accountText: string,
   domainText: string,
@@ -136,16 +136,18 @@ export async function trackingCommand(
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   if ((hostText === undefined) === (options.off !== true))
-    throw new OperatorError('Give the host that tracked links are to carry, or --off.');
+    throw new OperatorError('Name a host for tracked links, or use --off.');
   const host = hostText === undefined ? undefined : readName(hostText);
   return withRunningInstallation(environment, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     const { domain } = found;
     const refusal = host && refuseTrackingHost(host, domain, installation.config.publicUrl);
     if (refusal === 'not-below')
-      throw new OperatorError(`The host must be below ${domain}, such as links.${domain}.`);
+      throw new OperatorError(
+        `The host must be a subdomain of ${domain}, such as links.${domain}.`,
+      );
     if (refusal === 'no-public-url')
-      throw new OperatorError('Set PUBLIC_URL first: the host leads to it.');
+      throw new OperatorError('Set PUBLIC_URL first, because the tracking host points to it.');
     await change(installation, found, { trackingHost: host ?? null });
     await show(
       installation,
@@ -165,7 +167,7 @@ async function change(
     ...domainSettings(accountId, domain),
     write: (transaction, before) =>
       saveDomainSettings(transaction, accountId, domain, before, settings),
-  }).catch(asNoDomain({ accountId, domain }));
+  }).catch(throwAsNoDomain({ accountId, domain }));
 }
 
 async function openSendingDomains({
@@ -191,14 +193,14 @@ async function show(
   const lines = [`${domain.domain} is ${domain.state}. Publish these records:`];
   for (const { name, type, value, required, why, finding } of records) {
     lines.push('', `${name}. ${type} ${type === 'TXT' ? quote(value) : value}`);
-    lines.push(`  ${required ? 'needed' : 'not needed now'}: ${why}`);
+    lines.push(`  ${required ? 'required' : 'not required now'}: ${why}`);
     lines.push(...describe(finding));
   }
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 function describe(finding: StoredDomainFinding | undefined): string[] {
-  if (finding === undefined) return ['  not looked up yet'];
+  if (finding === undefined) return ['  not checked yet'];
   const { state, explanation, resolver, checkedAt, found } = finding;
   return [
     `  ${state}: ${explanation} (resolver ${resolver}, ${checkedAt.toISOString()})`,
@@ -206,7 +208,7 @@ function describe(finding: StoredDomainFinding | undefined): string[] {
   ];
 }
 
-/** RFC 1035 section 3.3.14: strings of at most 255 octets; readers join them. */
+/** RFC 1035 section 3.3.14: strings of at most 255 octets, which readers concatenate. */
 function quote(text: string): string {
   return (text.match(/.{1,255}/g) ?? []).map((part) => `"${part}"`).join(' ');
 }
@@ -226,8 +228,8 @@ function noDomain(accountId: AccountId, domain: string): OperatorError {
   return new OperatorError(`The account ${accountId} has no sending domain ${domain}.`);
 }
 
-/** For a domain that is removed between a look and a change. */
-function asNoDomain({ accountId, domain }: Pick<SendingDomain, 'accountId' | 'domain'>) {
+/** Handles a domain that was removed between the lookup and the change. */
+function throwAsNoDomain({ accountId, domain }: Pick<SendingDomain, 'accountId' | 'domain'>) {
   return (error: unknown): never => {
     throw error instanceof ResourceNotFound ? noDomain(accountId, domain) : error;
   };
@@ -235,13 +237,12 @@ function asNoDomain({ accountId, domain }: Pick<SendingDomain, 'accountId' | 'do
 
 function readAccountId(text: string): AccountId {
   const accountId = parseAccountId(text);
-  if (accountId === undefined)
-    throw new OperatorError(`The account must be the id of one, not "${text}".`);
+  if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account id.`);
   return accountId;
 }
 
 function readName(text: string): string {
   const name = parseDomainName(text);
-  if (name === undefined) throw new OperatorError(`"${text}" is no domain.`);
+  if (name === undefined) throw new OperatorError(`"${text}" is not a valid domain.`);
   return name;
 }

@@ -90,7 +90,7 @@ async function exportTo(kysely: Database['kysely'], folder: string): Promise<voi
   }
 }
 
-/** Page by page, so that a long list is never in memory as a whole. */
+/** Streams page by page to bound memory. */
 async function* writeContacts(
   kysely: Database['kysely'],
   accountId: AccountId,

@@ -7,7 +7,7 @@ import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 
-/** How often a process checks for a rotation of the master key, in milliseconds. */
+/** Interval at which a process checks for a rotation of the master key. */
 const followKeyIntervalMs = 3_000;
 
 /**
@@ -33,7 +33,7 @@ export function followKey(
       if (missing !== undefined && missing !== warned)
         log.error(
           { fingerprint: missing },
-          'the master key was rotated, but this process lacks the new key',
+          'the master key was rotated, but this process doesn’t have the new key',
         );
       warned = missing;
     } catch (error) {

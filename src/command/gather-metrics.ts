@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from 'prom-client';
 
-/** Milliseconds after which the response omits processes that have not reported their metrics. */
+/** Timeout after which the response omits processes that haven't reported their metrics. */
 const metricsTimeoutMs = 2_000;
 
-/** Sent by a process to the first one, and by the first one to all: a request for metrics with the id `want`. */
+/** Requests metrics under an id. Sent by a process to the first one, and by the first one to all. */
 interface MetricsRequest {
   readonly metricsWanted: number;
 }
@@ -42,14 +42,14 @@ export function shareMetrics(own: Registry): () => Promise<string> {
   });
   return async () => {
     last += 1;
-    const asked = last;
+    const requestId = last;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const timer = setTimeout(resolve, 2 * metricsTimeoutMs, undefined);
-    waiting.set(asked, resolve);
-    process.send?.({ metricsWanted: asked } satisfies MetricsRequest);
+    waiting.set(requestId, resolve);
+    process.send?.({ metricsWanted: requestId } satisfies MetricsRequest);
     const text = await promise;
     clearTimeout(timer);
-    waiting.delete(asked);
+    waiting.delete(requestId);
     return text ?? own.metrics();
   };
 }
@@ -61,15 +61,15 @@ export function gatherMetrics(): void {
   const gather = async (): Promise<MetricObject[][]> => {
     last += 1;
     const round = last;
-    const asked = workersOf().filter((worker) => worker.isConnected());
+    const workers = workersOf().filter((worker) => worker.isConnected());
     const found: MetricObject[][] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, metricsTimeoutMs);
     gatherings.set(round, (own) => {
       found.push(own);
-      if (found.length >= asked.length) resolve();
+      if (found.length >= workers.length) resolve();
     });
-    for (const worker of asked) sendMessage(worker, { metricsWanted: round });
+    for (const worker of workers) sendMessage(worker, { metricsWanted: round });
     await promise;
     clearTimeout(timer);
     gatherings.delete(round);

@@ -21,34 +21,36 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** `integration list`: all integrations, one per line. */
 export async function listIntegrationsCommand(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
-    for (const one of await readIntegrationOverviews(database.kysely))
-      process.stdout.write(`${one.clientId}\t${one.accountId}\t${one.name}\t${stateOf(one)}\n`);
+    for (const integration of await readIntegrationOverviews(database.kysely)) {
+      const { clientId, accountId, name } = integration;
+      process.stdout.write(`${clientId}\t${accountId}\t${name}\t${stateOf(integration)}\n`);
+    }
     return 0;
   });
 }
 
-/** `integration show CLIENT`: its registration, and the use of its allowance in the last hour. */
+/** `integration show CLIENT`: its registration and its token requests in the last hour. */
 export async function showIntegration(
   clientText: string,
   environment: Environment,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   return withRunningInstallation(environment, async ({ database }) => {
-    const [one] = await readIntegrationOverviews(database.kysely, clientId);
-    if (one === undefined) throw unknown(clientId);
-    const until = one.previousSecretUntil?.toISOString();
+    const [integration] = await readIntegrationOverviews(database.kysely, clientId);
+    if (integration === undefined) throw unknown(clientId);
+    const until = integration.previousSecretUntil?.toISOString();
     const lines = [
-      `client id      ${one.clientId}`,
-      `account        ${one.accountId}`,
-      `name           ${one.name}`,
-      `redirect URL   ${one.redirectUri}`,
-      `grants         ${one.grants.join(', ')}`,
-      `state          ${stateOf(one)}`,
-      `PKCE           ${one.requirePkce ? 'required' : 'optional'}`,
-      `allowance      ${one.allowance} initial token requests per person per hour`,
+      `client id      ${integration.clientId}`,
+      `account        ${integration.accountId}`,
+      `name           ${integration.name}`,
+      `redirect URL   ${integration.redirectUri}`,
+      `grants         ${integration.grants.join(', ')}`,
+      `state          ${stateOf(integration)}`,
+      `PKCE           ${integration.requirePkce ? 'required' : 'optional'}`,
+      `allowance      ${integration.allowance} initial token requests per person per hour`,
       `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
       ...(await readAllowanceUsage(database.kysely, clientId)).map(
-        ({ email, used, left }) => `  ${email}: ${used} used, ${left} left in this hour`,
+        ({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`,
       ),
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
@@ -71,13 +73,13 @@ export async function setIntegration(
     ...(options.allowance && { allowance: readAllowance(options.allowance) }),
   };
   if (Object.keys(settings).length === 0)
-    throw new OperatorError('Give --disabled, --pkce or --allowance.');
+    throw new OperatorError('Use --disabled, --pkce or --allowance.');
   return withRunningInstallation(environment, async ({ database }) => {
     await runChange({ database }, undefined, async (transaction) => {
       if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
       await recordChange(transaction, 'integration_changed', clientId, { ...settings });
     });
-    process.stdout.write(`Done: ${clientId} is changed, on every node within a second.\n`);
+    process.stdout.write(`Changed ${clientId}. It takes effect on every node within a second.\n`);
     return 0;
   });
 }
@@ -100,7 +102,7 @@ export async function rotateClientSecretCommand(
       await recordChange(transaction, 'client_secret_rotated', clientId, detail);
     });
     process.stdout.write(`${secret}\n`);
-    const old = seconds === 0 ? 'has ended' : `works for another ${options.overlap}`;
+    const old = seconds === 0 ? 'no longer works' : `works for another ${options.overlap}`;
     process.stderr.write(`This is shown once. The old secret of ${clientId} ${old}.\n`);
     return 0;
   });

@@ -7,7 +7,7 @@ import { addRotateMaster } from './key/add-rotate-master.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `key …`; each of its commands comes from a file of its own. */
+/** Adds `key …`. Each of its commands has a separate file. */
 export function addKeyCommands(
   program: Command,
   environment: Environment,

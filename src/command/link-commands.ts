@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `set-up-link`, `inbox-link` and `operator …`: who gets into the installation at first, and who looks after it. */
+/** Adds `set-up-link`, `inbox-link` and `operator …`: first access and operators. */
 export function addLinkCommands(
   program: Command,
   environment: Environment,
@@ -27,14 +27,14 @@ export function addLinkCommands(
     .description('list, add and remove operators, who run the whole installation');
   operator
     .command('list')
-    .description('list the email address of every operator')
+    .description('list operators by email address')
     .action(async () => {
       const { listOperatorsCommand } = await import('./operator.ts');
       done(await listOperatorsCommand(environment));
     });
   for (const [action, description] of [
     ['add', 'make a user an operator'],
-    ['remove', 'make an operator an ordinary user again'],
+    ['remove', 'remove a user’s operator role'],
   ] as const) {
     operator
       .command(action)

@@ -45,7 +45,7 @@ export async function startApp(app: Pick<App, 'start'>, { bounceServer }: Config
 }
 
 /**
- * Checks that a port is free before processes share it: sharing would hide that another program uses it.
+ * Checks that a port is free before processes share it, because sharing would hide that another program uses it.
  * @returns PORT, or a free one if it is 0
  * @throws OperatorError if the port or the address is not available
  */

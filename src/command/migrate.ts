@@ -41,7 +41,7 @@ async function printPlan(config: Config): Promise<number> {
         })
       : undefined;
   const settings = running ?? embedded?.settings;
-  if (settings === undefined) throw new Error('a database without settings');
+  if (settings === undefined) throw new Error('the database has no settings');
   const database = openDatabase(settings, { maxConnections: 2 });
   try {
     await requireServer(database);
@@ -50,13 +50,13 @@ async function printPlan(config: Config): Promise<number> {
       missing.length === 0
         ? ['The database is up to date.']
         : [`${missing.length} migrations to run:`, ...missing.map((name) => `  ${name}`)];
-    // In an empty database, nobody can lose access.
+    // An empty database has no clients that could lose access.
     const { rows } = await database.pool.query<{ exists: boolean }>(
       "select to_regclass('session_pair') is not null and to_regclass('api_key') is not null as exists",
     );
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
-      lines.push('', 'Manual changes required:', ...changes.map((one) => `  ${one}`));
+      lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
     process.stdout.write(`${lines.join('\n')}\n`);
     return 0;
   } finally {

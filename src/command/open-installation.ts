@@ -64,10 +64,7 @@ export async function openInstallation(
   }
 }
 
-/**
- * @returns a function that closes all connections that the pool opens from now on, and so aborts statements waiting
- * on them
- */
+/** @returns a function that closes all connections that the pool opens from now on, which aborts their statements */
 function connectionBreaker(pool: Database['pool']): () => void {
   const clients = new Set<{ end?(): Promise<void> }>();
   pool.on('connect', (client) => clients.add(client));

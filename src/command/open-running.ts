@@ -35,7 +35,7 @@ export async function withRunningInstallation<Result>(
       : { url: config.databaseUrl };
   if (settings === undefined)
     throw new OperatorError(
-      `No service is running on ${config.dataDir}; start it, or set DATA_DIR or DATABASE_URL.`,
+      `No service is running on ${config.dataDir}. Start it, or set DATA_DIR or DATABASE_URL.`,
     );
   const database = openDatabase(settings, {
     applicationName: 'signalpost command',
@@ -50,7 +50,7 @@ export async function withRunningInstallation<Result>(
     await requireServer(database);
     if (!(await isSchemaCurrent(database).catch(() => false)))
       throw new OperatorError(
-        `The database at ${describeServer(settings)} was not set up by this release; run signalpost migrate, or restart its service with this release.`,
+        `The database at ${describeServer(settings)} doesn’t have the schema of this release. Run signalpost migrate, or restart its service with this release.`,
       );
     return await use({ config, database, key });
   } finally {

@@ -31,7 +31,7 @@ export async function printInboxLink(environment: Environment): Promise<number> 
   return withRunningInstallation(environment, async (installation) => {
     const { delivery } = installation.config;
     if (delivery !== 'inbox') {
-      throw new OperatorError(`There is no inbox with DELIVERY=${delivery}: mail is not captured.`);
+      throw new OperatorError(`DELIVERY=${delivery} doesn’t capture mail, so there is no inbox.`);
     }
     return print('inbox', installation);
   });

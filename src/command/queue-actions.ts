@@ -1,8 +1,8 @@
-/** What can be done to waiting messages, as the help says it. */
+/** Actions on queued messages, with their help texts. */
 export const queueActions = {
-  pause: 'hold messages back; without --message, later ones too',
-  resume: 'end a pause',
-  cancel: 'cancel messages permanently',
+  pause: 'pause queued messages; without --message, future ones too',
+  resume: 'resume paused messages',
+  cancel: 'cancel queued messages permanently',
   retry: 'retry messages now, including failed and held ones',
 } as const;
 

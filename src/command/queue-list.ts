@@ -6,8 +6,8 @@ import { withRunningInstallation } from './open-running.ts';
 import { requireAccount } from './require-account.ts';
 
 /**
- * `queue list --account ID [--message ID]`: how many messages are waiting, until when and why: one line per
- * destination, or the details of one message.
+ * `queue list --account ID [--message ID]`: lists queued messages with next attempt and reason, one line per
+ * destination, or shows one message.
  * @returns the exit code: 0, or 1 if the given message is unknown
  * @throws OperatorError for invalid or unknown ids, or an installation that can't be reached
  */
@@ -34,7 +34,7 @@ export async function listQueue(
     }
     const found = await readMessageStatus(kysely, accountId, messageId);
     if (found === undefined) {
-      process.stdout.write(`The account has no message ${messageId}.\n`);
+      process.stdout.write(`Message ${messageId} not found in the account.\n`);
       return 1;
     }
     const { message, entry } = found;

@@ -25,11 +25,11 @@ export async function queueCommand(
   options: QueueCommandOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const asked = readSelection(action, options);
+  const requested = readSelection(action, options);
   return withRunningInstallation(environment, async ({ database }) => {
-    await requireAccount(database.kysely, asked.accountId);
+    await requireAccount(database.kysely, requested.accountId);
     const store = new QueueControlStore(database);
-    const selection = action === 'resume' ? await findPause(store, asked, options) : asked;
+    const selection = action === 'resume' ? await findPause(store, requested, options) : requested;
     const { changed, busy } = await store.control(action, selection, (transaction) =>
       recordCommand(transaction, entryOf(action, selection)),
     );
@@ -38,7 +38,10 @@ export async function queueCommand(
   });
 }
 
-/** Audit log kinds; a pause of more than one message is a setting of its own. */
+/**
+ * Audit log kinds for actions on more than one message. Pausing these creates a pause, which also holds future
+ * messages.
+ */
 const kinds: Readonly<Record<QueueAction, string>> = {
   pause: 'pause_created',
   resume: 'pause_removed',
@@ -75,7 +78,7 @@ function readSelection(action: QueueAction, options: QueueCommandOptions): Queue
     throw new OperatorError(`--account must be an account id, not "${options.account}".`);
   const { message, destination } = options;
   if (message !== undefined && destination !== undefined)
-    throw new OperatorError('Give a message or a destination, not both.');
+    throw new OperatorError('Use --message or --destination, not both.');
   const messageId = message === undefined ? undefined : parseMessageId(message);
   if (message !== undefined && messageId === undefined)
     throw new OperatorError(`--message must be a message id, not "${message}".`);
@@ -88,14 +91,14 @@ function readSelection(action: QueueAction, options: QueueCommandOptions): Queue
   return { accountId, destination: domain ?? destination.toLowerCase() };
 }
 
-/** A pause of an invalid domain name may exist from earlier releases; it must be possible to lift it. */
+/** Earlier releases accepted invalid domain names, and those pauses must remain removable. */
 async function findPause(
   store: QueueControlStore,
   selection: QueueSelection,
   { destination }: QueueCommandOptions,
 ): Promise<QueueSelection> {
-  const written = destination?.toLowerCase();
-  if (written === undefined || written === selection.destination) return selection;
+  const lowercase = destination?.toLowerCase();
+  if (lowercase === undefined || lowercase === selection.destination) return selection;
   const pauses = await store.pausedDestinations(selection.accountId);
-  return pauses.includes(written) ? { ...selection, destination: written } : selection;
+  return pauses.includes(lowercase) ? { ...selection, destination: lowercase } : selection;
 }

@@ -10,8 +10,8 @@ const dayMs = 86_400_000;
 
 /**
  * `report reclassify --account ID --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
- * and networks that this release knows, and recalculates the report for that time, day by day. Days with deleted data
- * are refused, because they would be lost from the report.
+ * and networks that this release knows, and recalculates the report for that time, day by day. Rejects days with
+ * deleted data, because they would be lost from the report.
  * @returns the exit code
  * @throws OperatorError for an invalid account or day, or an installation that can't be reached
  */
@@ -27,7 +27,7 @@ export async function reclassifyReport(
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
   return withRunningInstallation(environment, async ({ database: { kysely } }) => {
     const days = await fullRetentionDays(kysely, accountId);
-    if (days === undefined) throw new OperatorError(`--account: there is no account ${accountId}.`);
+    if (days === undefined) throw new OperatorError(`Account ${accountId} not found.`);
     const now = Date.now();
     const earliest = Math.ceil((now - days * dayMs) / dayMs) * dayMs;
     if (from < earliest || from > now)

@@ -3,10 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
-/**
- * Without this check, an unknown account would look like an empty one. @throws OperatorError if the account doesn't
- * exist
- */
+/** An unknown account would otherwise look like an empty one. @throws OperatorError if the account doesn't exist */
 export async function requireAccount(
   kysely: Database['kysely'],
   accountId: AccountId,

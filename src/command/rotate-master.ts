@@ -34,14 +34,14 @@ export interface RotateMasterOptions {
 /** Everything encrypted with the master key. */
 export const sealedColumns = [sealedSecondFactors, sealedDkimKeys, ...sealedWebhookSecrets];
 
-/** Seconds without a sign of life after which a process is considered gone. */
+/** Seconds without a heartbeat after which a process is considered gone. */
 const nodeTimeoutSeconds = 15;
 const waitTimeoutMs = 60_000;
 const pollIntervalMs = 250;
 
 /**
- * `key rotate-master`: each run continues where the previous one stopped, for whatever reason. The database says
- * which key is current; processes know both keys before that changes, and accept both until `--finish --yes`.
+ * `key rotate-master`: each run continues where the previous one stopped. Processes have both keys before the database
+ * switches the current one, and accept both until `--finish --yes`.
  */
 export async function rotateMaster(
   { finish = false, yes = false }: RotateMasterOptions,
@@ -64,11 +64,11 @@ async function rotate(config: Config, database: Database): Promise<number> {
   if (next === undefined) return explainSettings();
   if (before.previous === null) {
     print('Waiting until every process knows the new key.');
-    await waitForNodes(database, 'does not have the new key', ({ known }) => known.includes(next));
+    await waitForNodes(database, 'doesn’t have the new key', ({ known }) => known.includes(next));
     await switchKey(database, current, next);
   }
   print('Waiting until every process uses the new key.');
-  await waitForNodes(database, 'does not use the new key', (node) => node.current === next);
+  await waitForNodes(database, 'doesn’t use the new key', (node) => node.current === next);
   const state = await readKeyState(database);
   select(key, state);
   await recordLeftovers(database);
@@ -76,8 +76,10 @@ async function rotate(config: Config, database: Database): Promise<number> {
   if (config.key === undefined) await promoteNextKey(config.dataDir, next);
   print(`The new master key is in use. ${renewed} secrets were re-encrypted.`);
   if (unreadable > 0)
-    print(`${unreadable} secrets can’t be decrypted with either key; they were lost before.`);
-  print('Data created with the previous key still works. To end that, run:');
+    print(
+      `${unreadable} secrets can’t be decrypted with either key; they were lost before this rotation.`,
+    );
+  print('Data created with the previous key still works. To see what depends on it, run:');
   print('  signalpost key rotate-master --finish');
   return 0;
 }
@@ -91,7 +93,9 @@ async function finishRotation(config: Config, database: Database, yes: boolean):
     return 0;
   }
   if (state.followedAt === null)
-    throw new OperatorError('The rotation isn’t ready for that; run: signalpost key rotate-master');
+    throw new OperatorError(
+      'The rotation isn’t ready to finish. First run: signalpost key rotate-master',
+    );
   if (config.key === undefined) await promoteNextKey(config.dataDir, state.current ?? '');
   const key = await loadMasterKey(config);
   select(key, state);
@@ -127,8 +131,8 @@ function select(key: MasterKey, { current, previous }: KeyState): void {
 function explainSettings(): number {
   print('On every node, set');
   print(`  SIGNALPOST_KEY=${randomBytes(32).toString('base64')}`);
-  print('  SIGNALPOST_KEY_PREVIOUS= to the value that SIGNALPOST_KEY has now,');
-  print('restart the nodes one after the other, and run this command again with both settings.');
+  print('  SIGNALPOST_KEY_PREVIOUS= to the current value of SIGNALPOST_KEY,');
+  print('restart the nodes one at a time, and run this command again with both settings.');
   return 0;
 }
 
@@ -146,7 +150,7 @@ async function waitForNodes(
     if (first === undefined) return;
     if (Date.now() > deadline)
       throw new OperatorError(
-        `The node ${first.name} ${problem}${late.length > 1 ? `, and neither do ${late.length - 1} others` : ''}. Give it both keys and run this command again.`,
+        `The node ${first.name} ${problem}${late.length > 1 ? ` (and ${late.length - 1} more)` : ''}. Set both keys there and run this command again.`,
       );
     await delay(pollIntervalMs);
   }
@@ -168,13 +172,15 @@ async function resealAll(
 async function printLeftovers(database: Database, { switchedAt }: KeyState): Promise<void> {
   const { integrations, apiKeys, people, refreshTokens } = await readKeyLeftovers(database);
   const since = switchedAt?.toISOString() ?? '';
-  print(`These stop working with the previous key, because they were not used after ${since}:`);
+  print(
+    `These haven’t been used since ${since}. They stop working when the previous key is removed:`,
+  );
   printList('client secrets of integrations (create new ones with rotate-secret)', integrations);
   printList('API keys', apiKeys);
   printList('recovery codes of people (they can create new ones at /me)', people);
   print(`  refresh tokens: ${refreshTokens}`);
   print(
-    `And in email sent before ${since}: unsubscribe links, tracked links, bounces to return paths.`,
+    `In email sent before ${since}, these stop working too: unsubscribe links, tracked links and bounces to return paths.`,
   );
 }
 

@@ -18,13 +18,13 @@ function readCount(text: string): number {
 
 interface CommandLine {
   readonly program: Command;
-  /** Of the command that ran: 0, or 1 for failed checks. */
+  /** Exit code of the command that ran: 0, or 1 for failed checks. */
   readonly exitCode: () => number;
 }
 
 /**
- * Every command with its arguments and options. Each command's file is loaded when it is asked for, so that a start does
- * not pay for the others.
+ * All commands with their arguments and options. A command's code is loaded on demand, so that starting one doesn't
+ * load the others.
  */
 export async function createProgram(environment: Environment): Promise<CommandLine> {
   let exitCode = 0;
@@ -35,7 +35,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .showHelpAfterError()
     .addHelpText(
       'after',
-      '\nSettings come from the environment; docs/reference/settings.md lists them.',
+      '\nSettings are environment variables. For a list, see docs/reference/settings.md.',
     );
   program
     .command('start')
@@ -51,7 +51,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .description('run one of several nodes on your own database (DATABASE_URL)')
     .option(
       '--role <roles>',
-      'what this node does: http, worker, or both, separated by a comma',
+      'roles of this node: http, worker, or both, separated by a comma',
       'http,worker',
     )
     .option(
@@ -59,25 +59,25 @@ export async function createProgram(environment: Environment): Promise<CommandLi
       'number of processes that share the port and the work',
       readCount,
     )
-    .addHelpText('after', '\nWithout --processes, one per core.')
+    .addHelpText('after', '\nWithout --processes, one process per core.')
     .action(async (options: { role: string; processes?: number }) => {
       const { serve } = await import('./serve.ts');
       exitCode = await serve(environment, options.role, options.processes);
     });
   program
     .command('migrate')
-    .description('migrate the database to this release; every start does so too')
-    .option('--plan', 'list the migrations and what to change by hand, without changing anything')
+    .description('migrate the database to this release; every start does this too')
+    .option('--plan', 'list migrations and required manual changes without applying anything')
     .action(async (options: { plan?: boolean }) => {
       const { migrateCommand } = await import('./migrate.ts');
       exitCode = await migrateCommand(environment, options.plan);
     });
   const queue = program
     .command('queue')
-    .description('list, pause, resume, cancel and retry waiting messages');
+    .description('list, pause, resume, cancel and retry queued messages');
   queue
     .command('list')
-    .description('list waiting messages by destination: how many, until when and why')
+    .description('list queued messages by destination, with next attempt and reason')
     .requiredOption('--account <id>', 'the account')
     .option('--message <id>', 'only this message')
     .action(async (options: { readonly account: string; readonly message?: string }) => {
@@ -101,7 +101,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .description('rebuild reports')
     .command('reclassify')
     .description(
-      'classify past opens and clicks again, with the programs and networks that this release knows',
+      'reclassify past opens and clicks with the programs and networks that this release knows',
     )
     .requiredOption('--account <id>', 'the account')
     .requiredOption('--from <day>', 'first day (UTC), such as 2026-11-22')
@@ -111,10 +111,10 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     });
   program
     .command('apply')
-    .description('create and change what a manifest describes; safe to repeat')
+    .description('create and update the resources in a manifest; safe to repeat')
     .argument('<file>', 'manifest in YAML or JSON; - for standard input')
-    .option('--prune', 'also remove what the manifest doesn’t name, in the accounts that it names')
-    .option('--dry-run', 'show what would change, without changing anything')
+    .option('--prune', 'also remove resources that aren’t in the manifest, within its accounts')
+    .option('--dry-run', 'show the changes without applying them')
     .addHelpText(
       'after',
       '\nStrings can refer to environment variables, so that secrets stay out of the file.',
@@ -128,7 +128,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .description('write a manifest that recreates this installation')
     .argument(
       '[folder]',
-      'target folder, with the contacts of lists; default: standard output, without contacts',
+      'target folder, also for contact lists; default: standard output, without contacts',
     )
     .action(async (folder: string | undefined) => {
       const { exportCommand } = await import('./export.ts');
@@ -136,7 +136,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     });
   program
     .command('doctor')
-    .description('check the database, key, mail connection, clock and disk, and say what to fix')
+    .description('check the database, key, mail connection, clock and disk, and suggest fixes')
     .action(async () => {
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(environment);
@@ -158,9 +158,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
 
 /**
  * Runs one command of the command line.
- * @param args what stands behind the program's name
+ * @param args the arguments after the program name
  * @returns the exit code: 0, or 1 for wrong usage and failed checks
- * @throws OperatorError for what the operator can mend
+ * @throws OperatorError for problems that the operator can fix
  */
 export async function runCommand(
   args: readonly string[],

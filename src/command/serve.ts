@@ -58,7 +58,7 @@ async function serveProcess(
   });
   if (installation === undefined) return 0;
   const inboxToken = config.inboxToken ?? (await readInboxToken(config.dataDir));
-  // What is wrong with settings or database is said before all of this is loaded, and the first of several never loads it.
+  // Loaded last, so that problems with settings or the database show early, and the supervising process never loads it.
   const { createApp } = await import('../app.ts');
   const app = createApp({
     config: { ...config, inboxToken },
@@ -82,8 +82,8 @@ async function serveProcess(
 
 function readRoles(text: string): Set<NodeRole> {
   const names = text.split(',').map((name) => name.trim());
-  const wrong = names.find((name) => name !== 'http' && name !== 'worker');
-  if (wrong !== undefined)
-    throw new OperatorError(`--role must be http, worker or both, not "${wrong}".`);
+  const invalid = names.find((name) => name !== 'http' && name !== 'worker');
+  if (invalid !== undefined)
+    throw new OperatorError(`--role must be http, worker or both, not "${invalid}".`);
   return new Set(names as NodeRole[]);
 }

@@ -7,9 +7,9 @@ import { localUrl } from './listen.ts';
 /** Where people reach the running service: PUBLIC_URL, or its listening address as seen from this machine. */
 export function serviceUrl(config: Config): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
-  const note =
+  const info =
     config.databaseUrl === undefined
       ? readServiceInfo(dataFolderAt(resolve(config.dataDir)))
       : undefined;
-  return note?.url ?? localUrl(config.host, config.port);
+  return info?.url ?? localUrl(config.host, config.port);
 }

@@ -5,7 +5,7 @@ import { type UserActionName, userActions } from './user-actions.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `integration …`, `user …` and `audit`: what operators do about sign-ins and integrations. */
+/** Adds `integration …`, `user …` and `audit`: integrations and sign-ins, for operators. */
 export function addSessionCommands(
   program: Command,
   environment: Environment,
@@ -29,9 +29,9 @@ export function addSessionCommands(
     });
   integration
     .command('set')
-    .description('change settings that a manifest doesn’t have')
+    .description('change settings that aren’t in the manifest')
     .argument('<client-id>')
-    .option('--disabled <yes|no>', 'refuse the integration and its tokens')
+    .option('--disabled <yes|no>', 'reject the integration and its tokens')
     .option('--pkce <required|optional>', 'whether the code grant must use PKCE')
     .option('--allowance <number>', 'initial token requests per user and hour')
     .action(async (clientId: string, options: Record<string, string>) => {
@@ -49,13 +49,13 @@ export function addSessionCommands(
     });
   const user = program
     .command('user')
-    .description('disable users, and help those who can’t sign in');
+    .description('disable users, and help users who can’t sign in');
   for (const [action, description] of Object.entries(userActions)) {
     const command = user.command(action).description(description).argument('<email>');
     if (action === 'disable')
       command.option(
         '--keys-to <email>',
-        'owner who takes over the user’s API keys; without it, the keys end',
+        'owner who takes over the user’s API keys; without it, the keys are revoked',
       );
     command.action(async (email: string, options: UserOptions) => {
       const { userCommand } = await import('./user.ts');

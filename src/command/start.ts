@@ -27,10 +27,13 @@ export async function start(
     if (installation.embedded !== undefined) {
       const orphaned = await endOrphanedLeases(installation.database);
       if (orphaned > 0)
-        log.info({ orphaned }, 'released messages that a killed service was sending');
+        log.info(
+          { orphaned },
+          'released messages that were being sent when the service was killed',
+        );
     }
     const config = await withInboxToken(settings, log);
-    // What is wrong with settings or database is said before all of this is loaded.
+    // Loaded last, so that problems with settings or the database show early.
     const { createApp } = await import('../app.ts');
     const { applyDemo } = await import('../manifest/apply-demo.ts');
     const app = createApp({ config, log, ...installation });

@@ -7,7 +7,7 @@ const duplicateSignalMs = 500;
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  const stop = (): void => controller.abort(new Error('asked to stop'));
+  const stop = (): void => controller.abort(new Error('stop requested'));
   let first: number | undefined;
   const onSignal = (): void => {
     first ??= performance.now();

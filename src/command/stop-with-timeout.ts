@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Installation } from './open-installation.ts';
 
-/** Upper limit for a graceful stop; the next start recovers unfinished messages by their leases. */
+/** Timeout of a graceful stop. The next start recovers unfinished messages by their leases. */
 const stopTimeoutMs = 28_000;
 
 /** Stops the service, then the database, within 30 seconds. */
@@ -12,7 +12,7 @@ export async function stopWithTimeout(
   log: Log,
 ): Promise<void> {
   const timer = setTimeout(() => {
-    log.warn('the stop took too long; the next start will finish the rest');
+    log.warn('shutdown timed out; the next start will finish the rest');
     process.exit(0);
   }, stopTimeoutMs);
   timer.unref();

@@ -20,8 +20,8 @@ export function reportUrl(url: string): void {
 }
 
 /**
- * Keeps a number of processes of this command running, which share one port. One that dies is restarted, after a
- * growing delay if it dies at once. The first is started alone, so that a startup problem is reported once.
+ * Runs this command in several processes that share one port, and restarts those that die, with backoff. The first one
+ * starts alone, so that a startup problem is reported once.
  * @throws OperatorError if the port or the address is not available
  * @returns the exit code: 0 after a graceful stop, the first process's own if it never became ready
  */
@@ -48,18 +48,18 @@ export async function superviseProcesses(
 
 /** Runs a process in this slot and restarts it whenever it exits. */
 async function superviseProcess(
-  given: Worker,
+  initial: Worker,
   fork: () => Worker,
   stopping: AbortSignal,
   log: Log,
 ): Promise<void> {
   let restartDelayMs = minRestartDelayMs;
-  for (let worker = given; ; worker = fork()) {
+  for (let worker = initial; ; worker = fork()) {
     const started = Date.now();
     const exit = exitOf(worker);
-    const asking = askToStop(worker, stopping);
+    const stopRequest = requestStop(worker, stopping);
     const code = await exit;
-    asking.end();
+    stopRequest.end();
     if (stopping.aborted) return;
     restartDelayMs =
       Date.now() - started > maxRestartDelayMs
@@ -74,8 +74,8 @@ async function superviseProcess(
   }
 }
 
-/** Repeats the request: a process that is just starting doesn't listen for it yet. */
-function askToStop(worker: Worker, stopping: AbortSignal): { end(): void } {
+/** Repeats the request, because a process that is still starting doesn't listen for it yet. */
+function requestStop(worker: Worker, stopping: AbortSignal): { end(): void } {
   let timer: NodeJS.Timeout | undefined;
   const ask = (): void => {
     worker.send('stop', () => undefined);
@@ -95,14 +95,14 @@ async function startProcess(
   worker: Worker,
   stopping: AbortSignal,
 ): Promise<{ worker: Worker; url: string } | number> {
-  const asking = askToStop(worker, stopping);
+  const stopRequest = requestStop(worker, stopping);
   const url = new Promise<string>((resolve) => {
     worker.on('message', (message: Partial<ReadyMessage>) => {
       if (message.answersAt !== undefined) resolve(message.answersAt);
     });
   });
   const found = await Promise.race([url, exitOf(worker)]);
-  asking.end();
+  stopRequest.end();
   return typeof found === 'string' ? { worker, url: found } : found;
 }
 

@@ -19,8 +19,8 @@ export async function listTlsResultsCommand(
   const from = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
   return withRunningInstallation(environment, async ({ database }) => {
     const store = new TlsResultStore(database, newId());
-    for (const one of await store.list({ from, domain: domain?.toLowerCase() }, maxLines))
-      process.stdout.write(`${describe(one)}\n`);
+    for (const result of await store.list({ from, domain: domain?.toLowerCase() }, maxLines))
+      process.stdout.write(`${describe(result)}\n`);
     return 0;
   });
 }

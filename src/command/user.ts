@@ -31,18 +31,18 @@ interface UserAction {
   run(
     transaction: Database['kysely'],
     person: PersonWithPassword,
-    asked: { readonly options: UserOptions; readonly installation: RunningInstallation },
+    context: { readonly options: UserOptions; readonly installation: RunningInstallation },
   ): Promise<string | undefined>;
 }
 
 const actions: Readonly<Record<UserActionName, UserAction>> = {
   disable: {
     kind: 'user_disabled',
-    done: 'is locked out, on every node within a second',
+    done: 'is disabled, on every node within a second',
     async run(transaction, person, { options }) {
-      const handed = await handKeysOver(transaction, person, options.keysTo);
+      const transfer = await transferKeys(transaction, person, options.keysTo);
       await disablePerson(transaction, person.id);
-      return describe(handed);
+      return describe(transfer);
     },
   },
   enable: {
@@ -57,13 +57,11 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
     kind: 'password_link_made',
     async run(transaction, { id, email, disabled }, { installation }) {
       const { config, key } = installation;
-      if (disabled) throw new OperatorError(`${email} is disabled; enable the user first.`);
+      if (disabled) throw new OperatorError(`${email} is disabled. Enable the user first.`);
       const token = new TokenMint(await key()).mint('link');
       const store = new PasswordLinkStore({ kysely: transaction });
       if (!(await store.create(transaction, id, token.hash)))
-        throw new OperatorError(
-          `${email} got a link less than two minutes ago; try again in a moment.`,
-        );
+        throw new OperatorError(`${email} got a link less than two minutes ago. Wait and retry.`);
       const base = config.publicUrl ?? `http://${config.host}:${config.port}`;
       return `${base}/set-password/${token.text}`;
     },
@@ -97,44 +95,41 @@ export async function userCommand(
     const { database } = installation;
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
-    const more = await runChange({ database }, undefined, async (transaction) => {
-      const said = await action.run(transaction, person, { options, installation });
+    const details = await runChange({ database }, undefined, async (transaction) => {
+      const output = await action.run(transaction, person, { options, installation });
       await recordCommand(transaction, { kind: action.kind, personId: person.id });
-      return said;
+      return output;
     });
-    const said = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
-    process.stdout.write(`${said}${more ?? ''}\n`);
+    const summary = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
+    process.stdout.write(`${summary}${details ?? ''}\n`);
     return 0;
   });
 }
 
 /** @throws OperatorError if the new owner can't take over any of the keys */
-async function handKeysOver(
+async function transferKeys(
   transaction: Database['kysely'],
   { id, email }: PersonWithPassword,
   keysTo: string | undefined,
 ): Promise<ApiKeyTransfer> {
-  const handed = await transferAllApiKeys(transaction, id, keysTo);
-  if (handed === undefined)
+  const transfer = await transferAllApiKeys(transaction, id, keysTo);
+  if (transfer === undefined)
     throw new OperatorError(
       `--keys-to must be the address of another person who owns an account where ${email} created API keys.`,
     );
-  for (const [accountId, count] of handed.transferred)
+  for (const [accountId, count] of transfer.transferred)
     await recordCommand(transaction, {
       kind: 'api_keys_taken_over',
       personId: id,
       accountId,
       detail: { id: email, by: keysTo ?? '', count },
     });
-  return handed;
+  return transfer;
 }
 
-function describe({
-  transferred: takenOver,
-  notTransferred: ending,
-}: ApiKeyTransfer): string | undefined {
-  const taken = [...takenOver.values()].reduce((sum, count) => sum + count, 0);
-  if (taken + ending === 0) return undefined;
-  const ended = `${ending} API ${ending === 1 ? 'key' : 'keys'} ended`;
-  return taken === 0 ? ` ${ended}.` : ` ${ended}, ${taken} taken over.`;
+function describe({ transferred, notTransferred: revoked }: ApiKeyTransfer): string | undefined {
+  const total = [...transferred.values()].reduce((sum, count) => sum + count, 0);
+  if (total + revoked === 0) return undefined;
+  const summary = `${revoked} API ${revoked === 1 ? 'key' : 'keys'} revoked`;
+  return total === 0 ? ` ${summary}.` : ` ${summary}, ${total} transferred.`;
 }

@@ -13,12 +13,14 @@ export function readWarmUp(options: {
   if (options.off === true) return undefined;
   const goal = Number(options.goal);
   if (!(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
-    throw new OperatorError('Give --goal, the messages per day at which the plan ends, or --off.');
+    throw new OperatorError(
+      'Use --goal with a daily volume from 51 to 100000000 at which the plan ends, or --off.',
+    );
   return { from: dayOf(Date.now()), plan: defaultWarmUpPlan(goal) };
 }
 
 export function describeWarmUp(subject: string, warmUp: WarmUpSchedule | undefined): string {
   return warmUp === undefined
     ? `${subject} has no warm-up plan.\n`
-    : `${subject} may send these numbers of messages per day: ${warmUp.plan.join(', ')}, then without a limit.\n`;
+    : `${subject} can send up to these numbers of messages per day: ${warmUp.plan.join(', ')}, then without a limit.\n`;
 }

@@ -71,7 +71,7 @@ function describeDelivery(config: Config): string {
 }
 
 function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[] {
-  const look =
+  const readInbox =
     config.delivery === 'inbox'
       ? [
           'Then open the inbox in the browser, or read it here:',
@@ -96,7 +96,7 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
     `         "metadata":{"transactional":true,"externalId":"A-1001"},`,
     `         "actions":{"trackOpens":false,"trackClicks":false}}'`,
     '',
-    ...look,
+    ...readInbox,
   ];
 }
 

@@ -9,8 +9,8 @@ import type { RawAccount } from '../manifest/manifest-schema.ts';
 import { accountOf, type OperationCall } from './operation.ts';
 
 /**
- * Applies part of a manifest to the account of the path, so API changes follow the rules of `apply`. Omitted settings stay
- * unchanged.
+ * Applies part of a manifest to the account of the path, so changes through the API follow the rules of `apply`.
+ * Omitted settings stay unchanged.
  * @param contents compiled templates of the part
  * @throws ManifestError with every problem
  */

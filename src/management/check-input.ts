@@ -29,12 +29,12 @@ export class InputChecker {
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
   /** @throws Problem that lists every invalid value */
-  readQuery(operation: ManagementOperation, given: unknown): unknown {
-    const query = { ...(given as object) };
+  readQuery(operation: ManagementOperation, input: unknown): unknown {
+    const query = { ...(input as object) };
     rejectRepeatedParameters(query);
     if (operation.query !== undefined) this.#check(this.#queryAjv, operation.query, query);
     else if (Object.keys(query).length > 0) {
-      throw new Problem('validation-failed', 'This endpoint takes no query parameters', {
+      throw new Problem('validation-failed', 'This endpoint has no query parameters', {
         errors: Object.keys(query).map((field) => ({ field, reason: 'is unknown' })),
       });
     }
@@ -45,19 +45,21 @@ export class InputChecker {
    * @param maxValues max members and array items, including nested ones
    * @throws Problem that lists every invalid value
    */
-  readBody(operation: ManagementOperation, given: unknown, maxValues?: number): unknown {
-    if (operation.body === undefined || operation.accepts !== undefined) return given;
+  readBody(operation: ManagementOperation, input: unknown, maxValues?: number): unknown {
+    if (operation.body === undefined || operation.accepts !== undefined) return input;
     // Only endpoints that accept files receive the unread stream.
-    if (given instanceof Readable)
+    if (input instanceof Readable)
       throw new Problem('unsupported-media-type', 'Send the body as application/json');
-    this.#check(this.#bodyAjv, operation.body, given ?? {}, maxValues);
-    return given ?? {};
+    this.#check(this.#bodyAjv, operation.body, input ?? {}, maxValues);
+    return input ?? {};
   }
 
   #check(ajv: Ajv, schema: TSchema, value: unknown, maxValues?: number): void {
-    const bad = findInvalidText(value, maxErrors, maxValues);
-    if (bad.length > 0)
-      throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, { errors: bad });
+    const invalid = findInvalidText(value, maxErrors, maxValues);
+    if (invalid.length > 0)
+      throw new Problem('validation-failed', `${invalid[0]?.field} ${invalid[0]?.reason}`, {
+        errors: invalid,
+      });
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);
     this.#compiled.set(schema, check);
     if (check(value)) return;

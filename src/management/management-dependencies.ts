@@ -56,7 +56,7 @@ export interface ManagementDependencies {
     QueueControlStore,
     'control' | 'pausedDestinations' | 'release' | 'setPause'
   >;
-  /** Stores a message like the send operation. */
+  /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */
   readonly inbox: InboxStore | undefined;

@@ -86,12 +86,12 @@ function registerRoute(
   scope.route({
     method,
     url: path,
-    // Before the body is read, so unauthenticated callers can't make the service buffer bodies.
+    // Runs before the body is read, so unauthenticated callers can't make the service buffer bodies.
     async onRequest(request, reply) {
-      const given = request.params as Readonly<Record<string, string>>;
+      const rawParams = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
-      const admitted = await admitActor(dependencies, actor, access, given.accountId, request);
-      calls.set(request, { params: readParams(path, given), ...admitted });
+      const admitted = await admitActor(dependencies, actor, access, rawParams.accountId, request);
+      calls.set(request, { params: readParams(path, rawParams), ...admitted });
       if (admitted.account !== undefined) await shares.acquire(admitted.account.id, reply);
     },
     async handler(request, reply) {
@@ -133,10 +133,10 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): Fa
 }
 
 /** @throws Problem for the first malformed parameter */
-function readParams(path: string, given: Readonly<Record<string, string>>): PathParams {
+function readParams(path: string, rawParams: Readonly<Record<string, string>>): PathParams {
   const params: Record<string, string | number> = {};
   for (const name of pathParamNames(path)) {
-    const value = pathParams[name].read(given[name] ?? '');
+    const value = pathParams[name].read(rawParams[name] ?? '');
     if (value === undefined) throw malformedParam(name);
     params[name] = value;
   }

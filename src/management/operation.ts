@@ -7,7 +7,7 @@ import type { Wire } from '../foundation/wire.ts';
 import type { SystemMailKind } from '../outbox/system-mail.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
 
-/** All path parameters, validated; a call has those of its own path. */
+/** All path parameters, validated. A call only has those of its path. */
 export interface PathParams {
   readonly accountId: AccountId;
   readonly address: string;

@@ -17,7 +17,7 @@ export interface ManagementRoute {
   readonly size?: 'sources' | 'values' | undefined;
 }
 
-/** A line of the route table. */
+/** A row of the route table. */
 export type RouteRow = readonly [
   ManagementRoute['method'],
   string,
@@ -26,46 +26,46 @@ export type RouteRow = readonly [
   ManagementRoute['size']?,
 ];
 
-type Seen<View extends TSchema> = Wire<Static<View>> & object;
+type ViewValue<View extends TSchema> = Wire<Static<View>> & object;
 
-/** How an endpoint is documented. */
+/** Documentation of an endpoint. */
 type Description = Pick<ManagementOperation, 'id' | 'summary' | 'description' | 'limited'>;
 
-/** Writes, in the transaction that read what was before. */
+/** Writes within the transaction that read the previous state. */
 type Write<View> = (transaction: DatabaseTransaction, before: View | undefined) => Promise<unknown>;
 
 interface ResourceRoutes<
   View extends TSchema,
-  Found extends Seen<View>,
+  Found extends ViewValue<View>,
   Filters extends TProperties,
   Body extends TSchema,
   PutQuery extends TObject,
   RemoveQuery extends TObject,
 > {
-  /** Of the one thing; the list has it without its last segment. */
+  /** Path of a single resource. The list path omits the last segment. */
   readonly path: string;
   readonly access: { readonly read: Access; readonly write: Access; readonly remove?: Access };
   readonly view: View;
   resource(call: OperationCall): Resource<Found>;
   readonly list?: Description & {
     readonly filters?: Filters;
-    /** The member that the list is in the order of; a page begins after one. */
+    /** The member that the list is sorted by, used as the cursor. */
     readonly key: keyof Static<View> & string;
-    /** At most `limit` things need to be read. */
+    /** Needs to return no more than `limit` items. */
     read(
       call: OperationCall<Static<TObject<Filters>>>,
       page: { readonly after: string; readonly limit: number },
-    ): Promise<Seen<View>[]>;
+    ): Promise<ViewValue<View>[]>;
   };
   readonly get: Description & {
-    /** Looks before anything else whether that is there to which the thing belongs. */
-    first?(call: OperationCall): Promise<unknown>;
+    /** Runs first, to check that the parent resource exists. */
+    requireParent?(call: OperationCall): Promise<unknown>;
   };
   readonly put?: Description & {
     readonly query?: PutQuery;
     readonly body?: Body;
     readonly size?: ManagementRoute['size'];
-    /** What takes long, or is not about what was before, is done before the transaction. */
+    /** Do slow work here, before the transaction. The returned function runs inside it. */
     write(
       call: OperationCall<Static<PutQuery>, Static<Body>>,
     ): Write<Found> | Promise<Write<Found>>;
@@ -76,10 +76,10 @@ interface ResourceRoutes<
   };
 }
 
-/** The lines of the route table for a thing that is listed, read, made or changed, and removed. */
+/** Route table rows that list, get, put and delete a resource. */
 export function resourceRoutes<
   View extends TSchema,
-  Found extends Seen<View>,
+  Found extends ViewValue<View>,
   Filters extends TProperties,
   Body extends TSchema,
   PutQuery extends TObject,
@@ -106,9 +106,9 @@ export function resourceRoutes<
     const listPath = path.slice(0, path.lastIndexOf('/'));
     rows.push(['GET', listPath, access.read, { ...described, query, answer, handle }]);
   }
-  const { first, ...described } = get;
+  const { requireParent, ...described } = get;
   const handle = async (call: OperationCall) => {
-    await first?.(call);
+    await requireParent?.(call);
     return requireResource(call, resource(call));
   };
   rows.push(['GET', path, access.read, { ...described, answer: view, handle }]);

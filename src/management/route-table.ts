@@ -104,8 +104,8 @@ const webhook = `${account}/webhooks/:webhookId`;
 const integration = `${account}/integrations/:clientId`;
 
 /**
- * Every endpoint of the management API with what it asks of its caller; of things with a list and the like, their files say it
- * (`resource-routes.ts`). What does not stand here does not exist.
+ * All endpoints of the management API and the access they require. The standard endpoints of a resource are defined in
+ * the file of that resource (see `resource-routes.ts`).
  */
 const rows: readonly RouteRow[] = [
   ['GET', '/set-up', 'public', getSetUp],

@@ -12,7 +12,7 @@ import type { DatabaseTransaction } from '../foundation/database/open-database.t
 import { requirePreconditions } from './answer/entity-tag.ts';
 import type { OperationCall } from './operation.ts';
 
-/** Who calls, for the audit log. */
+/** The caller, for the audit log. */
 export function callerOf({ actor, account, params, request }: OperationCall): Actor {
   return {
     principal: actor,
@@ -22,9 +22,9 @@ export function callerOf({ actor, account, params, request }: OperationCall): Ac
 }
 
 /**
- * A thing as people see it.
- * @param transaction where it is read for a change
- * @throws ResourceNotFound where it is not there
+ * Reads a resource as its view.
+ * @param transaction the transaction of a change
+ * @throws ResourceNotFound if it doesn't exist
  */
 export async function requireResource<View>(
   call: OperationCall,
@@ -37,8 +37,8 @@ export async function requireResource<View>(
 }
 
 /**
- * Creates or changes a thing under the preconditions of the request.
- * @returns what there is now; the status is 201 where it was made
+ * Creates or updates a resource if the preconditions of the request hold.
+ * @returns the new state; a created resource answers 201
  */
 export async function saveResource<View extends object>(
   call: OperationCall,
@@ -54,8 +54,8 @@ export async function saveResource<View extends object>(
 }
 
 /**
- * Removes a thing under the preconditions of the request.
- * @throws ResourceNotFound where it is not there
+ * Deletes a resource if the preconditions of the request hold.
+ * @throws ResourceNotFound if it doesn't exist
  */
 export async function removeResource<View>(
   call: OperationCall,
@@ -68,7 +68,7 @@ export async function removeResource<View>(
   return undefined;
 }
 
-/** Runs a change alone in the account of the path, or in the installation where the path names none. */
+/** Runs a change under the lock of the account in the path, or of the installation if the path has no account. */
 export function inTransaction<Result>(
   call: OperationCall,
   work: (transaction: DatabaseTransaction) => Promise<Result>,
@@ -76,7 +76,7 @@ export function inTransaction<Result>(
   return runChange(call.dependencies, callerOf(call).accountId, work);
 }
 
-/** Writes into the audit log who did what to which thing, within the transaction that does it. */
+/** Records a change and its actor in the audit log, within the transaction of the change. */
 export function recordAudit(
   call: OperationCall,
   transaction: DatabaseTransaction,

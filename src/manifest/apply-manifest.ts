@@ -31,8 +31,8 @@ class DryRunRollback extends Error {
 }
 
 /**
- * Applies a manifest in one transaction; resources that already match are not touched. Concurrent applies run one after
- * another.
+ * Applies a manifest in one transaction. Resources that already match aren't touched, and concurrent applies run one at
+ * a time.
  * @returns the changes, in the order of the manifest
  * @throws ManifestError if anything is invalid; then nothing changes
  */
@@ -68,8 +68,8 @@ async function applyCompiled(
 }
 
 /**
- * As `applyManifest`, within the caller's transaction, which holds the lock (`src/change/run-locked.ts`).
- * @throws NotCompiled where the content of a template is new and not compiled
+ * Like `applyManifest`, but within the caller's transaction, which holds the lock (`src/change/run-locked.ts`).
+ * @throws NotCompiled if a template has new content that isn't compiled
  */
 export async function applyInTransaction(
   transaction: DatabaseTransaction,

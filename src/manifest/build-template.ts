@@ -43,8 +43,8 @@ function fileOf(
   raw: RawTemplate,
   part: 'html' | 'mjml' | 'text',
 ): Partial<Record<'html' | 'mjml' | 'text', string>> {
-  const given = raw[part];
-  return given === undefined || typeof given === 'string' ? {} : { [part]: given.file };
+  const value = raw[part];
+  return value === undefined || typeof value === 'string' ? {} : { [part]: value.file };
 }
 
 async function readSource(
@@ -53,9 +53,9 @@ async function readSource(
   context: BuildContext,
 ): Promise<TemplateSource> {
   const part = async (name: 'html' | 'mjml' | 'text'): Promise<Partial<TemplateSource>> => {
-    const given = raw[name];
-    if (given === undefined) return {};
-    return { [name]: await readPart(given, [...path, name], context) };
+    const value = raw[name];
+    if (value === undefined) return {};
+    return { [name]: await readPart(value, [...path, name], context) };
   };
   const source = {
     subject: raw.subject,
@@ -69,14 +69,14 @@ async function readSource(
 }
 
 async function readPart(
-  given: string | { readonly file: string },
+  value: string | { readonly file: string },
   path: ManifestPath,
   { files, problems }: BuildContext,
 ): Promise<string> {
-  if (typeof given === 'string') return given;
-  const text = await files.text(given.file, maxPartBytes);
+  if (typeof value === 'string') return value;
+  const text = await files.text(value.file, maxPartBytes);
   if (typeof text === 'string') return text;
-  problems.add(path, `${given.file} ${text.reason}`);
+  problems.add(path, `${value.file} ${text.reason}`);
   return '';
 }
 

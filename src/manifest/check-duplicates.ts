@@ -52,7 +52,7 @@ function checkPeople(users: readonly ManifestUser[], problems: ProblemCollector)
       if (before === undefined) first.set(user.email, user);
       else if (before[member] !== user[member]) {
         const where = formatPath([...before.path, member]);
-        problems.add([...user.path, member], `differs from ${where} of the same person`);
+        problems.add([...user.path, member], `differs from ${where} for the same person`);
       }
     }
   }

@@ -7,9 +7,9 @@ import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
 import { removeInvalidEntries } from './remove-invalid-entries.ts';
 
 /**
- * Validates a value against the manifest schema and reports problems in plain words.
- * @returns the value without invalid entries and members of accounts, so the rest can still be checked; undefined without a
- *   list of accounts
+ * Validates a value against the manifest schema and reports readable problems.
+ * @returns the value without invalid entries and members of accounts, so the rest can still be checked; undefined
+ * without a list of accounts
  */
 export function checkSchema(value: unknown, problems: ProblemCollector): RawManifest | undefined {
   const ajv = makeUniqueItemsLinear(
@@ -27,7 +27,7 @@ export function checkSchema(value: unknown, problems: ProblemCollector): RawMani
 }
 
 /**
- * Describes schema errors in plain words. Requires verbose errors, and all of them.
+ * Describes schema errors in readable form. Requires the `verbose` and `allErrors` options.
  * @param max how many to describe; thousands take tens of milliseconds
  */
 export function describeSchemaErrors(
@@ -35,8 +35,8 @@ export function describeSchemaErrors(
   value: unknown,
   max?: number,
 ): { readonly path: ManifestPath; readonly message: string }[] {
-  // The inner error describes what is wrong with a name.
-  // Errors of a union's alternatives are siblings of its own error, so each union needs all errors.
+  // Errors of a union's alternatives are siblings of its own error, so each union needs all errors. An error about a
+  // name comes with an inner one that describes it, so `propertyNames` is dropped.
   const inspected = max === undefined ? errors : errors.slice(0, 20 * max);
   const reported = withoutAlternatives(inspected).filter(
     ({ keyword }) => keyword !== 'propertyNames',
@@ -114,9 +114,9 @@ function describe(error: ErrorObject): string {
 }
 
 function describeType(type: string, data: unknown): string {
-  const wanted = typeNames[type] ?? type;
-  if (data === null) return `is empty; it must be ${wanted}`;
+  const expected = typeNames[type] ?? type;
+  if (data === null) return `is empty; it must be ${expected}`;
   if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean'))
     return 'must be text: put it in quotes';
-  return `must be ${wanted}`;
+  return `must be ${expected}`;
 }

@@ -12,7 +12,7 @@ interface CompiledContent {
 
 /**
  * Converts the content of a template to a version.
- * @returns undefined if it doesn't compile; the problems say why
+ * @returns undefined if it doesn't compile; the reasons are in `problems`
  * @throws NotCompiled
  */
 export function resolveCompiledContent(

@@ -1,7 +1,7 @@
 import { type CompileResult, compileTemplate } from '../template/compile-template.ts';
 import type { ManifestTemplate } from './manifest.ts';
 
-/** Thrown for contents that a change needs compiled; they are compiled before it is retried. */
+/** Thrown if a change needs contents that aren't compiled yet. They are compiled before the change is retried. */
 export class NotCompiled extends Error {
   override name = 'NotCompiled';
   readonly templates: readonly ManifestTemplate[];

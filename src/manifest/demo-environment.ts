@@ -69,7 +69,7 @@ export async function ensureInboxToken(dataDir: string): Promise<string | undefi
   const file = demoEnvironmentFile(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   await addLines(file, await readIfExists(file), [secretLine(inboxTokenVariable)]);
-  // A concurrent start on this folder may have been faster.
+  // A concurrent start on this folder may have written the file first.
   return readInboxToken(dataDir);
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 
 type Kysely = Database['kysely'];
 
-/** True once the demo manifest was applied, even if the demo was removed since. */
+/** True once the demo manifest was applied, even if the demo has been removed since. */
 export async function isDemoApplied(kysely: Kysely): Promise<boolean> {
   const row = await kysely
     .selectFrom('installation')

@@ -3,8 +3,9 @@ import type { ErrorObject } from 'ajv';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Reduces the errors of a union (anyOf): if only one alternative takes an object or list as given, its errors are reported;
- * otherwise the union's own, because errors of different alternatives contradict each other. Requires all errors.
+ * Reduces the errors of a union (anyOf): if exactly one alternative has the type of the value (object or list), reports
+ * that one's errors; otherwise the union's own error, because errors of different alternatives contradict each other.
+ * Requires all errors.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
@@ -28,7 +29,7 @@ function isInside(error: ErrorObject, union: ErrorObject): boolean {
   return error !== union && sameOrBelow;
 }
 
-/** The path of the only alternative that takes an object or a list, whichever was given. */
+/** The schema path of the only alternative with the type of the value (object or list). */
 function matchingAlternative({ data, schema, schemaPath }: ErrorObject): string | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const type = Array.isArray(data) ? 'array' : 'object';

@@ -10,8 +10,8 @@ export function makeUniqueItemsLinear<Checker extends Ajv>(ajv: Checker): Checke
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    validate: (wanted: boolean, items: readonly unknown[]) =>
-      !wanted || new Set(items).size === items.length,
+    validate: (enabled: boolean, items: readonly unknown[]) =>
+      !enabled || new Set(items).size === items.length,
     error: { message: 'must NOT have duplicate items' },
   });
   return ajv;

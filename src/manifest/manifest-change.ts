@@ -47,10 +47,10 @@ export interface PlanContext {
 }
 
 /** With prune: the ids in `existing` that the manifest doesn't name. */
-export function toRemove<Thing>(
+export function toRemove<Item>(
   context: PlanContext,
-  existing: readonly Thing[],
-  isNamed: (thing: Thing) => boolean,
-): readonly Thing[] {
-  return context.options.prune === true ? existing.filter((thing) => !isNamed(thing)) : [];
+  existing: readonly Item[],
+  isNamed: (item: Item) => boolean,
+): readonly Item[] {
+  return context.options.prune === true ? existing.filter((item) => !isNamed(item)) : [];
 }

@@ -80,7 +80,7 @@ export const UserSchema = Type.Object(
         'The role in this account. `service` is for programs that only send and read message status.',
     }),
     operator: Flag(
-      'Whether the person operates the whole installation. If nobody does, people who own every account are operators.',
+      'Whether the person is an operator of the installation. If no one is, people who own every account are operators.',
     ),
   },
   { ...strict, description: 'A user of the account.' },
@@ -96,7 +96,9 @@ export const SenderSchema = Type.Object(
         maxItems: 100,
       }),
     ),
-    verified: Flag('Whether you have verified that the address may be used. Default: false.'),
+    verified: Flag(
+      'Whether the address is verified. Only verified senders can send. Default: false.',
+    ),
   },
   { ...strict, description: 'A sender address of the account.' },
 );
@@ -152,7 +154,7 @@ const FieldSchema = Type.Object(
       }),
     ),
     secret: Flag(
-      'Values are masked and erased once the message is final; links are never tracked.',
+      'Values are masked, and erased once the message is final. Links that contain them are never tracked.',
     ),
   },
   strict,
@@ -200,7 +202,7 @@ export const TemplateSchema = Type.Object(
     whenUncertain: Type.Optional(
       Type.Enum(['resend', 'hold'], {
         description:
-          'What to do if the receiver never confirmed whether it accepted a message: resend it with the same Message-ID, or hold it for review. Default: resend.',
+          'What to do if it’s unknown whether the receiver accepted a message: resend it with the same Message-ID, or hold it for review. Default: resend.',
       }),
     ),
   },
@@ -220,7 +222,7 @@ export const ListSchema = Type.Object(
     csv: Type.Optional(
       Type.String({
         description:
-          'Path of a UTF-8 CSV file, relative to the manifest. Its first row names the columns; one must be `email`.',
+          'Path of a UTF-8 CSV file, relative to the manifest. Its first row contains the column names, including `email`.',
         ...path,
       }),
     ),

@@ -36,7 +36,7 @@ export function parseYaml(text: string): ParsedYaml {
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), locate };
   } catch {
-    // The library limits alias expansion, to stop documents made to explode.
+    // The library limits alias expansion to stop “billion laughs” attacks.
     const problems = new ProblemCollector(locate);
     problems.add([], 'uses too many aliases (*name), or an undefined one');
     problems.throwIfAny();

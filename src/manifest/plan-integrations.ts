@@ -40,34 +40,34 @@ export async function planIntegrations(
 
 async function planIntegration(
   account: ManifestAccount,
-  given: ManifestIntegration,
+  desired: ManifestIntegration,
   { transaction, secrets, problems }: PlanContext,
 ): Promise<PlannedChange | undefined> {
-  const before = await readIntegration(transaction, given.clientId);
+  const before = await readIntegration(transaction, desired.clientId);
   if (before !== undefined && before.accountId !== account.id) {
-    problems.add([...given.path, 'clientId'], 'belongs to another account');
+    problems.add([...desired.path, 'clientId'], 'belongs to another account');
     return undefined;
   }
   const secretHash =
-    given.clientSecret === undefined ? before?.secretHash : secrets.hash(given.clientSecret);
+    desired.clientSecret === undefined ? before?.secretHash : secrets.hash(desired.clientSecret);
   if (secretHash === undefined) {
-    problems.add([...given.path, 'clientSecret'], 'is required for a new integration');
+    problems.add([...desired.path, 'clientSecret'], 'is required for a new integration');
     return undefined;
   }
   const after: Integration = {
-    clientId: given.clientId,
+    clientId: desired.clientId,
     accountId: account.id,
-    name: given.name,
-    redirectUri: given.redirectUri ?? before?.redirectUri ?? defaultRedirectUri,
-    grants: new Set(given.grants ?? before?.grants ?? defaultGrants),
+    name: desired.name,
+    redirectUri: desired.redirectUri ?? before?.redirectUri ?? defaultRedirectUri,
+    grants: new Set(desired.grants ?? before?.grants ?? defaultGrants),
     disabled: before?.disabled ?? false,
     secretHash,
   };
   const named = {
     account: account.id,
     kind: 'integration',
-    id: given.clientId,
-    path: given.path,
+    id: desired.clientId,
+    path: desired.path,
   } as const;
   if (before !== undefined && isSame(before, after))
     return { ...named, action: 'unchanged', notes: [] };
@@ -79,7 +79,7 @@ async function planIntegration(
     run: async () => {
       if (await saveIntegration(transaction, after)) return;
       // Accounts change concurrently, so another may have just taken this id.
-      problems.add([...given.path, 'clientId'], 'belongs to another account');
+      problems.add([...desired.path, 'clientId'], 'belongs to another account');
       problems.throwIfAny();
     },
   };

@@ -40,20 +40,20 @@ export async function planPeople(manifest: Manifest, context: PlanContext): Prom
   return people;
 }
 
-/** Merges what a manifest says about a person in all accounts. */
-interface WantedPerson {
+/** A person, merged from all accounts of a manifest. */
+interface DesiredPerson {
   readonly email: string;
   readonly name: string | undefined;
   readonly password: string | undefined;
   readonly operator: boolean | undefined;
 }
 
-async function planPerson(wanted: WantedPerson, context: PlanContext): Promise<PlannedPerson> {
-  const existing = await findPersonByEmail(context.transaction, wanted.email);
+async function planPerson(desired: DesiredPerson, context: PlanContext): Promise<PlannedPerson> {
+  const existing = await findPersonByEmail(context.transaction, desired.email);
   const steps =
     existing === undefined
-      ? planNew(wanted, context)
-      : await planExisting(existing, wanted, context);
+      ? planNew(desired, context)
+      : await planExisting(existing, desired, context);
   let done = false;
   return {
     ...steps,
@@ -66,7 +66,7 @@ async function planPerson(wanted: WantedPerson, context: PlanContext): Promise<P
 }
 
 function planNew(
-  { email, name, password, operator }: WantedPerson,
+  { email, name, password, operator }: DesiredPerson,
   { transaction }: PlanContext,
 ): PlannedPerson {
   const id = newPersonId();
@@ -87,7 +87,7 @@ function planNew(
 
 async function planExisting(
   person: PersonWithPassword,
-  { name, password, operator }: WantedPerson,
+  { name, password, operator }: DesiredPerson,
   context: PlanContext,
 ): Promise<PlannedPerson> {
   const { transaction } = context;

@@ -30,7 +30,7 @@ export async function requireCompiled(
     const existing = await readTemplates(transaction, id);
     const isNew = (template: ManifestTemplate) =>
       !hasContent(
-        existing.find((one) => one.id === template.id),
+        existing.find((row) => row.id === template.id),
         template,
       );
     missing.push(...uncompiled.filter(isNew));

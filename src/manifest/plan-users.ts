@@ -23,7 +23,7 @@ export async function planUsers(
   const changes: PlannedChange[] = [];
   for (const user of account.users) {
     const person = people.get(user.email);
-    if (person === undefined) throw new Error('a user without a plan');
+    if (person === undefined) throw new Error('the user has no plan');
     after.set(user.email, person.id);
     const member = existing.find(({ email }) => email === user.email);
     changes.push(planUser(account, user, person, member, context));

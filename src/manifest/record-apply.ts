@@ -4,23 +4,25 @@ import type { DatabaseTransaction } from '../foundation/database/open-database.t
 import type { ManifestChange } from './manifest-change.ts';
 
 /**
- * Records an apply in the audit log, in its transaction: an entry per created, changed or removed resource, and a summary per
- * account with the number of new passwords. There is no actor, because nobody is signed in on the command line.
+ * Records an apply in the audit log, in its transaction: an entry per created, changed or removed resource, and a
+ * summary per account with the number of new passwords. The entries have no actor, because the command line has no
+ * signed-in user.
  */
 export async function recordApply(
   transaction: DatabaseTransaction,
   changes: readonly ManifestChange[],
 ): Promise<void> {
   const { origin } = commandLine();
-  for (const [accountId, made] of Map.groupBy(changes, ({ account }) => account)) {
-    for (const change of made) await recordOne(transaction, { origin, accountId }, change);
+  for (const [accountId, accountChanges] of Map.groupBy(changes, ({ account }) => account)) {
+    for (const change of accountChanges)
+      await recordOne(transaction, { origin, accountId }, change);
     const count = (action: ManifestChange['action']) =>
-      made.filter((change) => change.action === action).length;
+      accountChanges.filter((change) => change.action === action).length;
     const detail = {
       created: count('created'),
       changed: count('changed'),
       removed: count('removed'),
-      newPasswords: made.filter(({ notes }) => notes.includes('first password')).length,
+      newPasswords: accountChanges.filter(({ notes }) => notes.includes('first password')).length,
     };
     if (detail.created + detail.changed + detail.removed === 0) continue;
     const audit = new AuditStore({ kysely: transaction });

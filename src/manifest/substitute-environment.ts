@@ -7,8 +7,8 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g;
 
 /**
- * Replaces `${NAME}` by the environment variable in every string of a parsed manifest, except member names; `$${` is a literal
- * `${`. An unset or empty variable is a problem.
+ * Replaces `${NAME}` with the environment variable in every string of a parsed manifest, except member names; `$${` is
+ * a literal `${`. An unset or empty variable is a problem.
  */
 export function substituteEnvironment(
   value: unknown,

@@ -4,8 +4,8 @@ import type { CompiledNode } from './compiled-template.ts';
 type PrecedingText = 'words' | 'line' | 'blank';
 
 /**
- * A section on lines of its own includes the line breaks after it, so hiding it leaves no gap. A section that is one
- * line of a paragraph leaves the blank line after that paragraph alone.
+ * A section on separate lines includes the line breaks after it, so hiding it leaves no gap. A section that is one line
+ * of a paragraph leaves the blank line after that paragraph alone.
  */
 export function attachLineBreaks(
   nodes: readonly CompiledNode[],

@@ -1,5 +1,5 @@
-/** Set per message when it can be unsubscribed from with one click; otherwise empty. */
+/** Set for messages with one-click unsubscribe; otherwise empty. */
 export const unsubscribeField = 'Unsubscribe Link';
 
-/** Fields that the service fills in; a request need not supply them. */
+/** Fields that the service fills in, so requests don't supply them. */
 export const builtInFields: ReadonlySet<string> = new Set([unsubscribeField]);

@@ -22,10 +22,10 @@ const LIMITS = {
 
 /** Checks the size and characters of every part; the result has line feeds only. */
 export function checkSource(source: TemplateSource, problems: CompileProblems): TemplateSource {
-  const clean: Record<string, unknown> = { fields: source.fields ?? {} };
+  const cleaned: Record<string, unknown> = { fields: source.fields ?? {} };
   for (const part of ['subject', 'previewText', 'html', 'mjml', 'text'] as const) {
     const text = source[part];
-    if (text !== undefined) clean[part] = checkText(part, text, problems);
+    if (text !== undefined) cleaned[part] = checkText(part, text, problems);
   }
   const { html, mjml, text } = source;
   if (html !== undefined && mjml !== undefined) {
@@ -35,7 +35,7 @@ export function checkSource(source: TemplateSource, problems: CompileProblems): 
     problems.error('html', 'no-body', 'html, mjml or text is required');
   }
   checkFields(source, problems);
-  return clean as unknown as TemplateSource;
+  return cleaned as unknown as TemplateSource;
 }
 
 function checkText(part: keyof typeof LIMITS, text: string, problems: CompileProblems): string {

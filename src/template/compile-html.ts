@@ -74,17 +74,17 @@ class HtmlCompiler {
       { at: map.bodyEnd, end: map.bodyEnd, slot: 'bodyEnd' },
     ];
     let next = 0;
-    const refuseUntil = (offset: number): void => {
+    const rejectUntil = (offset: number): void => {
       for (let found = tags[next]; found !== undefined && found.start < offset; ) {
-        this.#refuse(found, map);
+        this.#reject(found, map);
         next += 1;
         found = tags[next];
       }
     };
     for (const range of map.ranges) {
-      refuseUntil(range.start);
+      rejectUntil(range.start);
       if (range.kind === 'attribute' && !range.quoted) {
-        refuseUntil(range.end);
+        rejectUntil(range.end);
         if (isLinkTarget(range) && this.#placeholders.find(range.value).length === 0) {
           pieces.push({ at: range.start, end: range.end, attribute: range });
         }
@@ -104,11 +104,11 @@ class HtmlCompiler {
         for (const { start, end, tag } of inside) pieces.push({ at: start, end, text: range, tag });
       }
     }
-    refuseUntil(Number.POSITIVE_INFINITY);
+    rejectUntil(Number.POSITIVE_INFINITY);
     return pieces.sort((a, b) => a.at - b.at || a.end - b.end);
   }
 
-  #refuse({ tag, start }: FoundTag, map: HtmlMap): void {
+  #reject({ tag, start }: FoundTag, map: HtmlMap): void {
     const what = tag.kind === 'field' || tag.kind === 'raw' ? 'a field' : 'a section';
     this.#problems.error(
       tag,

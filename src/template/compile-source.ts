@@ -81,7 +81,7 @@ class SourceCompiler {
     );
     const problems = this.#problems.list;
     if (this.#problems.hasErrors) return { compiled: null, fields, problems };
-    this.#warnOfUnused(fields);
+    this.#warnAboutUnused(fields);
     const compiledFields = fields.map(compiledField);
     const compiled = {
       format: 1,
@@ -174,7 +174,7 @@ class SourceCompiler {
       if (html === undefined) return noBodies;
       finished = html;
     } else {
-      // Before the CSS is inlined: inlining could move or lose a field in a style sheet.
+      // Checks before inlining the CSS, which could move or lose a field in a style sheet.
       compileHtml(finished, placeholders, isSecret, problems);
       if (this.#problems.hasErrors) return noBodies;
       finished = await inlineCss(finished);
@@ -203,7 +203,7 @@ class SourceCompiler {
     }
   }
 
-  #warnOfUnused(fields: readonly TemplateField[]): void {
+  #warnAboutUnused(fields: readonly TemplateField[]): void {
     const used = new Set(fields.map(({ name }) => name));
     for (const name of this.#settings.keys()) {
       if (!used.has(name)) {

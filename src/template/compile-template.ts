@@ -8,10 +8,9 @@ export type { CompileResult } from './compile-source.ts';
 const compiler = new TemplateCompiler();
 
 /**
- * Does once per template version whatever doesn't depend on a message: MJML to HTML, CSS into attributes, the text
- * part from the HTML, the escaping of each field, the table of links. Problems of the template are in the result;
- * otherwise it throws only on internal errors.
- * @param group the account that asks; accounts take turns. Undefined: the operator
+ * Does the work that is the same for all messages of a template version: MJML to HTML, CSS into attributes, the text
+ * part from the HTML, the escaping of each field, the table of links. Problems of the template are in the result.
+ * @param group the requesting account; accounts take turns. Undefined: the operator
  * @throws Busy if the account has too many templates waiting
  */
 export function compileTemplate(source: TemplateSource, group?: string): Promise<CompileResult> {

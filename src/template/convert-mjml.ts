@@ -90,7 +90,7 @@ function reportMjmlErrors(
   }
 }
 
-/** MJML indents its output deeply, and every message would carry that; white space that shows is kept. */
+/** Removes MJML's deep indentation, which every message would carry. Visible whitespace is kept. */
 function collapseWhitespace(html: string): string {
   if (/<pre\b|<textarea\b|white-space:\s*(?:pre\b(?!-line)|break)/i.test(html)) return html;
   return html

@@ -37,7 +37,7 @@ export interface HtmlMap {
   readonly bodyEnd: number;
 }
 
-interface RefusedRange {
+interface RejectedRange {
   readonly start: number;
   readonly end: number;
   readonly what: string;
@@ -50,8 +50,8 @@ const PLAIN_CONTENT = new Set(['title', 'textarea']);
 const CONDITIONAL = /^<!--\[if[^\]]*\]>([\s\S]*)<!\[endif\]-->$/;
 
 /**
- * Uses the tokenizer of the HTML standard to find out what each position of a document is. A range is always text
- * between tags or the value of an attribute, so no value can change how the document is parsed.
+ * Uses the tokenizer of the HTML standard to classify each position of a document. A range is always text between tags
+ * or the value of an attribute, so no value can change how the document is parsed.
  */
 export function mapHtml(html: string): HtmlMap {
   const mapper = new HtmlMapper(html);
@@ -61,7 +61,7 @@ export function mapHtml(html: string): HtmlMap {
 
 class HtmlMapper implements HtmlMap {
   readonly ranges: (TextRange | AttributeRange)[] = [];
-  readonly #refused: RefusedRange[] = [];
+  readonly #rejected: RejectedRange[] = [];
   readonly #html: string;
   bodyStart = 0;
   bodyEnd: number;
@@ -73,7 +73,7 @@ class HtmlMapper implements HtmlMap {
   }
 
   describe(offset: number): string {
-    const found = this.#refused.findLast((range) => range.start <= offset && offset < range.end);
+    const found = this.#rejected.findLast((range) => range.start <= offset && offset < range.end);
     return found?.what ?? 'an incomplete tag';
   }
 
@@ -99,12 +99,12 @@ class HtmlMapper implements HtmlMap {
         },
         onEndTag: (token) => {
           inside = '';
-          this.#refuse(token, base, 'a closing tag');
+          this.#reject(token, base, 'a closing tag');
           if (scope === 'document') this.#closeBody(token);
         },
         onComment: (token) => this.#comment(token, base),
         onDoctype: (token) => {
-          this.#refuse(token, base, 'the doctype');
+          this.#reject(token, base, 'the doctype');
           if (scope === 'document') this.#contentFrom(token);
         },
         onEof: () => {},
@@ -128,11 +128,11 @@ class HtmlMapper implements HtmlMap {
     if (!this.#bodySeen) this.bodyStart = token.location?.endOffset ?? this.bodyStart;
   }
 
-  #refuse(token: Token.Token, base: number, what: string): void {
+  #reject(token: Token.Token, base: number, what: string): void {
     const { location } = token;
     if (location === null) return;
     const [start, end] = [base + location.startOffset, base + location.endOffset];
-    this.#refused.push({ start, end, what });
+    this.#rejected.push({ start, end, what });
   }
 
   #text(
@@ -144,7 +144,7 @@ class HtmlMapper implements HtmlMap {
   ): void {
     const element = inside.slice(0, inside.indexOf('@'));
     if (inside !== '' && !PLAIN_CONTENT.has(element)) {
-      this.#refuse(token, base, `<${element}>`);
+      this.#reject(token, base, `<${element}>`);
       return;
     }
     const { location } = token;
@@ -160,7 +160,7 @@ class HtmlMapper implements HtmlMap {
   }
 
   #startTag(token: Token.TagToken, base: number): void {
-    this.#refuse(token, base, `the tag <${token.tagName}>, outside a quoted attribute value`);
+    this.#reject(token, base, `the tag <${token.tagName}>, outside a quoted attribute value`);
     const siblings = new Map(token.attrs.map(({ name, value }) => [name.toLowerCase(), value]));
     for (const { name, value } of token.attrs) {
       const location = token.location?.attrs?.[name];
@@ -183,7 +183,7 @@ class HtmlMapper implements HtmlMap {
   }
 
   #comment(token: Token.CommentToken, base: number): void {
-    this.#refuse(token, base, 'a comment');
+    this.#reject(token, base, 'a comment');
     const { location } = token;
     if (location === null) return;
     const start = base + location.startOffset;

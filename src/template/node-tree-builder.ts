@@ -38,7 +38,7 @@ export class NodeTreeBuilder {
   close(tag: MarkupTag, scope: string): void {
     const section = this.#open.pop();
     if (section === undefined) {
-      this.#problems.error(tag, 'section-torn', 'has lost the start of its section');
+      this.#problems.error(tag, 'section-torn', 'is missing the start of its section');
       return;
     }
     if (section.tag.name !== tag.name || section.scope !== scope) {

@@ -103,7 +103,7 @@ function checkPartSize(
   const isFixedLink = (link: number): boolean => !sizes.compiled.links[link]?.trackable;
   visit(nodes);
   if (total <= MAX_RENDERED_BYTES) return undefined;
-  const [largest] = [...used].sort(([, one], [, other]) => other.bytes - one.bytes);
+  const [largest] = [...used].sort(([, a], [, b]) => b.bytes - a.bytes);
   return { part, field: largest?.[0], uses: largest?.[1].uses ?? 0 };
 }
 
@@ -149,7 +149,7 @@ class ValueSizes {
   }
 
   #valueOf(name: string): string {
-    const given = Object.hasOwn(this.#values, name) ? this.#values[name] : this.#defaults.get(name);
-    return normalizeValue(given ?? '');
+    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : this.#defaults.get(name);
+    return normalizeValue(value ?? '');
   }
 }

@@ -6,7 +6,7 @@ import type { TemplateSource } from './template-source.ts';
 /** The published package contains the same file as JavaScript. */
 const threadFile = new URL(`./compile-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Milliseconds; an ordinary template takes some hundredths of a second once the libraries are loaded. */
+/** A typical template takes tens of milliseconds once the libraries are loaded. */
 const defaultCompileTimeoutMs = 20_000;
 
 /** Megabytes of heap per thread. */
@@ -20,7 +20,7 @@ export class TemplateCompiler {
   readonly #timeoutMs: number;
   readonly #threads: ThreadPool<TemplateSource, CompileResult>;
 
-  /** @param timeoutMs milliseconds that one template may take */
+  /** @param timeoutMs time limit for one template */
   constructor(timeoutMs = defaultCompileTimeoutMs) {
     this.#timeoutMs = timeoutMs;
     this.#threads = new ThreadPool({
@@ -40,9 +40,8 @@ export class TemplateCompiler {
   }
 
   /**
-   * Returns the result of `compileSource`; a template that exceeds the time or memory limit has an error that says
-   * so.
-   * @param group the account that asks; undefined: the operator
+   * Returns the result of `compileSource`, with an error if the template exceeds the time or memory limit.
+   * @param group the requesting account; undefined: the operator
    * @throws Busy if too many are waiting
    */
   async compile(source: TemplateSource, group?: string): Promise<CompileResult> {
@@ -51,17 +50,17 @@ export class TemplateCompiler {
     } catch (error) {
       if (!(error instanceof ThreadOverrun)) throw error;
       if (error.of === 'time')
-        return refuse(
+        return failWith(
           source,
           'too-slow',
           `takes more than ${this.#timeoutMs / 1_000} s to compile`,
         );
-      return refuse(source, 'too-large', `takes more than ${maxHeapMb} MB to compile`);
+      return failWith(source, 'too-large', `takes more than ${maxHeapMb} MB to compile`);
     }
   }
 }
 
-function refuse(source: TemplateSource, rule: string, message: string): CompileResult {
+function failWith(source: TemplateSource, rule: string, message: string): CompileResult {
   const part = source.mjml === undefined ? 'html' : 'mjml';
   const problem = { severity: 'error', part, rule, message } as const;
   return { compiled: null, fields: [], problems: [problem] };

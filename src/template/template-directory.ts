@@ -21,9 +21,9 @@ export interface PublishedTemplate<Loaded> extends PublishedRow {
   readonly template: Loaded;
 }
 
-/** JSON characters of all versions kept in memory. */
+/** Max JSON characters of all cached versions. */
 const maxCachedCharacters = 64 * 1024 * 1024;
-/** Versions read and loaded per turn: a large one takes some milliseconds. */
+/** Max versions read and loaded per turn; a large one takes a few milliseconds. */
 const maxVersionsPerRead = 16;
 
 /**

@@ -95,10 +95,10 @@ function templatesOf(refs: readonly TemplateRef[]): TemplateId[] {
   return refs.map((name) => name.templateId);
 }
 
-/** What to do with a message that the receiving server may already have: send it again, or hold it for review. */
+/** What to do with a message that the receiving server may already have: resend it, or hold it for review. */
 export type WhenUncertain = 'resend' | 'hold';
 
-/** A template as the manifest sees it: its settings and the content of its published version. */
+/** A template as the manifest sees it: its settings and the content hash of its published version. */
 export interface TemplateRow {
   readonly id: TemplateId;
   readonly name: string;

@@ -36,7 +36,7 @@ test('doctor accepts matching names and addresses, for IPv4 and IPv6', async () 
 
 for (const [source, said] of [
   ['192.0.2.12=two.sender.test', /PTR record of 192\.0\.2\.12 is host-12\.provider\.test, not two/],
-  ['192.0.2.13=two.sender.test', /two\.sender\.test does not resolve to 192\.0\.2\.13/],
+  ['192.0.2.13=two.sender.test', /two\.sender\.test doesn’t resolve to 192\.0\.2\.13/],
   ['192.0.2.14=nowhere.sender.test', /DNS has no address for nowhere\.sender\.test/],
 ] as const) {
   test(`doctor finds what large receivers would reject: ${source}`, async () => {

@@ -90,7 +90,10 @@ test('doctor names settings without effect and their replacements', async () => 
 
 test('doctor names the setting that enables password links and notices', async () => {
   const relay = { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' };
-  assert.match((await doctor(relay)).said, /^ok {3}notices .*\n\s+Set SYSTEM_MAIL_FROM/m);
+  assert.match(
+    (await doctor(relay)).said,
+    /^ok {3}notices .*\n\s+To send them, set SYSTEM_MAIL_FROM/m,
+  );
   const named = { ...relay, SYSTEM_MAIL_FROM: 'no-reply@shop.test' };
   assert.match((await doctor(named)).said, /^ok {3}notices .*come from no-reply@shop\.test$/m);
   const wrong = await doctor({ ...relay, SYSTEM_MAIL_FROM: 'Shop <no address>' });

@@ -50,19 +50,19 @@ test('a domain is added, shown with its records, checked, rotated, warmed up and
 
 test('invalid arguments give a one-sentence message', async () => {
   for (const [args, sentence] of [
-    [['domain', 'add', '46100', 'no domain'], /is no domain/],
+    [['domain', 'add', '46100', 'no domain'], /"no domain" is not a valid domain/],
     [['domain', 'add', 'nobody', 'a.test'], /Account nobody not found/],
     [['domain', 'show', '46100', 'other.test'], /no sending domain other\.test/],
     [['destination', 'set', 'unknown', '--rate', '5'], /Destination unknown not found/],
-    [['destination', 'set', 'unknown'], /Give --rate/],
+    [['destination', 'set', 'unknown'], /Use --rate/],
     [['destination', 'set', 'unknown', '--rate', '5', '--learn'], /or --learn alone/],
     [
       ['destination', 'set', 'unknown', '--messages-per-connection', '2.5'],
       /--messages-per-connection must be a whole number/,
     ],
     [['domain', 'tracking', '46100', 'other.test', 'links.test'], /no sending domain other\.test/],
-    [['domain', 'tracking', '46100', 'other.test'], /Give the host/],
-    [['source', 'warm-up', '192.0.2.1'], /Give --goal/],
+    [['domain', 'tracking', '46100', 'other.test'], /Name a host/],
+    [['source', 'warm-up', '192.0.2.1'], /Use --goal/],
     [['destination', 'tls', '--days', '0'], /--days must be a whole number from 1 to 60/],
   ] as const) {
     const answer = await run(...args);

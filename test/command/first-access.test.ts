@@ -106,7 +106,7 @@ test('without an inbox, there is no link to it', async () => {
     runSignalpost(['inbox-link'], { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' }),
   );
   assert.equal(code, 1);
-  assert.match(error, /There is no inbox with DELIVERY=relay/);
+  assert.match(error, /DELIVERY=relay doesn’t capture mail, so there is no inbox/);
 });
 
 test('the help lists every command', async () => {

@@ -133,7 +133,7 @@ test('a rotated key works for the overlap, and a revoked one ends within a secon
   assert.ok(Math.abs(Date.parse(old?.expiresAt ?? '') - Date.now() - 7_200_000) < 60_000);
 
   const third = await run('key', 'rotate', shop.id, newest?.id ?? '', '--overlap-hours', '0');
-  assert.match(third.err, /The old key has ended\.\n$/);
+  assert.match(third.err, /The old key no longer works\.\n$/);
   await ended(second.out.trim());
   const again = await run('key', 'rotate', shop.id, newest?.id ?? '');
   assert.equal(again.code, 1);
@@ -230,7 +230,7 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
 
   const done = await run('user', 'disable', leaver.email, '--keys-to', heir.email.toUpperCase());
   assert.equal(done.code, 0, done.err);
-  assert.match(done.out, /1 API key ended, 1 taken over\.\n$/);
+  assert.match(done.out, /1 API key revoked, 1 transferred\.\n$/);
   assert.equal(await status(kept), 200);
   const { rows } = await database.pool.query('select from api_key where account_id = $1', [other]);
   assert.deepEqual(rows, [], `the key of an account that the heir does not own: ${lost}`);
@@ -239,6 +239,6 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
     ['api_keys_taken_over', 'user_disabled'],
   );
   const heirless = await run('user', 'disable', heir.email);
-  assert.match(heirless.out, /1 API key ended\.\n$/);
+  assert.match(heirless.out, /1 API key revoked\.\n$/);
   await ended(kept);
 });

@@ -64,6 +64,6 @@ test('an invalid day or account gives a one-sentence message', async () => {
   assert.match((await reclassify('yesterday')).stderr, /^signalpost: --from must be a day such as/);
   assert.match(
     (await reclassify(dayOf(Date.now()), 'a-9')).stderr,
-    /^signalpost: --account: there is no account a-9/,
+    /^signalpost: Account a-9 not found/,
   );
 });

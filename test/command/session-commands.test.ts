@@ -177,7 +177,7 @@ test('a missing or empty database gives a one-sentence message', async () => {
   const empty = `empty_${process.pid}`;
   await runAdminStatement(adminUrl(), `create database ${empty}`);
   for (const [name, sentence] of [
-    [empty, /was not set up by this release; run signalpost migrate/],
+    [empty, /doesn’t have the schema of this release\. Run signalpost migrate/],
     ['nowhere', /Can’t use the database at .*: database "nowhere" does not exist/],
   ] as const) {
     const wrong = new URL(url);

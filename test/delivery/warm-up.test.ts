@@ -99,7 +99,7 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
   assert.equal(moved.code, 0, moved.err);
   assert.match(
     (await run('domain', 'pool', shop.id, 'shop.test', 'nowhere')).err,
-    /no address in a pool/,
+    /DIRECT_SOURCES has no pool nowhere/,
   );
   assert.match(
     (await run('source', 'warm-up', '192.0.2.9', '--goal', '100')).err,
@@ -108,7 +108,7 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
   const begun = await run('source', 'warm-up', '127.0.0.82', '--goal', '100');
   assert.match(
     begun.out,
-    /127\.0\.0\.82 may send these numbers of messages per day: 50, 71, then/,
+    /127\.0\.0\.82 can send up to these numbers of messages per day: 50, 71, then/,
     begun.err,
   );
   await database.pool.query("update source_warm_up set warm_up_plan = '{2,2}'");

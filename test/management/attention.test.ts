@@ -117,7 +117,7 @@ test('a bounce rate above 5% needs attention, once there are enough messages', a
   for (let n = 0; n < 55; n += 1) await direct.send(`delivered+${n}@simulator.test`);
   const { severity, sentence, nextStep } = await concern('bounces-rising');
   assert.equal(severity, 'warning');
-  assert.match(sentence, /^[\d.]+ % of messages hard-bounced in the last 30 days\.$/);
+  assert.match(sentence, /^[\d.]+% of messages hard-bounced in the last 30 days\.$/);
   assert.match(nextStep, /addresses/);
 });
 

@@ -88,7 +88,7 @@ test('invalid settings are rejected with field and reason', async () => {
     ],
     [
       { warmUp: null, warmUpGoal: 100 },
-      { field: 'warmUpGoal', reason: 'cannot be combined with warmUp' },
+      { field: 'warmUpGoal', reason: 'can’t be combined with warmUp' },
     ],
   ] as const) {
     const answer = await owner.put(settings, body);

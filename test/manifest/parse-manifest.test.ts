@@ -442,8 +442,8 @@ describe('duplicates', () => {
       ],
     };
     assert.deepEqual(await manifestProblemTexts(parse(manifest)), [
-      'accounts[1].users[0].name differs from accounts[0].users[0].name of the same person',
-      'accounts[2].users[0].password differs from accounts[1].users[0].password of the same person',
+      'accounts[1].users[0].name differs from accounts[0].users[0].name for the same person',
+      'accounts[2].users[0].password differs from accounts[1].users[0].password for the same person',
     ]);
   });
 });

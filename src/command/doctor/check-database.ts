@@ -22,7 +22,7 @@ export async function checkDatabase({ config, database }: DoctorContext): Promis
     return {
       ok: true,
       finding: `${finding}, but its role ${superuser} is a superuser`,
-      advice: 'Use a role that only owns its database; docs/operate/harden.md says how.',
+      advice: 'Use a role that only owns its database (see docs/operate/harden.md).',
     };
   }
   return {

@@ -14,8 +14,8 @@ const timeouts = {
 };
 
 /**
- * Checks that each relay in SMTP_URL accepts a connection, TLS and the credentials; sends nothing. Direct delivery
- * has its own check.
+ * Checks that each relay in SMTP_URL accepts a connection, TLS and the credentials. Sends nothing; direct delivery has
+ * its own check.
  */
 export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
   if (config.delivery === 'direct') return checkDirect(config);
@@ -25,7 +25,7 @@ export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
   const found = problems.filter((problem) => problem !== undefined);
   if (found.length === 0) {
     const names = servers.map((server) => `${server.host}:${server.port}`);
-    return { ok: true, finding: `the relay ${names.join(' and ')} accepts us` };
+    return { ok: true, finding: `the relay ${names.join(' and ')} accepts connections` };
   }
   return {
     ok: false,
@@ -45,7 +45,7 @@ async function tryRelay(
     return undefined;
   } catch (error) {
     const why = error instanceof SmtpSessionError ? describeFailure(error) : String(error);
-    return `the relay ${server.host}:${server.port} rejects us or can’t be reached: ${why}`;
+    return `the relay ${server.host}:${server.port} rejected the connection or can’t be reached: ${why}`;
   }
 }
 

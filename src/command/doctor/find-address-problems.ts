@@ -29,12 +29,12 @@ async function findProblem(
   if (forward.kind === 'fault') return `${name} can’t be resolved: ${forward.text}`;
   const same = canonical(address);
   if (forward.kind === 'absent' || !forward.records.some((record) => canonical(record) === same))
-    return `${name} does not resolve to ${address}`;
+    return `${name} doesn’t resolve to ${address}`;
   const reverse = await dns.lookUp(reverseName(address), 'PTR');
   if (reverse.kind === 'fault')
     return `the PTR record of ${address} can’t be resolved: ${reverse.text}`;
   const names =
-    reverse.kind === 'absent' ? [] : reverse.records.map((one) => one.replace(/\.$/, ''));
+    reverse.kind === 'absent' ? [] : reverse.records.map((record) => record.replace(/\.$/, ''));
   if (names.includes(name)) return undefined;
   return `the PTR record of ${address} is ${names.join(', ') || 'missing'}, not ${name}`;
 }
@@ -51,7 +51,7 @@ function reverseName(address: string): string {
   return `${[...digits.join('')].reverse().join('.')}.ip6.arpa`;
 }
 
-/** One spelling of an address. */
+/** Normalizes an address for comparison. */
 function canonical(address: string): string {
   return isIPv6(address) ? expandIpv6(address).join(':') : address;
 }

@@ -9,7 +9,7 @@ export function addCreateKey(
 ): void {
   key
     .command('create')
-    .description('create an API key and print it; it is shown once')
+    .description('create an API key and print it once')
     .argument('<account>')
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--scope <scope>', 'permission, such as messages:send; repeatable', gather)

@@ -9,10 +9,10 @@ export function addRotateMaster(
 ): void {
   key
     .command('rotate-master')
-    .description('replace the master key; run it again until it says that it is done')
+    .description('rotate the master key; repeat until it reports that it’s done')
     .option('--finish', 'list what depends on the previous key')
-    .option('--yes', 'with --finish: end the previous key')
-    .addHelpText('after', '\ndocs/operate/harden.md has the steps.')
+    .option('--yes', 'with --finish: remove the previous key')
+    .addHelpText('after', '\nFor the steps, see docs/operate/harden.md.')
     .action(async (options: RotateMasterOptions) => {
       const { rotateMaster } = await import('../rotate-master.ts');
       done(await rotateMaster(options, environment));

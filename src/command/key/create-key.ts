@@ -45,7 +45,7 @@ export async function createKey(
   const templates = readList('--template', template);
   return withAccount(accountText, environment, async ({ database }, accountId) => {
     const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
-    const made = await runChange({ database }, accountId, async (transaction) => {
+    const result = await runChange({ database }, accountId, async (transaction) => {
       const created = requireCreated(
         await issueApiKey(transaction, {
           accountId,
@@ -61,19 +61,19 @@ export async function createKey(
       await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
       return created;
     });
-    process.stdout.write(`${made.text}\n`);
+    process.stdout.write(`${result.text}\n`);
     const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
-    process.stderr.write(`This is shown once. The key's id is ${made.id}.${until}\n`);
+    process.stderr.write(`This is shown once. The key's id is ${result.id}.${until}\n`);
     return 0;
   });
 }
 
 /** @throws OperatorError that explains in terms of the options why no key was created */
 export function requireCreated(
-  made: CreatedApiKey,
+  result: CreatedApiKey,
 ): Extract<CreatedApiKey, { readonly text: string }> {
-  if (made.problem !== undefined) throw new OperatorError(describe(made.problem));
-  return made;
+  if (result.problem !== undefined) throw new OperatorError(describe(result.problem));
+  return result;
 }
 
 const optionOf: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ export async function rotateKey(
   const id = readKeyId(idText);
   const overlapHours = readWhole('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
   return withAccount(accountText, environment, async ({ database }, accountId) => {
-    const made = await runChange({ database }, accountId, async (transaction) => {
+    const newKey = await runChange({ database }, accountId, async (transaction) => {
       const now = systemClock.now();
       const old = await readLiveApiKey(transaction, accountId, id, now);
       if (old === undefined)
@@ -44,10 +44,11 @@ export async function rotateKey(
       });
       return created;
     });
-    process.stdout.write(`${made.text}\n`);
-    const rest = overlapHours === 0 ? 'has ended' : `works for another ${overlapHours} h`;
+    process.stdout.write(`${newKey.text}\n`);
+    const oldKeyState =
+      overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
     process.stderr.write(
-      `This is shown once. The new key's id is ${made.id}. The old key ${rest}.\n`,
+      `This is shown once. The new key's id is ${newKey.id}. The old key ${oldKeyState}.\n`,
     );
     return 0;
   });

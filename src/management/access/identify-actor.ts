@@ -6,13 +6,13 @@ import type { ManagementDependencies } from '../management-dependencies.ts';
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
-/** A header that only a page of the same origin can send without the browser asking first (Fetch, CORS preflight). */
+/** Pages of other origins can't send this header without a CORS preflight (Fetch standard). */
 export const consoleHeader = 'x-signalpost-request';
 
 /**
  * Identifies the caller by the `Authorization` header, or else by the session cookie.
  * @returns undefined for an unauthenticated caller
- * @throws Problem for a change that another site's page may have sent
+ * @throws Problem for a change that may be a cross-site request
  */
 export async function identifyActor(
   dependencies: ManagementDependencies,
@@ -27,7 +27,7 @@ export async function identifyActor(
   return { kind: 'person', personId: person.personId };
 }
 
-/** Browsers send the cookie with requests from any page (ASVS 4.2.2). */
+/** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */
 function requireSameOriginPage(request: FastifyRequest): void {
   if (isSameOrigin(request) && request.headers[consoleHeader] !== undefined) return;
   throw new Problem(

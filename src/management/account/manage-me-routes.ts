@@ -31,7 +31,9 @@ export const getMe = defineOperation({
           { ...strict, description: 'Null for an API key.' },
         ),
       ),
-      operator: Type.Boolean({ description: 'Operates the whole installation.' }),
+      operator: Type.Boolean({
+        description: 'Whether the caller is an operator of the installation.',
+      }),
       accounts: Type.Array(MyAccountView),
     },
     { ...strict, title: 'Me' },

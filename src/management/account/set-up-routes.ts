@@ -35,7 +35,7 @@ export const setUp = defineOperation({
   id: 'setUp',
   summary: 'Create the first owner and account',
   description:
-    'Works once, as long as nobody but demo users exists. Takes the code of the set-up link printed at startup or by `bin/signalpost set-up-link`. The owner becomes operator of the installation and is signed in.',
+    'Works once, while demo users are the only users. Requires the code from the set-up link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
   body: Type.Object(
     {
       code: Type.String({ description: 'Code from the set-up link.', maxLength: 100 }),
@@ -54,9 +54,9 @@ export const setUp = defineOperation({
   status: 201,
   async handle(call) {
     const { request, reply, dependencies } = call;
-    const own = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
-    if (!own)
-      throw new Problem('forbidden', 'Set-up works only from the set-up page of this service');
+    const sameOrigin = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
+    if (!sameOrigin)
+      throw new Problem('forbidden', 'Set-up only works from the set-up page of this service');
     const { code, email, name, password, accountId, accountName } = call.body;
     const codeHash = hashToken(code);
     // Checked before locking or hashing, so unauthenticated requests stay cheap.

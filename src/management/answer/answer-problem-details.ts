@@ -47,7 +47,7 @@ const serverCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
 };
 
-/** Rejected bodies. */
+/** Errors for rejected bodies, by status. */
 const refusalCodes: Readonly<Record<BodyRefusal['statusCode'], ProblemCode>> = {
   408: 'too-slow',
   413: 'too-large',
@@ -68,11 +68,11 @@ function toProblem(error: unknown): Problem {
   }
   if (isUnavailable(error))
     return new Problem('unavailable', 'Try again shortly', { cause: error });
-  // Whatever is checked before the transaction can be removed before it: the race is the caller's to repeat.
+  // A row checked before the transaction can be deleted before it starts, so the caller has to retry.
   if (isForeignKeyViolation(error))
     return new Problem(
       'conflict',
-      'Something that this request refers to was removed at the same time. Read it again, then retry.',
+      'A resource this request refers to was deleted at the same time. Read it again and retry',
       { cause: error },
     );
   const code = serverCodes[codeOf(error)];

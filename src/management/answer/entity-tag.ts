@@ -20,12 +20,12 @@ export function requirePreconditions(request: FastifyRequest, now: unknown): voi
     throw new Problem(
       'precondition-failed',
       now === undefined
-        ? 'It doesn’t exist'
-        : 'It changed since you read it. Read it again and retry',
+        ? 'The resource doesn’t exist'
+        : 'The resource has changed since you read it. Read it again and retry',
     );
   }
   if (noneMatch !== undefined && matchesEntityTag(noneMatch, tag)) {
-    throw new Problem('precondition-failed', 'It already exists');
+    throw new Problem('precondition-failed', 'The resource already exists');
   }
 }
 
@@ -36,5 +36,5 @@ export function requirePreconditions(request: FastifyRequest, now: unknown): voi
 export function matchesEntityTag(header: string, tag: string | undefined): boolean {
   if (tag === undefined) return false;
   if (header.trim() === '*') return true;
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+  return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag);
 }

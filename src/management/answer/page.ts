@@ -69,7 +69,7 @@ export function readCursor(
     if (
       Array.isArray(value) &&
       value.length === parts.length &&
-      value.every((one, place) => typeof one === 'string' && isPart(one, parts[place]))
+      value.every((item, index) => typeof item === 'string' && isPart(item, parts[index]))
     )
       return value;
   } catch {
@@ -86,7 +86,7 @@ export function writeCursor(place: readonly string[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** Builds a page from rows read with limit + 1; the extra row shows that there are more. */
+/** Builds a page from rows read with limit + 1; the extra row means that another page follows. */
 export function toPage<Row, Item>(
   rows: readonly Row[],
   limit: number,

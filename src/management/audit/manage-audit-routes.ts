@@ -25,7 +25,9 @@ const AuditView = Type.Object(
 
 const query = pageQuery({
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
-  email: Type.Optional(Type.String({ description: 'Only events of this person.', maxLength: 320 })),
+  email: Type.Optional(
+    Type.String({ description: 'Only events caused by this person.', maxLength: 320 }),
+  ),
   from: Type.Optional(TimeOrDay('At or after this time.')),
   until: Type.Optional(TimeOrDay('Before this time.')),
 });
@@ -70,7 +72,7 @@ export const listAuditEvents = defineOperation({
 export const listInstallationAuditEvents = defineOperation({
   id: 'listInstallationAuditEvents',
   summary: 'List audit events of the installation, newest first',
-  description: 'Sign-ins, password changes and operator actions that belong to no single account.',
+  description: 'Sign-ins, password changes and operator actions that don’t belong to an account.',
   query,
   answer: pageOf(AuditView),
   handle: (call) => readAuditEntries(call, undefined),

@@ -32,7 +32,7 @@ export interface RowReader<Item> {
   keyOf(item: Item): string;
 }
 
-/** The file as a whole is invalid; invalid rows are only counted. */
+/** Thrown if the whole file is invalid. Invalid rows are only counted. */
 export class InvalidImportFile extends Error {}
 
 /**

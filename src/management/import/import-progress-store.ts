@@ -59,7 +59,7 @@ export async function saveProgress(
   );
 }
 
-/** An import. One without progress for a minute counts as failed, since its node is gone. */
+/** Reads an import. It counts as failed after a minute without progress, because its node is gone. */
 export async function readImport(
   kysely: Kysely,
   { importId, ...target }: ImportKey,

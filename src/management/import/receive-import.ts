@@ -28,8 +28,8 @@ interface ImportJob<Item extends object> {
 }
 
 /**
- * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an id imports
- * nothing and still honors the request's preconditions.
+ * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an id
+ * imports nothing but still checks the request's preconditions.
  * @throws Problem if too many imports are running, or the file is too large or not text/csv
  */
 export async function receiveImport<Item extends object>(
@@ -129,7 +129,7 @@ async function registerImport<Item extends object>(
 const interruptedReason =
   'The service stopped before the import finished. Upload the file again with a new id';
 
-/** Never rejects: the outcome is in the database, or a stale import there counts as failed. */
+/** Never rejects: the outcome is stored, and an import that stops making progress counts as failed. */
 async function runImport<Item extends object>(
   call: OperationCall,
   job: ImportJob<Item>,

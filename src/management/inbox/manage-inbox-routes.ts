@@ -28,10 +28,7 @@ const InboxSummaryView = Type.Object(
 async function inboxOf(call: OperationCall): Promise<InboxStore> {
   const { inbox, database } = call.dependencies;
   if (inbox === undefined)
-    throw new Problem(
-      'not-found',
-      'There is no inbox, because mail isn’t captured on this installation',
-    );
+    throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
   const { actor } = call;
   const reader =
     actor?.kind === 'person'

@@ -74,7 +74,7 @@ export const peopleRoutes = resourceRoutes({
     id: 'putPerson',
     summary: 'Disable or enable a person',
     description:
-      'Disabling revokes the person’s tokens, sessions and API keys on every node within a second. Roles stay.',
+      'Disabling revokes the person’s tokens, sessions and API keys on every node within a second. Roles are kept.',
     query: Type.Object(
       {
         keysTo: Type.Optional(

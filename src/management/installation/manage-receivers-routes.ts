@@ -22,7 +22,9 @@ const ReceiverView = Type.Object(
         {
           messagesPerConnection: Type.Integer(),
           learntAt: Time('When it was learned.'),
-          reason: Type.String({ description: 'The receiver’s reply when it accepted no more.' }),
+          reason: Type.String({
+            description: 'The receiver’s reply when it stopped accepting messages.',
+          }),
         },
         {
           ...strict,
@@ -42,14 +44,14 @@ export function shapingStoreOf(call: OperationCall): ShapingStore {
 }
 
 function viewReceiver(destination: DestinationState) {
-  const { name, label, throttle: pace, override, slowedReason = null } = destination;
-  const { session } = pace;
+  const { name, label, throttle, override, slowedReason = null } = destination;
+  const { session } = throttle;
   const defaultPerConnection = findDestinationProfile(name).messagesPerConnection;
   return {
     name,
     label,
-    rate: override.rate ?? pace.rate,
-    connections: override.connections ?? pace.connections,
+    rate: override.rate ?? throttle.rate,
+    connections: override.connections ?? throttle.connections,
     sending: destination.othersSent,
     fixedRate: override.rate ?? null,
     fixedConnections: override.connections ?? null,
@@ -64,7 +66,7 @@ function viewReceiver(destination: DestinationState) {
             learntAt: new Date(session.learnedAt),
             reason: session.reason,
           },
-    slowedAt: pace.slowedAt === undefined ? null : new Date(pace.slowedAt),
+    slowedAt: throttle.slowedAt === undefined ? null : new Date(throttle.slowedAt),
     slowedReason,
   };
 }

@@ -28,7 +28,7 @@ const ApiKeyView = Type.Object(
     scopes: Type.Array(Type.Enum([...permissions])),
     networks: Nullable(Type.Array(Type.String(), { description: 'Null: any network.' })),
     templates: Nullable(Type.Array(Type.String(), { description: 'Null: all templates.' })),
-    createdBy: Nullable(Type.String({ description: 'Null for keys of the command line.' })),
+    createdBy: Nullable(Type.String({ description: 'Null for keys created on the command line.' })),
     createdAt: Time('When it was created.'),
     expiresAt: Nullable(Time('When it expires.')),
     lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
@@ -84,7 +84,7 @@ export const createApiKey = defineOperation({
           minItems: 1,
           maxItems: maxKeyLimits,
           description:
-            'Templates that the key may send with. Default: all. Such a key can only have the scopes of the send, status and list operations.',
+            'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations.',
         }),
       ),
     },
@@ -117,7 +117,7 @@ export const rotateApiKey = defineOperation({
   id: 'rotateApiKey',
   summary: 'Replace an API key',
   description:
-    'Creates a key with the same name, scopes and limits, shown once, and lets the old one expire after the overlap.',
+    'Creates a key with the same name, scopes and limits. The new key is shown once, and the old one expires after the overlap.',
   body: Type.Object(
     {
       overlapHours: Type.Optional(
@@ -173,9 +173,9 @@ async function requireOwnScopes(
   scopes: ApiKeyLimits['scopes'],
 ): Promise<void> {
   const own = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
-  const beyond = scopes.filter((scope) => own?.has(scope) !== true);
-  if (beyond.length > 0)
-    throw invalidField('scopes', `exceeds your own permissions: ${beyond.join(', ')}`);
+  const excess = scopes.filter((scope) => own?.has(scope) !== true);
+  if (excess.length > 0)
+    throw invalidField('scopes', `exceeds your own permissions: ${excess.join(', ')}`);
 }
 
 /** Records the creation of a key. @throws Problem if it failed */

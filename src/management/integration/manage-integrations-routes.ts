@@ -30,9 +30,7 @@ const IntegrationView = Type.Object(
     grants: Type.Array(Type.String()),
     requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
     disabled: Type.Boolean(),
-    previousSecretUntil: Nullable(
-      Time('When the secret from before the last rotation stops working.'),
-    ),
+    previousSecretUntil: Nullable(Time('When the previous secret stops working.')),
     allowance: Type.Integer({
       description:
         'Max initial token requests per person in a sliding hour. Only operators can change it.',
@@ -149,12 +147,12 @@ export const integrationRoutes = resourceRoutes({
 
 export const rotateIntegrationSecret = defineOperation({
   id: 'rotateIntegrationSecret',
-  summary: 'Make a new client secret, which is shown once',
+  summary: 'Rotate the client secret',
   body: Type.Object(
     {
       overlapHours: Type.Optional(
         Type.Number({
-          description: 'How long the secret before works too. Default 0: not at all.',
+          description: 'Hours during which the previous secret keeps working. Default: 0.',
           minimum: 0,
           maximum: 720,
         }),
@@ -181,7 +179,11 @@ export const listConsents = defineOperation({
   summary: 'List consents to an integration',
   answer: pageOf(
     Type.Object(
-      { email: Type.String(), accountId: Type.String(), grantedAt: Time('When.') },
+      {
+        email: Type.String(),
+        accountId: Type.String(),
+        grantedAt: Time('When the person consented.'),
+      },
       { ...strict, title: 'Consent' },
     ),
   ),

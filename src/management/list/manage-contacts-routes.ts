@@ -88,7 +88,7 @@ export const contactRoutes = resourceRoutes({
       await requireList(call);
       const contact = { email: call.params.email, fields };
       return async (transaction) => {
-        // The list may have been removed since.
+        // The list may have been deleted in the meantime.
         await requireList(call, transaction);
         await writeContacts(transaction, listKeyOf(call), [contact]);
       };

@@ -4,8 +4,8 @@ import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
 /**
- * Stores a message sent through the management API. It can't share the audit event's transaction, because messages are
- * committed in groups; so the event is recorded first, and a second one if storing fails.
+ * Stores a message sent through the management API. Messages are committed in groups, so the audit event needs a
+ * separate transaction: it's recorded first, and a second event follows if storing fails.
  * @throws Problem or Fault if the message isn't stored
  */
 export async function acceptManually(

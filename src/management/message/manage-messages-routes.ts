@@ -29,7 +29,7 @@ const MessageLineView = Type.Object(
     externalId: Nullable(Type.String()),
     transactional: Type.Boolean(),
     nextAttemptAt: Nullable(Time('When the next attempt is due.')),
-    reason: Nullable(Type.String({ description: 'Why it is waiting.' })),
+    reason: Nullable(Type.String({ description: 'Why it’s waiting.' })),
   },
   { ...strict, title: 'MessageLine' },
 );
@@ -67,7 +67,7 @@ export const listMessages = defineOperation({
   id: 'listMessages',
   summary: 'List messages, newest first',
   description:
-    'Each page has a time budget of a few milliseconds, so it can be short or empty although more pages follow. Go on until `nextCursor` is null.',
+    'Each page has a time budget of a few milliseconds, so it can be short or empty even if more pages follow. Continue until `nextCursor` is null.',
   query: pageQuery({
     state: Type.Optional(MessageStateSchema),
     templateId: Type.Optional(Type.String({ maxLength: 64 })),
@@ -172,9 +172,9 @@ export const getRenderedMessage = defineOperation({
   },
 });
 
-function renderOrExplain(...given: Parameters<typeof renderMessage>) {
+function renderOrExplain(...args: Parameters<typeof renderMessage>) {
   try {
-    return renderMessage(...given);
+    return renderMessage(...args);
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
     throw new Problem('conflict', `This message can’t be rendered: ${error.message}`);

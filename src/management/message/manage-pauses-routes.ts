@@ -49,7 +49,7 @@ export const resumeDestination = defineOperation({
   async handle(call) {
     await removeResource(call, pauseChange(call, false));
     const { controls, log } = call.dependencies;
-    // The pause is already removed; messages not released here become due on their own.
+    // The pause is already removed. Messages that aren't released here become due later anyway.
     await controls.release(accountOf(call).id, call.params.destination).catch((error: unknown) => {
       log.warn({ err: error }, 'could not release all messages of a removed pause');
     });

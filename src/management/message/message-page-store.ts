@@ -50,8 +50,8 @@ export interface MessageListFilter {
 /** Max messages scanned per statement. */
 const maxScanned = 700;
 /**
- * Time budget of a page. No statement starts that would exceed it if it took as long as the previous one, which bounds the
- * cost of filters that match little.
+ * Time budget of a page. No statement starts that would exceed it if it took as long as the previous one, which bounds
+ * the cost of filters with few matches.
  */
 const pageBudgetMs = 25;
 
@@ -65,7 +65,7 @@ const waitingStates: ReadonlySet<MessageState> = new Set(
 /**
  * Messages of an account, newest first.
  * @param before last id of the previous page
- * @returns lines and where the next page starts, undefined at the end. A page can be short although more follow.
+ * @returns lines and where the next page starts, undefined at the end. A page can be short even if more follow.
  */
 export async function readMessagePage(
   kysely: Kysely,
@@ -83,8 +83,8 @@ export async function readMessagePage(
   let from = range.waiting ? minId : recentFrom(minId, before);
   const time = new TimeBudget(pageBudgetMs);
   for (;;) {
-    const wanted = page.limit + 1 - lines.length;
-    const scan = await scanRange(kysely, filter, { ...range, before: end, minId: from }, wanted);
+    const remaining = page.limit + 1 - lines.length;
+    const scan = await scanRange(kysely, filter, { ...range, before: end, minId: from }, remaining);
     lines.push(...scan.lines);
     if (lines.length > page.limit) {
       const shown = lines.slice(0, page.limit);
@@ -147,7 +147,7 @@ async function findIndexed(
   const address = recipient !== undefined && wholeAddress.test(recipient) ? recipient : undefined;
   const state = waiting ? undefined : filter.state;
   const indexed = [externalId, address, tag, templateId, state];
-  if (indexed.every((one) => one === undefined) || waiting) return undefined;
+  if (indexed.every((value) => value === undefined) || waiting) return undefined;
   const { found, next } = await findMessages(kysely, accountId, {
     externalId,
     address,

@@ -22,7 +22,7 @@ const tags: readonly (readonly [string, string])[] = [
   ['Templates', 'Templates, their drafts and versions.'],
   ['Contacts', 'Contact lists and contacts.'],
   ['Messages', 'Message log and sending queue.'],
-  ['Suppressions', 'Addresses that must not be mailed.'],
+  ['Suppressions', 'Addresses excluded from sending.'],
   ['Privacy', 'Retention, export and erasure of personal data.'],
   ['Reports', 'Delivery statistics and what needs attention.'],
   ['Webhooks', 'Event notifications over HTTP.'],
@@ -127,7 +127,10 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
     ...(parameters === undefined
       ? {}
       : {
-          parameters: parameters.map((one) => ({ ...one, schema: schemas.reference(one.schema) })),
+          parameters: parameters.map((parameter) => ({
+            ...parameter,
+            schema: schemas.reference(parameter.schema),
+          })),
         }),
     ...(body === undefined
       ? {}
@@ -227,13 +230,14 @@ function queryParameters(
   query: ManagementRoute['operation']['query'],
   schemas: NamedSchemas,
 ): unknown[] {
-  const needed = (query as { readonly required?: readonly string[] } | undefined)?.required ?? [];
+  const requiredNames =
+    (query as { readonly required?: readonly string[] } | undefined)?.required ?? [];
   return Object.entries(query?.properties ?? {}).map(([name, value]) => {
     const { description, ...schema } = schemas.reference(value);
     return {
       name,
       in: 'query',
-      required: needed.includes(name),
+      required: requiredNames.includes(name),
       ...(description === undefined ? {} : { description }),
       schema,
     };
@@ -263,7 +267,7 @@ function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<
     const content = { [produces]: { schema: { type: 'string' } } };
     return { 200: { description: 'The file.', content } };
   }
-  if (answer === undefined) return { 204: { description: 'Success, no content.' } };
+  if (answer === undefined) return { 204: { description: 'Success without content.' } };
   const body = {
     description: 'Success.',
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },

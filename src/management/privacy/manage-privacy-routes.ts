@@ -46,7 +46,7 @@ export const getRetentionRule = defineOperation({
 export const putRetentionRule = defineOperation({
   id: 'putRetentionRule',
   summary: 'Set the retention rule for personal data',
-  description: 'Null keeps data as long as the message. Applies to existing data too.',
+  description: 'Null keeps the data as long as the message. Applies to existing data too.',
   body: RuleView,
   answer: RuleView,
   conditional: true,
@@ -91,7 +91,7 @@ async function* writeLines(call: OperationCall): AsyncGenerator<string> {
     yield `${JSON.stringify(withoutSecrets(part))}\n`;
 }
 
-/** Masks the secret values that a message still holds until it is final. */
+/** Masks the secret values of a message that isn't final yet. */
 function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
   const message = part.message as Readonly<Record<string, unknown>> | undefined;
   const content = message?.content as { readonly values?: object } | null | undefined;
@@ -131,7 +131,7 @@ export const erasePersonData = defineOperation({
     const { accountId, address } = request;
     const erase = () =>
       erasePerson(database.kysely, request, async (transaction, erased) => {
-        // Even if mail is no longer captured: earlier mail may still be stored.
+        // Earlier mail may still be stored even if mail is no longer captured.
         await new InboxStore(database).eraseRecipient(accountId, address, transaction);
         // The audit log doesn't name the address; the erasure record has its keyed hash.
         await recordAudit(call, transaction, 'person_erased', 'address', { ...erased });

@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 
 export const getAttention = defineOperation({
   id: 'getAttention',
-  summary: 'List what needs attention',
+  summary: 'List items that need attention',
   answer: Type.Object(
     {
       items: Type.Array(

@@ -48,7 +48,7 @@ export async function readAttentionFacts(
     kysely,
   );
   const [facts] = rows;
-  if (facts === undefined) throw new Error('a select without a row');
+  if (facts === undefined) throw new Error('the select returned no row');
   return facts;
 }
 

@@ -15,7 +15,7 @@ interface AttentionItem {
   readonly subject: string | null;
 }
 
-/** Above these shares, receivers start to distrust a sender. */
+/** Shares above which receivers start to distrust a sender. */
 const maxBounceShare = 0.05;
 const maxComplaintShare = 0.001;
 const minDelivered = 50;
@@ -115,7 +115,7 @@ function rates(month: ReportColumnCounts | undefined): AttentionItem[] {
       kind: 'bounces-rising',
       severity: 'warning',
       subject: null,
-      sentence: `${(bounced * 100).toFixed(1)} % of messages hard-bounced in the last 30 days.`,
+      sentence: `${(bounced * 100).toFixed(1)}% of messages hard-bounced in the last 30 days.`,
       nextStep:
         'Check where the addresses come from, and confirm new ones before you send to them.',
     });
@@ -143,7 +143,7 @@ function notices(account: Account, facts: AttentionFacts): AttentionItem[] {
       facts.held === 1
         ? '1 message is held for review.'
         : `${facts.held} messages are held for review.`,
-      'Retry or cancel.',
+      'Review the queue, then retry or cancel.',
     );
   for (const destination of facts.pauses)
     addItem(

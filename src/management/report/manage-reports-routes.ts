@@ -27,23 +27,23 @@ const query = Type.Object(
     tag: Type.Optional(Type.String({ maxLength: 48 })),
     senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
     destinationDomain: Type.Optional(
-      Type.String({ description: 'Cannot be combined with the other filters.', maxLength: 253 }),
+      Type.String({ description: 'Can’t be combined with the other filters.', maxLength: 253 }),
     ),
   },
   strict,
 );
 
-function toReportQuery(given: Static<typeof query>): ReportQuery {
-  const { group = 'none', from, until, ...filters } = given;
-  const timeZone = parseTimeZone(given.timeZone ?? 'UTC');
+function toReportQuery(params: Static<typeof query>): ReportQuery {
+  const { group = 'none', from, until, ...filters } = params;
+  const timeZone = parseTimeZone(params.timeZone ?? 'UTC');
   if (timeZone === undefined)
     throw invalidField('timeZone', 'must be a time zone such as Europe/Berlin');
   const others = [filters.templateId, filters.tag, filters.senderDomain];
   const byDestination = group === 'destination' || filters.destinationDomain !== undefined;
-  if (byDestination && others.some((one) => one !== undefined))
+  if (byDestination && others.some((value) => value !== undefined))
     throw invalidField(
       filters.destinationDomain === undefined ? 'group' : 'destinationDomain',
-      'cannot be combined with template, tag or sender filters: destinations are counted separately',
+      'can’t be combined with template, tag or sender filters, because destinations are counted separately',
     );
   return {
     ...filters,

@@ -30,7 +30,7 @@ export const domainSettingMembers = {
   trackingHost: Nullable(
     Type.String({ description: 'Host of tracked links; null: the host of PUBLIC_URL.' }),
   ),
-  sourcePool: Type.String({ description: 'Source address pool that its mail is sent from.' }),
+  sourcePool: Type.String({ description: 'Pool of source addresses that its mail is sent from.' }),
   warmUp: Nullable(WarmUpSchema),
 };
 
@@ -57,7 +57,7 @@ const SettingsBody = Type.Object(
     warmUpGoal: Type.Optional(
       Type.Integer({
         description:
-          'Instead of your own plan: the daily volume to reach with the default plan, which starts at 50 messages today and doubles every second day.',
+          'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
         minimum: 51,
         maximum: 100_000_000,
       }),
@@ -72,14 +72,14 @@ function settingsOf(call: OperationCall) {
 
 export const getDomainSettings = defineOperation({
   id: 'getDomainSettings',
-  summary: 'Read the tracking host, the pool of source addresses and the warm-up of a domain',
+  summary: 'Get the settings of a domain',
   answer: SettingsView,
   handle: (call) => requireResource(call, settingsOf(call)),
 });
 
 export const putDomainSettings = defineOperation({
   id: 'putDomainSettings',
-  summary: 'Update domain settings',
+  summary: 'Update the settings of a domain',
   description:
     'Changes the tracking host, source pool and warm-up. Omitted members stay unchanged.',
   body: SettingsBody,
@@ -90,11 +90,11 @@ export const putDomainSettings = defineOperation({
     const host = trackingHost && readHost(call, trackingHost);
     const warmUp = readWarmUp(call);
     if (sourcePool !== undefined) requirePool(call, sourcePool);
-    const operates = await canOperate(call.dependencies, actorOf(call));
+    const isOperator = await canOperate(call.dependencies, actorOf(call));
     return saveResource(call, {
       ...settingsOf(call),
       async write(transaction, before) {
-        if (sourcePool !== undefined && sourcePool !== before?.sourcePool && !operates)
+        if (sourcePool !== undefined && sourcePool !== before?.sourcePool && !isOperator)
           throw new Problem('forbidden', 'Only operators can change sourcePool');
         await saveDomainSettings(transaction, accountOf(call).id, call.params.domain, before, {
           trackingHost: host,
@@ -109,7 +109,7 @@ export const putDomainSettings = defineOperation({
 function readWarmUp(call: OperationCall<unknown, Static<typeof SettingsBody>>) {
   const { warmUp, warmUpGoal } = call.body;
   if (warmUpGoal === undefined) return warmUp;
-  if (warmUp !== undefined) throw invalidField('warmUpGoal', 'cannot be combined with warmUp');
+  if (warmUp !== undefined) throw invalidField('warmUpGoal', 'can’t be combined with warmUp');
   return { from: dayOf(call.dependencies.clock.now()), plan: defaultWarmUpPlan(warmUpGoal) };
 }
 

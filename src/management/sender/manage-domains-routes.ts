@@ -63,7 +63,7 @@ const DomainDetailView = Type.Object(
           found: Type.Array(Type.String()),
           explanation: Nullable(Type.String()),
           resolver: Nullable(Type.String({ description: 'The DNS server queried.' })),
-          checkedAt: Nullable(Time('When.')),
+          checkedAt: Nullable(Time('When it was last checked.')),
         },
         { ...strict, title: 'DomainRecord' },
       ),
@@ -158,7 +158,7 @@ export const putDomain = defineOperation({
   id: 'putDomain',
   summary: 'Add a sending domain',
   description:
-    'Creates DKIM keys for the domain. They sign mail, and the senders of the domain become verified, once their DNS records are found. If the domain already exists, nothing changes, whether members are given or omitted.',
+    'Creates DKIM keys for the domain. Once their DNS records are found, the keys sign mail and the senders of the domain become verified. If the domain already exists, nothing changes.',
   body: Type.Object(
     {
       ed25519: Type.Optional(Type.Boolean({ description: 'Also create an Ed25519 key.' })),
@@ -185,7 +185,7 @@ export const putDomain = defineOperation({
       ...(ed25519 === undefined ? {} : { ed25519 }),
       ...(returnPathLabel === undefined ? {} : { returnPathLabel }),
     };
-    // Generating keys takes a moment; concurrent requests still create a single domain.
+    // Generating keys is slow, but concurrent requests still create a single domain.
     const created = await call.dependencies.domains.add(id, domain, options, (transaction) =>
       recordAudit(call, transaction, 'domain_created', domain),
     );

@@ -10,21 +10,21 @@ interface BrokenUsage {
 }
 
 /**
- * Recent usage that a version would answer with a Personalization Failure (section 4.3 rule 3). Requests that override the
- * subject or preview text don't need the fields of the template's own.
+ * Finds recent usage that a version would answer with a Personalization Failure (section 4.3 rule 3). Requests that
+ * override the subject or preview text don't need the fields in the template's own.
  */
 export function findBrokenUsage(
   required: RequiredNames,
   calls: readonly TemplateUsage[],
 ): BrokenUsage[] {
   return calls.flatMap((call) => {
-    const given = new Set(call.fields);
+    const supplied = new Set(call.fields);
     const needed = new Set([
       ...required.body,
       ...(call.ownSubject ? [] : required.subject),
       ...(call.ownPreview ? [] : required.previewText),
     ]);
-    const missing = [...needed].filter((name) => !given.has(name));
+    const missing = [...needed].filter((name) => !supplied.has(name));
     const { lastAt, lastMessageId } = call;
     return missing.length === 0 ? [] : [{ missing, lastAt, lastMessageId }];
   });

@@ -89,8 +89,10 @@ function htmlHints({ html, text }: RenderedContent): Hint[] {
         'vague-link',
         `The link text “${label}” doesn’t say where it leads.`,
       );
-    const inner = elementsOf(link).some((one) => one.tagName === 'img' && attribute(one, 'alt'));
-    if (label === '' && !inner && href !== '')
+    const hasImageText = elementsOf(link).some(
+      (element) => element.tagName === 'img' && attribute(element, 'alt'),
+    );
+    if (label === '' && !hasImageText && href !== '')
       addHint('accessibility', 'empty-link', `A link has no text: ${href}`);
   }
   return unique(hints);

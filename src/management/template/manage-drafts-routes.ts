@@ -30,12 +30,12 @@ export const draftRoutes = resourceRoutes({
   access: { read: 'templates:read', write: 'templates:write' },
   view: DraftView,
   resource: draftOf,
-  get: { id: 'getDraft', summary: 'Get the draft of a template', first: requireTemplate },
+  get: { id: 'getDraft', summary: 'Get the draft of a template', requireParent: requireTemplate },
   put: {
     id: 'putDraft',
     summary: 'Save the draft of a template',
     description:
-      'Drafts may contain errors; they only block publishing. The whole draft is replaced: omitted members are removed.',
+      'Drafts may contain errors, which only block publishing. Replaces the whole draft, so omitted members are removed.',
     body: TemplateContentSchema,
     size: 'sources',
     write: (call) => async (transaction) => {

@@ -61,7 +61,7 @@ export const templateRoutes = resourceRoutes({
     id: 'putTemplate',
     summary: 'Create or update a template',
     description:
-      'Manages the settings; the content is the draft. You can send with it once a version is published. When updating, omitted members stay unchanged; defaults apply to new templates only.',
+      'Manages the settings. The content is in the draft. You can send with the template once a version is published. When updating, omitted members stay unchanged; defaults apply to new templates only.',
     body: Type.Object(
       {
         name: TemplateSchema.properties.name,

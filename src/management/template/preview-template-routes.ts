@@ -114,10 +114,10 @@ function bytesOf(text: string | null): number {
 /** The content to preview or send. */
 export async function chosenContent(
   call: OperationCall,
-  given: VersionContent | undefined,
+  inline: VersionContent | undefined,
   version: number | undefined,
 ): Promise<VersionContent> {
-  if (given !== undefined) return given;
+  if (inline !== undefined) return inline;
   if (version === undefined) return currentContent(call);
   const { kysely } = call.dependencies.database;
   const row = await readTemplateVersion(

@@ -28,7 +28,7 @@ const threads = new ThreadPool<PreviewJob, Preview>({
 });
 
 /**
- * Runs `makePreview` off the event loop, because anybody with read access can preview arbitrary content.
+ * Runs `makePreview` off the event loop, because anyone with read access can preview arbitrary content.
  * @param accountId accounts take turns
  * @throws Busy if the account has too many previews running
  */

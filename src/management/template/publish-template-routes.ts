@@ -45,7 +45,7 @@ const Force = Type.Optional(
 );
 
 /**
- * Prevents accidentally publishing a version that needs fields which callers of the last 30 days don't supply.
+ * Guards against publishing a version that requires fields recent callers (last 30 days) don't supply.
  * @throws Problem with the missing fields and the last message of each kind of call
  */
 async function requireNoBrokenCallers(
@@ -70,7 +70,7 @@ export const publishTemplate = defineOperation({
   id: 'publishTemplate',
   summary: 'Publish the draft as the next version',
   description:
-    'Fails with 409 if the version would break calls seen in the last 30 days, unless `force` is set. Publishing unchanged content creates no new version. Send the ETag of the draft in `If-Match` to publish exactly what you have seen.',
+    'Fails with 409 if the version would break calls seen in the last 30 days, unless `force` is set. Publishing unchanged content creates no new version. Send the ETag of the draft in `If-Match` to publish exactly what you reviewed.',
   body: Type.Object({ force: Force }, strict),
   answer: PublishedView,
   status: 200,
@@ -104,7 +104,7 @@ function publish(
       contents,
     );
     const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
-    if (published === undefined) throw new Error('a version was not stored by its publication');
+    if (published === undefined) throw new Error('the published version was not stored');
     await requireNoBrokenCallers(call, transaction, published.compiled.required);
     await removeDraft(transaction, accountId, templateId);
     const { version } = published;
@@ -169,9 +169,9 @@ export const duplicateTemplate = defineOperation({
       await recordAudit(call, transaction, 'template_created', id, {
         from: call.params.templateId,
       });
-      const [made] = await readTemplateFacts(transaction, accountId, { id });
-      if (made === undefined) throw notFound('template');
-      return made;
+      const [created] = await readTemplateFacts(transaction, accountId, { id });
+      if (created === undefined) throw notFound('template');
+      return created;
     }),
 });
 

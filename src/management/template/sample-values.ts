@@ -9,14 +9,14 @@ export const maxValueBytes = 256 * 1024;
 export function sampleValues(
   { fields }: Pick<CompileResult, 'fields'>,
   content: VersionContent,
-  given: Readonly<Record<string, string>> = {},
+  overrides: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const settingsByName = new Map(Object.entries(content.fields ?? {}));
   const values = fields.map(({ name }): [string, string] => {
     const fieldSettings = settingsByName.get(name);
     return [name, fieldSettings?.sample ?? fieldSettings?.default ?? name];
   });
-  return { ...Object.fromEntries(values), ...given };
+  return { ...Object.fromEntries(values), ...overrides };
 }
 
 /**

@@ -60,7 +60,7 @@ export const TemplateView = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    createdBy: Type.String({ description: 'Email of the user who counts as its creator.' }),
+    createdBy: Type.String({ description: 'Email of the user recorded as its creator.' }),
     publishedVersion: Nullable(Type.Integer({ description: 'The version currently sent.' })),
     latestVersion: Type.Integer({
       description:

@@ -113,7 +113,7 @@ async function chooseSender(call: OperationCall, text: string) {
       'conflict',
       `${text} isn’t a verified sender of this account. Verify it under Senders, or choose another sender`,
     );
-  const name = sender.displayNames.find((one) => one !== '*');
+  const name = sender.displayNames.find((displayName) => displayName !== '*');
   return { address: sender.address, ...(name === undefined ? {} : { name }) };
 }
 

@@ -90,7 +90,7 @@ function checkUrl(call: OperationCall, text: string): void {
   const trusted = networks.isTrusted(host);
   if (isIP(host) === 0 ? !networks.allowsName(host) : !networks.allows(host))
     throw invalidField('url', 'must not point to a private network');
-  if (url.protocol === 'http:' && !trusted) throw invalidField('url', 'must be https');
+  if (url.protocol === 'http:' && !trusted) throw invalidField('url', 'must use https');
 }
 
 export const listWebhooks = defineOperation({
@@ -120,9 +120,9 @@ export const createWebhook = defineOperation({
     checkUrl(call, call.body.url);
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
-      const made = await addEndpoint(transaction, box, accountOf(call).id, call.body);
-      await recordAudit(call, transaction, 'webhook_created', made.id);
-      return made;
+      const created = await addEndpoint(transaction, box, accountOf(call).id, call.body);
+      await recordAudit(call, transaction, 'webhook_created', created.id);
+      return created;
     });
   },
 });
@@ -160,7 +160,7 @@ export const deleteWebhook = defineOperation({
 export const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
   summary: 'Rotate the signing secret',
-  description: 'The new secret is shown once. The old one keeps signing too for 24 hours.',
+  description: 'The new secret is shown once. For 24 hours, requests are signed with both secrets.',
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {

@@ -88,11 +88,11 @@ function readReplayRange(body: { eventId?: string; from?: string; until?: string
   const { eventId, from, until } = body;
   if (eventId !== undefined) {
     if (from !== undefined || until !== undefined)
-      throw invalidField('eventId', 'cannot be combined with from or until');
+      throw invalidField('eventId', 'can’t be combined with from or until');
     if (!uuidPattern.test(eventId)) throw invalidField('eventId', 'must be a UUID');
     return { eventId };
   }
   if (from === undefined || until === undefined)
-    throw invalidField('eventId', 'is required, or both from and until');
+    throw invalidField('eventId', 'is required unless you set both from and until');
   return { from: readTime('from', from), until: readTime('until', until) };
 }
