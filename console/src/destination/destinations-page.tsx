@@ -88,7 +88,7 @@ export function DestinationsPage() {
             },
             {
               title: text('destinations.next'),
-              // What is paused is looked at then, and not tried.
+              // Paused mail is only checked again then, not attempted.
               cell: ({ destination, nextAttemptAt }) =>
                 nextAttemptAt !== null &&
                 !isHeld(destination) && <TimeText value={nextAttemptAt} distance />,

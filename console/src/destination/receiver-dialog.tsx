@@ -68,7 +68,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           </Text>
           <NumberInput
             label={text('receivers.rate')}
-            placeholder={text('receivers.learnt')}
+            placeholder={text('receivers.learned')}
             min={0}
             max={100_000}
             value={rate}
@@ -77,7 +77,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           />
           <NumberInput
             label={text('receivers.connections')}
-            placeholder={text('receivers.learnt')}
+            placeholder={text('receivers.learned')}
             min={1}
             max={10_000}
             allowDecimal={false}
@@ -87,7 +87,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           />
           <NumberInput
             label={text('receivers.messages')}
-            placeholder={text('receivers.learnt')}
+            placeholder={text('receivers.learned')}
             min={1}
             max={100_000}
             allowDecimal={false}

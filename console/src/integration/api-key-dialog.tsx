@@ -10,7 +10,7 @@ import { text } from '../texts/text.ts';
 import { KeyScopeChoice } from './key-scope-choice.tsx';
 import { isAllowedForTemplateKeys, type KeyScope } from './key-scopes.ts';
 
-/** Days that a key can live; 0: it doesn’t expire. */
+/** Lifetimes to choose from, in days; 0: never expires. */
 const lifetimes = [0, 30, 90, 365] as const;
 
 /** A newly created key. */

@@ -75,7 +75,7 @@ function PaletteItems({ close, input }: Omit<PaletteProps, 'opened'>) {
           }}
           onFocus={({ currentTarget }) => {
             input.onFocus();
-            // After what was typed before.
+            // Puts the cursor after the text typed so far.
             currentTarget.setSelectionRange(typed.length, typed.length);
           }}
           data-autofocus

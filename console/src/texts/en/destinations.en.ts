@@ -34,7 +34,7 @@ export const destinationsTexts = {
   'receivers.messages': 'Messages per connection',
   'receivers.said': 'Last throttled',
   'receivers.fixed': 'fixed',
-  'receivers.learnt': 'learned',
+  'receivers.learned': 'learned',
   'receivers.change': 'Edit',
   'receivers.changeTitle': 'Rate limits for {name}',
   'receivers.changeHint': 'Leave a field empty to use the learned limit.',

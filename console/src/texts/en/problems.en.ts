@@ -1,4 +1,4 @@
-/** What went wrong, and what somebody else changed. */
+/** Errors and edit conflicts. */
 export const problemsTexts = {
   'problem.network': 'Can’t reach the service',
   'problem.networkHint': 'Check your connection, then try again. Nothing you typed is lost.',

@@ -1,4 +1,4 @@
-/** The first start. */
+/** First-time setup. */
 export const setUpTexts = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'Create the first owner and account. You can add others later.',
