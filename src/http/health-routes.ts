@@ -27,7 +27,7 @@ export function registerHealthRoutes(http: Http, readiness: Readiness): void {
     const timer = new AbortController();
     const reason = await Promise.race([
       checkReadiness(),
-      delay(probeTimeoutMs, 'the database does not answer', { signal: timer.signal }),
+      delay(probeTimeoutMs, 'the database is not responding', { signal: timer.signal }),
     ]);
     timer.abort();
     if (reason === undefined) return { status: 'ready' };

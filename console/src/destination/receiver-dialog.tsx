@@ -28,7 +28,7 @@ export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
 }
 
 function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) {
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [receiver] = useState(props.receiver);
   const { name, label } = receiver;
   const client = useQueryClient();

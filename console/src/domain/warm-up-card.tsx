@@ -85,7 +85,7 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [{ domain, warmUp }] = useState(shown);
   const [from, setFrom] = useState(() => new Date().toISOString().slice(0, 10));
   const [first, setFirst] = useState<number | string>(50);
