@@ -34,10 +34,10 @@ export function guardInbox(
           'This inbox also contains the service’s own mail, such as password links, so only operators can open it. If you’re an owner or developer in every account, you can see the rest in the console.',
       });
     }
-    const own = safeMethods.has(request.method)
+    const isAllowed = safeMethods.has(request.method)
       ? isSameOriginOrVisit(request)
       : isSameOrigin(request);
-    if (!own) {
+    if (!isAllowed) {
       return answerProblem(request, reply, {
         status: 403,
         message: 'Requests from other sites aren’t allowed.',

@@ -30,8 +30,8 @@ export function registerMessagePageRoutes(
       store.list(state.search, (state.page - 1) * pageSize, pageSize),
     ]);
     if (message === undefined) {
-      const gone = 'This message isn’t in the inbox. It may have been deleted.';
-      return answerProblem(request, reply, { status: 404, message: gone });
+      const text = 'This message isn’t in the inbox. It may have been deleted.';
+      return answerProblem(request, reply, { status: 404, message: text });
     }
     const now = new Date();
     const prepared = prepare(message);

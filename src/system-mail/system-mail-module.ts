@@ -35,8 +35,7 @@ export function createSystemMailModule(dependencies: SystemMailDependencies): Sy
   const links = new MailedLinks(key);
   const mailer = new SystemMailer({ database, log, key, links, from, publicUrl, sendOwn });
   const task = new PeriodicTask(pollIntervalMs, () => mailer.sendWaiting(), {
-    onError: (error) =>
-      log.warn({ err: error }, 'could not send system mail; will retry'),
+    onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
   });
   dependencies.changes.subscribe(systemMailTopic, () => void task.runNow());
   return {

@@ -52,7 +52,7 @@ export async function createNew<Answer>(
   try {
     return await answerOf(create({ headers: { 'if-none-match': '*' } }));
   } catch (error) {
-    if (isStale(error)) throw localProblem(field, text('problem.taken'));
+    if (isStale(error)) throw localProblem(field, text('problem.exists'));
     throw error;
   }
 }

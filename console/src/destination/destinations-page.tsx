@@ -124,7 +124,7 @@ function usePause() {
   return useAction({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
       if (destination !== '*' && !isDomainName(destination))
-        throw localProblem('destination', text('domains.notOne'));
+        throw localProblem('destination', text('domains.invalidName'));
       const params = { path: { accountId, destination } };
       const path = '/accounts/{accountId}/queue/pauses/{destination}';
       return answerOf<unknown>(pause ? api.PUT(path, { params }) : api.DELETE(path, { params }));

@@ -54,16 +54,16 @@ export function WarmUpCard({ domain }: { domain: Domain }) {
 
 function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain['warmUp']> }) {
   const day = dayOfPlan(from);
-  const most = plan[day];
+  const dayLimit = plan[day];
   const status =
     day < 0
       ? text('warmUp.begins', { day: formatDay(`${from}T12:00:00`) })
-      : most === undefined
-        ? text('warmUp.over')
+      : dayLimit === undefined
+        ? text('warmUp.complete')
         : text('warmUp.today', {
             day: day + 1,
             days: plan.length,
-            most: formatNumber(most),
+            limit: formatNumber(dayLimit),
           });
   return (
     <div>

@@ -107,7 +107,7 @@ function OwnerForm({ code }: { code: string }) {
             </Anchor>
           )}
           <Button type="submit" loading={createOwner.isPending}>
-            {text('setUp.make')}
+            {text('setUp.create')}
           </Button>
         </Stack>
       </form>

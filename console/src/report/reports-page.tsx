@@ -119,7 +119,7 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
   return [
     {
       title: text('reports.name'),
-      cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.nameless'),
+      cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.noName'),
     },
     count('accepted', false),
     count('delivered'),

@@ -61,7 +61,7 @@ function renderText(message: CapturedMessage): string {
   const pieces = cutAtLinks(shown).map(({ text, href }) =>
     href === undefined ? html`${text}` : renderLink(text, href),
   );
-  return html`<pre class="sheet sheet-text" tabindex="0">!${pieces}</pre>!${renderCut(message.text, shown)}`;
+  return html`<pre class="sheet sheet-text" tabindex="0">!${pieces}</pre>!${renderTruncationHint(message.text, shown)}`;
 }
 
 function renderLinks({ links }: PreparedHtml): string {
@@ -97,7 +97,7 @@ function renderSource(message: CapturedMessage): string {
   <a class="tool" href="/inbox/messages/${message.id}/source" download="${message.id}.eml">!${icon('download')}<span>Download .eml</span></a>
 </div>
 <pre class="sheet sheet-source" tabindex="0">${shown}</pre>!${
-    message.source.length > maxCharacters ? renderCut('longer', '') : ''
+    message.source.length > maxCharacters ? renderTruncationHint('longer', '') : ''
   }`;
 }
 
@@ -105,7 +105,7 @@ function renderMissing(sentence: string): string {
   return html`<div class="missing"><p>${sentence}</p></div>`;
 }
 
-function renderCut(whole: string, shown: string): string {
+function renderTruncationHint(whole: string, shown: string): string {
   return whole.length === shown.length
     ? ''
     : html`<p class="cut">Only the beginning is shown. Download the full message under Source.</p>`;

@@ -32,7 +32,7 @@ export const destinationsTexts = {
   'receivers.column.messages': 'Per connection',
   'receivers.connections': 'Connections',
   'receivers.messages': 'Messages per connection',
-  'receivers.said': 'Last throttled',
+  'receivers.lastThrottled': 'Last throttled',
   'receivers.fixed': 'fixed',
   'receivers.learned': 'learned',
   'receivers.change': 'Edit',

@@ -14,7 +14,7 @@ export const problemsTexts = {
   'problem.signIn': 'Open the sign-in page',
   'problem.role': 'Ask an account owner if you need it.',
   'problem.gone': 'It may have been removed.',
-  'problem.taken': 'Already exists.',
+  'problem.exists': 'Already exists.',
 
   'missing.domain': 'Domain not found',
   'missing.inboxMessageId': 'Message not found',

@@ -35,7 +35,7 @@ export const settingsTexts = {
   'quota.hour': 'This hour',
   'quota.day': 'Today',
   'quota.used': '{name}: {used} of {limit} messages',
-  'quota.anew': 'Resets',
+  'quota.resets': 'Resets',
   'quota.perHour': 'Messages per hour',
   'quota.perDay': 'Messages per day',
   'quota.noLimit': 'no limit',
