@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const root = import.meta.dirname;
 
-/** Writes each text file a second and third time, compressed, so that the service compresses nothing at run time. */
+/** Writes Brotli and gzip versions of each text file, so that the service doesn't compress at runtime. */
 function precompress(): Plugin {
   return {
     name: 'precompress',
@@ -27,13 +27,13 @@ export default defineConfig({
   root,
   base: '/console/',
   plugins: [react(), precompress()],
-  // The service puts a new nonce in place of this with each page; only <style> elements of that page carry it.
+  // The service replaces this with a new nonce for each page; only <style> elements that carry it apply.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
-    // data: addresses would need a wider Content-Security-Policy.
+    // `data:` URLs would need a looser Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

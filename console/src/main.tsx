@@ -16,7 +16,7 @@ document.documentElement.lang = language;
 ignoreSecondClicks();
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('the page has no place for the console');
+if (root === null) throw new Error('the page has no #root element');
 
 createRoot(root).render(
   <StrictMode>

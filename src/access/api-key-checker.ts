@@ -24,7 +24,7 @@ export interface ApiKeyCheckerDependencies {
 
 /**
  * Checks API keys. Concurrent lookups of uncached keys share one statement, so that a flood of forged keys costs the
- * database little. Last-used times are written periodically, for all keys together.
+ * database little.
  */
 export class ApiKeyChecker {
   readonly #dependencies: ApiKeyCheckerDependencies;

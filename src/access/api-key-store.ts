@@ -119,8 +119,8 @@ export async function removeApiKey(
 }
 
 /**
- * Transfers the keys that a person created in an account to an owner of that account, so that they outlive the
- * person's role. Locks the owner's role meanwhile, so that ending it a moment later removes these keys too.
+ * Transfers the keys that a person created in an account to an owner of that account, so that they outlive the person's
+ * role. Locks the owner's role, so that ending it concurrently removes these keys too.
  * @returns the number of keys; 0 if the recipient is not an owner
  */
 export async function transferApiKeys(

@@ -1,7 +1,6 @@
 /**
- * A bounded map that evicts entries not used recently. Entries live in a young and an old generation: a hit in the
- * old one promotes the entry, and a full young generation replaces the old one. A hit in the young generation is a
- * single lookup without a write.
+ * A bounded map that evicts entries not used recently: a full young generation replaces the old one, and a hit in the
+ * old one promotes the entry. A hit in the young generation is a single lookup without a write.
  */
 export class GenerationMap<Value> {
   readonly #half: number;

@@ -37,8 +37,8 @@ export interface ApiKeyRotation {
 }
 
 /**
- * Replaces an API key within the transaction: creates one with the same name, scopes, limits and lifetime, and lets
- * the old one expire after the overlap.
+ * Replaces an API key within the transaction: creates one with the same name, scopes, limits and lifetime, and sets the
+ * old one to expire after the overlap.
  * @returns the new key's text, available only now, or why none was created
  */
 export async function replaceApiKey(

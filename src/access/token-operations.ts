@@ -5,7 +5,7 @@ export interface TokenOperation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly permission: Permission;
-  /** What it lets a program do, for the consent page and the documentation. */
+  /** What it allows a program to do, for the consent page and the documentation. */
   readonly allows: string;
 }
 

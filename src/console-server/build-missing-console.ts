@@ -7,8 +7,8 @@ import { consoleFolder } from './console-files.ts';
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Builds the console in the background if it is missing and its packages are installed; until then, its pages say
- * that it isn't built yet. Never fails: the service works without its console.
+ * Builds the console in the background if it is missing and its packages are installed. Never fails, because the
+ * service works without its console.
  */
 export function buildMissingConsole(log: Log): void {
   if (existsSync(join(consoleFolder, 'index.html'))) return;

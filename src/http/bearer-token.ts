@@ -7,8 +7,8 @@ export function bearerTokenOf(request: FastifyRequest): string | undefined {
 }
 
 /** Compares two secrets in constant time, without revealing even their lengths. */
-export function isSameSecret(given: string, right: string): boolean {
-  return timingSafeEqual(digest(given), digest(right));
+export function isSameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(digest(given), digest(expected));
 }
 
 function digest(text: string): Buffer {

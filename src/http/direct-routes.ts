@@ -29,9 +29,8 @@ export interface DirectRoutesDependencies {
 
 /**
  * Routes handled on Node's own request and response, because the framework's hooks, body parser and reply would cost
- * the send operation a fifth of its CPU time. Requests are dispatched before the framework sees them. They are
- * registered with the framework too, for the second server it creates when listening on both addresses of
- * `localhost`.
+ * the send operation a fifth of its CPU time. Also registered with the framework, for the second server it creates when
+ * listening on both addresses of `localhost`.
  */
 export class DirectRoutes {
   readonly #http: FastifyInstance;

@@ -19,7 +19,7 @@ export const errorCatalog: Readonly<Record<FaultCode, CatalogEntry>> = {
   UNAUTHORIZED: { status: 401, message: 'Unauthorized Request' },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
-    message: 'A request with this Idempotency-Key is still under way',
+    message: 'A request with this Idempotency-Key is still in progress',
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,

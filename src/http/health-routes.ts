@@ -9,8 +9,8 @@ const probeTimeoutMs = 3_000;
 
 /**
  * `GET /healthz`: 200 while the process responds.
- * `GET /readyz`: 200 while the database is reachable and its migrations are current, else 503 with the reason. It
- * responds within three seconds even if the database hangs. Concurrent probes share one query.
+ * `GET /readyz`: 200 while the database is reachable and its migrations are current, else 503 with the reason, within
+ * three seconds even if the database hangs. Concurrent probes share one query.
  */
 export function registerHealthRoutes(http: Http, readiness: Readiness): void {
   let pendingCheck: ReturnType<Readiness> | undefined;
@@ -27,7 +27,7 @@ export function registerHealthRoutes(http: Http, readiness: Readiness): void {
     const timer = new AbortController();
     const reason = await Promise.race([
       checkReadiness(),
-      delay(probeTimeoutMs, 'the database does not answer', { signal: timer.signal }),
+      delay(probeTimeoutMs, 'the database is not responding', { signal: timer.signal }),
     ]);
     timer.abort();
     if (reason === undefined) return { status: 'ready' };

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { bearerTokenOf, isSameSecret } from './bearer-token.ts';
 import type { Http } from './create-http.ts';
 
-/** Who can read the metrics: everyone, anyone with the token, or nobody if there is no token. */
+/** Who can read the metrics: everyone, anyone with the token, or no one if there is no token. */
 export interface MetricsReaders {
   readonly public: boolean;
   readonly token: string | undefined;
@@ -30,8 +30,8 @@ export function registerMetricsRoutes(
           status: 401,
           message:
             token === undefined
-              ? 'Metrics require a token. Set METRICS_TOKEN and send it as Bearer token, or set METRICS_PUBLIC=1.'
-              : 'Metrics require the token in METRICS_TOKEN as Bearer token.',
+              ? 'Metrics require a token. Set METRICS_TOKEN and send it as a Bearer token, or set METRICS_PUBLIC=1.'
+              : 'Metrics require the token in METRICS_TOKEN as a Bearer token.',
           requestId: request.id,
         });
     }

@@ -4,7 +4,7 @@ import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import { ParameterError } from './message-parameters.ts';
 
-/** Answers what goes wrong below `/inbox`: 400 for a parameter, 503 without the database; a page for a person. */
+/** Handles errors below `/inbox`: 400 for an invalid parameter, 503 if the database is unavailable. */
 export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setErrorHandler((error, request, reply) => {
     if (error instanceof ParameterError) {
@@ -20,7 +20,7 @@ export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): vo
   });
 }
 
-/** Answers 404 for what is not there, behind the hooks of the scope. */
+/** Answers unknown paths with 404, after the access check of the scope. */
 export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setNotFoundHandler((request, reply) =>
     answerProblem(request, reply, { status: 404, message: 'This page doesn’t exist.' }),
@@ -28,5 +28,5 @@ export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): v
 }
 
 function logFailure(request: FastifyRequest, error: unknown): void {
-  request.log.error({ err: error, requestId: request.id }, 'the inbox cannot be read');
+  request.log.error({ err: error, requestId: request.id }, 'could not read the inbox');
 }

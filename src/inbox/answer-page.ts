@@ -1,9 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/**
- * Pages of the inbox may use their own style, script, frame and forms, and nothing else (Content Security Policy
- * Level 3).
- */
+/** Allows pages of the inbox only their own styles, script, frame and forms (Content Security Policy Level 3). */
 const pagePolicy = [
   "default-src 'none'",
   "style-src 'self'",

@@ -4,7 +4,7 @@ import { type CheckInboxAccess, setSecurityHeaders } from './guard-inbox.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
 
 /**
- * `GET /inbox/enter?code=`: the link printed at the start. Its code works once and gives the browser a cookie, then
+ * `GET /inbox/enter?code=`: the link printed at startup. Its code works once and gives the browser a cookie, then
  * redirects to the inbox (303). A browser that already has access gets there with an old link too; others get a 401
  * with instructions.
  */

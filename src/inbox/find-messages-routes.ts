@@ -37,8 +37,8 @@ export function registerFindMessagesRoutes(
       const message = 'Too many requests are waiting for mail; try again later.';
       return answerProblem(request, reply, { status: 503, message });
     }
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
+    const disconnected = new AbortController();
+    reply.raw.once('close', () => disconnected.abort());
     waiting += 1;
     try {
       const found = await waitForMessages({
@@ -46,7 +46,7 @@ export function registerFindMessagesRoutes(
         arrivals,
         to: filter.to,
         timeoutMs: waitSeconds * 1_000,
-        signal: AbortSignal.any([gone.signal, stopping]),
+        signal: AbortSignal.any([disconnected.signal, stopping]),
       });
       return found.map(toAnswer);
     } finally {

@@ -3,7 +3,7 @@ import type { Http } from '../http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 
-/** What a caller finds: let in, not known, or known without the right to see all mail. */
+/** Checks a caller: allowed, not authenticated, or authenticated without access to all mail. */
 export type CheckInboxAccess = (
   request: FastifyRequest,
 ) => Promise<'open' | 'unknown' | 'forbidden'>;
@@ -11,8 +11,8 @@ export type CheckInboxAccess = (
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * Lets only those in who may see password resets, wherever they come from; and never a page of another site on their
- * behalf. Strangers get a 401 that says how to get in.
+ * Admits only callers who may see password reset links, and no requests that another site's page makes on their behalf.
+ * Anonymous callers get a 401 with instructions.
  */
 export function guardInbox(
   http: Http,
@@ -21,23 +21,23 @@ export function guardInbox(
 ): void {
   http.addHook('onRequest', async (request, reply) => {
     setSecurityHeaders(reply);
-    const found = await checkAccess(request);
-    if (found === 'unknown') {
+    const access = await checkAccess(request);
+    if (access === 'unknown') {
       const message =
         'Send the service’s INBOX_TOKEN as a Bearer token. If you didn’t set one, it’s in demo.env in the data folder.';
       return answerProblem(request, reply, { status: 401, message });
     }
-    if (found === 'forbidden') {
+    if (access === 'forbidden') {
       return answerProblem(request, reply, {
         status: 403,
         message:
           'This inbox also contains the service’s own mail, such as password links, so only operators can open it. If you’re an owner or developer in every account, you can see the rest in the console.',
       });
     }
-    const own = safeMethods.has(request.method)
+    const isAllowed = safeMethods.has(request.method)
       ? isSameOriginOrVisit(request)
       : isSameOrigin(request);
-    if (!own) {
+    if (!isAllowed) {
       return answerProblem(request, reply, {
         status: 403,
         message: 'Requests from other sites aren’t allowed.',
@@ -47,7 +47,7 @@ export function guardInbox(
   });
 }
 
-/** Header fields of every answer of the inbox; pages add their Content-Security-Policy. */
+/** Sets the header fields of every inbox response; pages also set a Content-Security-Policy. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers({
     'cache-control': 'no-store',

@@ -5,7 +5,7 @@ export type InboxMessageId = string & { readonly [brand]: 'InboxMessageId' };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Parses an id (a UUID in any case); undefined if invalid. */
+/** Parses a UUID, ignoring case; undefined if invalid. */
 export function parseInboxMessageId(text: string): InboxMessageId | undefined {
   const lower = text.toLowerCase();
   return uuid.test(lower) ? (lower as InboxMessageId) : undefined;

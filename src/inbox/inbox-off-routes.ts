@@ -1,7 +1,7 @@
 import type { Http } from '../http/create-http.ts';
 import { skipBody } from '../http/skip-body.ts';
 
-/** `/inbox` where mail is not captured: 404 that says why. */
+/** `/inbox` if mail isn't captured: 404 with the reason. */
 export function registerInboxOffRoutes(http: Http): void {
   for (const url of ['/inbox', '/inbox/*']) {
     http.all(url, {

@@ -22,7 +22,7 @@ export interface InboxRoutesDependencies {
   readonly checkAccess: CheckInboxAccess;
 }
 
-/** Everything below `/inbox`: all except entry link, style, script and icon is guarded. */
+/** Everything below `/inbox`. Only the entry link, style, script and icon are available without access. */
 export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDependencies): void {
   const { store, arrivals, browsers, checkAccess } = dependencies;
   const stopping = new AbortController();

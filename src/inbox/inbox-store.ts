@@ -25,7 +25,7 @@ const beginningCharacters = 500;
 
 /** A filter for messages in the API. */
 export interface InboxFilter {
-  /** An envelope recipient, in any case. */
+  /** An envelope recipient, case-insensitive. */
   readonly to: string | undefined;
   /** Received at or after this time. */
   readonly since: Date | undefined;
@@ -73,7 +73,7 @@ export class InboxStore {
     this.#visible = visible;
   }
 
-  /** The same without system mail, whose links would let the reader act as its recipient. */
+  /** A store without system mail, whose links would let the reader act as its recipient. */
   ofAccounts(): InboxStore {
     return new InboxStore({ kysely: this.#kysely }, sentByAccounts);
   }
@@ -117,8 +117,7 @@ export class InboxStore {
 
   /**
    * A page of the list, newest first.
-   * @param search literal text to find, in any case, in the subject, an address, a name or the text; empty matches
-   * all
+   * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
    */
   async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
     const { rows } = await sql<SummaryRow>`

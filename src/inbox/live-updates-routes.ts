@@ -3,15 +3,15 @@ import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 
-/** Pages that may listen at the same time; one more is answered 503. */
+/** Max pages listening at the same time; more are answered with 503. */
 const maxListeners = 200;
 
-/** Between two signs of life, so that a connection that is gone is noticed on both sides. */
+/** Heartbeat interval, so that both sides notice a lost connection. */
 const heartbeatMs = 20_000;
 
 /**
- * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages: `arrived` and `emptied`, without
- * content; the page then asks for itself again.
+ * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages. `arrived` and `emptied` carry no
+ * data; the page then fetches itself again.
  */
 export function registerLiveUpdatesRoutes(
   http: Http,
@@ -29,7 +29,7 @@ export function registerLiveUpdatesRoutes(
     const stream = new Readable({ read: () => undefined });
     stream.push('retry: 2000\n\n');
     const unlisten = arrivals.listen(({ kind }) => {
-      // A page that does not read is told when it reads again; there is nothing to pile up.
+      // Skips events for a slow page: one buffered event is enough to make it refresh.
       if (stream.readableLength < 1_024) stream.push(`event: ${kind}\ndata:\n\n`);
     });
     const heartbeat = setInterval(() => stream.push(':\n\n'), heartbeatMs);

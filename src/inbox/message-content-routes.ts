@@ -5,8 +5,8 @@ import type { InboxStore } from './inbox-store.ts';
 import { prepareHtml } from './prepare-html.ts';
 
 /**
- * What the HTML of a message may do, wherever it is opened: show itself with its own style and the pictures that it
- * carries, and open links in new tabs. No script, no form, nothing from elsewhere, no origin to act under.
+ * Allows a message's HTML only its own styles, embedded images and fonts, and links in new tabs. Blocks scripts, forms
+ * and remote content, and gives the page an opaque origin.
  */
 const mailPolicy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
@@ -19,13 +19,13 @@ const mailPolicy = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-interface MessageAddress {
+interface MessageRoute {
   Params: { id: string };
 }
 
 /**
  * `GET /inbox/messages/{id}/html`: the HTML part for the frame of the message page.
- * `GET /inbox/messages/{id}/source`: the message byte for byte, to be saved as a file.
+ * `GET /inbox/messages/{id}/source`: the original bytes of the message, as a download.
  */
 export function registerMessageContentRoutes(
   http: Http,
@@ -36,7 +36,7 @@ export function registerMessageContentRoutes(
     const id = parseInboxMessageId(text);
     return id && store.read(id);
   };
-  http.get<MessageAddress>('/messages/:id/html', async (request, reply) => {
+  http.get<MessageRoute>('/messages/:id/html', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined || message.html === null) {
       return answerProblem(request, reply, { status: 404, message: 'HTML part not found.' });
@@ -45,13 +45,13 @@ export function registerMessageContentRoutes(
       .headers({
         'content-security-policy': mailPolicy,
         'referrer-policy': 'no-referrer',
-        // Browsers look up the hosts of links before anybody follows one.
+        // Browsers would otherwise resolve the hosts of links in advance.
         'x-dns-prefetch-control': 'off',
       })
       .type('text/html; charset=utf-8')
       .send(prepareHtml(message.html).html);
   });
-  http.get<MessageAddress>('/messages/:id/source', async (request, reply) => {
+  http.get<MessageRoute>('/messages/:id/source', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined) {
       return answerProblem(request, reply, { status: 404, message: 'Message not found.' });

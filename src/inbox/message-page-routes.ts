@@ -11,7 +11,7 @@ import { renderList } from './view/list-view.ts';
 import { renderMessageView, type Tab, tabs } from './view/message-view.ts';
 import { renderPanel } from './view/panels.ts';
 
-interface MessageAddress {
+interface MessageRoute {
   Params: { id: string };
   Querystring: Record<string, unknown>;
 }
@@ -22,7 +22,7 @@ export function registerMessagePageRoutes(
   { store, assets }: InboxPageDependencies,
   answerProblem: AnswerProblem,
 ): void {
-  http.get<MessageAddress>('/messages/:id', async (request, reply) => {
+  http.get<MessageRoute>('/messages/:id', async (request, reply) => {
     const id = parseInboxMessageId(request.params.id);
     const state = readListState(request.query);
     const [message, { summaries, total }] = await Promise.all([
@@ -30,8 +30,8 @@ export function registerMessagePageRoutes(
       store.list(state.search, (state.page - 1) * pageSize, pageSize),
     ]);
     if (message === undefined) {
-      const gone = 'This message is not in the inbox; it may have been deleted.';
-      return answerProblem(request, reply, { status: 404, message: gone });
+      const text = 'This message isn’t in the inbox. It may have been deleted.';
+      return answerProblem(request, reply, { status: 404, message: text });
     }
     const now = new Date();
     const prepared = prepare(message);
@@ -55,8 +55,8 @@ export function registerMessagePageRoutes(
 
 /** The requested tab, or the first one with content. */
 function readTab(view: unknown, message: CapturedMessage): Tab {
-  const asked = tabs.find((tab) => tab === view);
-  if (asked !== undefined) return asked;
+  const requested = tabs.find((tab) => tab === view);
+  if (requested !== undefined) return requested;
   if (message.html !== null) return 'html';
   return message.text !== null ? 'text' : 'source';
 }

@@ -14,7 +14,7 @@ const parseTimeoutMs = 10_000;
  * Never throws: unreadable parts are missing.
  */
 export async function parseMail(source: Buffer): Promise<MailContent> {
-  // A start need not wait for this library.
+  // Imported on first use, so that startup is faster.
   const { simpleParser } = await import('mailparser');
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {

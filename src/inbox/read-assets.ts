@@ -18,7 +18,7 @@ export interface Asset {
 
 /** The files of the style sheet, in order; later ones refine earlier ones. */
 const stylePieces = [
-  'colours',
+  'colors',
   'base',
   'bar',
   'list',

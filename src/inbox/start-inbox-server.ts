@@ -34,7 +34,7 @@ export interface InboxServer extends SmtpListener {
 }
 
 /**
- * Starts the SMTP server (RFC 5321) that stores all mail in the inbox, whoever it is for. It replies 250 once the
+ * Starts the SMTP server (RFC 5321) that stores all mail in the inbox, for any recipient. It replies 250 once the
  * message is committed, 451 if the database is unavailable, 552 if the message is too large.
  */
 export async function startInboxServer(options: InboxServerOptions): Promise<InboxServer> {
@@ -49,7 +49,7 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     logger: false,
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
-    // The connection never leaves the machine, and there is no one to authenticate.
+    // Connections are local, and clients need no authentication.
     disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD'],
     closeTimeout: 2_000,
     onRcptTo(_address, session, callback) {

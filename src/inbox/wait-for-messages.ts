@@ -5,14 +5,14 @@ export interface WaitOptions {
   /** Finds the messages to wait for. */
   readonly find: () => Promise<CapturedMessage[]>;
   readonly arrivals: Pick<InboxArrivals, 'listen'>;
-  /** Only mail to this envelope recipient, in any case, triggers another search. */
+  /** Only mail to this envelope recipient (case-insensitive) triggers another search. */
   readonly to: string | undefined;
   readonly timeoutMs: number;
   /** Ends the wait early: the caller disconnected, or the service is stopping. */
   readonly signal: AbortSignal;
 }
 
-/** Resolves as soon as at least one message is found; with none when the time is over or the signal aborts. */
+/** Resolves as soon as at least one message is found, or with none on timeout or abort. */
 export async function waitForMessages(options: WaitOptions): Promise<CapturedMessage[]> {
   const { find, arrivals, timeoutMs, signal } = options;
   const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);

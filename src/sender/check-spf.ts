@@ -39,7 +39,7 @@ export async function checkSpf(
     service.addresses.length > 0 ? service.addresses : await resolveAddresses(dns, service.host);
   if (addresses.length === 0)
     return { passes: false, text: `The mail server ${service.host} has no address record.` };
-  // A start need not wait for this library.
+  // Imported on first use, so that startup is faster.
   const { spf } = await import('mailauth/lib/spf/index.js');
   for (const ip of addresses) {
     const { status } = await spf({

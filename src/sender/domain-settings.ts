@@ -10,7 +10,7 @@ import {
 
 /** The editable settings of a domain, as opposed to its DNS records and their state. */
 export interface DomainSettings {
-  /** Null: tracked links carry the host of the service. */
+  /** Null: tracked links use the service host. */
   readonly trackingHost: string | null;
   readonly sourcePool: string;
   readonly warmUp: WarmUpSchedule | null;
@@ -21,7 +21,7 @@ export function settingsOfDomain(domain: SendingDomain): DomainSettings {
   return { trackingHost, sourcePool, warmUp };
 }
 
-/** The settings of a domain, as what changes them reads them. */
+/** Describes the settings of a domain for the code that changes them. */
 export function domainSettings(accountId: AccountId, domain: string) {
   return {
     kind: 'domain',
@@ -34,7 +34,7 @@ export function domainSettings(accountId: AccountId, domain: string) {
   };
 }
 
-/** Changes what is given and differs from what was before; what is left out stays. */
+/** Saves the given settings if they differ from `before`; omitted ones stay unchanged. */
 export async function saveDomainSettings(
   transaction: DatabaseTransaction,
   accountId: AccountId,
@@ -42,16 +42,16 @@ export async function saveDomainSettings(
   before: DomainSettings | undefined,
   { trackingHost, sourcePool, warmUp }: Partial<DomainSettings>,
 ): Promise<void> {
-  const place = [transaction, accountId, domain] as const;
+  const target = [transaction, accountId, domain] as const;
   if (sourcePool !== undefined && sourcePool !== before?.sourcePool)
-    await setSourcePool(...place, sourcePool);
-  if (warmUp !== undefined) await setWarmUp(...place, warmUp ?? undefined);
-  // The same host keeps what its last check found.
+    await setSourcePool(...target, sourcePool);
+  if (warmUp !== undefined) await setWarmUp(...target, warmUp ?? undefined);
+  // An unchanged host keeps the finding of its last check.
   if (trackingHost !== undefined && trackingHost !== before?.trackingHost)
-    await setTrackingHost(...place, trackingHost ?? undefined);
+    await setTrackingHost(...target, trackingHost ?? undefined);
 }
 
-/** Why a host cannot be that of a domain's tracked links; undefined where it can. */
+/** Why a host can't be the tracking host of a domain; undefined if it can. */
 export function refuseTrackingHost(
   host: string | undefined,
   domain: string,

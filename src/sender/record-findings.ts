@@ -3,12 +3,12 @@ import type { DomainRecord, SendingDomain } from './sending-domain.ts';
 import { readFindings, type StoredDomainFinding } from './sending-domain-store.ts';
 import type { SendingDomains } from './sending-domains.ts';
 
-/** A record to publish, with what the last check found in its place; undefined before the first one. */
+/** A record to publish, with the finding of the last check; undefined before the first check. */
 export interface RecordWithFinding extends DomainRecord {
   readonly finding: StoredDomainFinding | undefined;
 }
 
-/** The records of a domain. One after the other, as a transaction has one connection. */
+/** The records of a domain. Queries run one after the other, because a transaction has a single connection. */
 export async function readRecordFindings(
   domains: Pick<SendingDomains, 'records'>,
   kysely: DatabaseTransaction,

@@ -33,7 +33,7 @@ export type SenderVerificationRequestResult =
 const linkHours = 24;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** Verifies senders by an emailed link: whoever can read mail to an address may approve sending from it. */
+/** Verifies senders with an emailed link: anyone who can read mail to an address can approve sending from it. */
 export class SenderVerification {
   readonly #dependencies: SenderVerificationDependencies;
   readonly #links: MailedLinks;

@@ -39,7 +39,7 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
 }
 
 function sendInvalidLinkPage(reply: FastifyReply): FastifyReply {
-  const text = 'Links work once, for one day. Ask for a new one.';
+  const text = 'A link works once and expires after a day. Ask for a new one.';
   return sendConfirmationPage(reply.code(404), 'Link expired or already used', text);
 }
 

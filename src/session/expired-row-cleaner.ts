@@ -6,17 +6,20 @@ import { expiringKinds, removeExpiredRows } from './expired-rows-store.ts';
 const chunkSize = 1_000;
 const cleanIntervalMs = 60_000;
 
-/** Removes tokens, codes, sessions, links, guesses and entries of the audit log whose time is over, once a minute, in small chunks that are each a short statement of their own. */
+/**
+ * Removes expired tokens, codes, sessions, links, guesses and audit log entries once a minute, in small chunks so that
+ * each statement is short.
+ */
 export class ExpiredRowCleaner {
   readonly #database: Database;
   readonly #log: Log;
   readonly #auditDays: number;
   readonly #task = new PeriodicTask(cleanIntervalMs, () => this.clean(), {
-    onError: (error) => this.#log.warn({ err: error }, 'expired tokens stay for now'),
+    onError: (error) => this.#log.warn({ err: error }, 'could not remove expired rows; will retry'),
   });
   #stopped = false;
 
-  /** @param auditDays days that the audit log is kept; 0: for ever */
+  /** @param auditDays days that the audit log is kept; 0: forever */
   constructor(database: Database, log: Log, auditDays: number) {
     this.#database = database;
     this.#auditDays = auditDays;
@@ -27,13 +30,13 @@ export class ExpiredRowCleaner {
     this.#task.start();
   }
 
-  /** Resolves when the chunk under way is done. */
+  /** Resolves once the current chunk is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#task.stop();
   }
 
-  /** Removes everything that has expired by now. */
+  /** Removes all expired rows. */
   async clean(): Promise<void> {
     const options = { auditDays: this.#auditDays };
     for (const kind of expiringKinds) {

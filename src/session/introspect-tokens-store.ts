@@ -7,7 +7,7 @@ export interface OwnToken {
   readonly personId: PersonId;
   readonly email: string;
   readonly accountId: AccountId | undefined;
-  /** Seconds since the epoch; undefined for refresh tokens, which don't expire by themselves. */
+  /** Seconds since the epoch; undefined for refresh tokens, which have no fixed lifetime. */
   readonly issuedAt: number | undefined;
   readonly expiresAt: number | undefined;
 }

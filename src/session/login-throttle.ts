@@ -12,11 +12,11 @@ const freePerAddress = 30;
 const freePerCodes = 20;
 const freePerPerson = 30;
 /**
- * Upper limit for the delay between two password attempts of strangers for one person: with the free attempts, fewer
- * than a hundred an hour (ASVS 2.2.1). A longer delay would let strangers lock the person out.
+ * Max delay between two password attempts for one person from unknown browsers: with the free attempts, fewer than a
+ * hundred an hour (ASVS 2.2.1). A longer delay would let attackers lock the person out.
  */
 const maxPersonDelaySeconds = 60;
-/** Seconds that a request waits here for its turn; if it would wait longer, it is told to retry. */
+/** Max seconds that a request waits here for its turn; if it would wait longer, it must retry. */
 const maxHoldSeconds = 8;
 /** Requests that can wait at once, per process. */
 const maxHeldRequests = 64;
@@ -40,11 +40,9 @@ export type GuessOrigin =
 type Check<Proof> = () => Promise<Proof | undefined>;
 
 /**
- * Throttles guessing per pair of person and address, per address across all people, and per person across all
- * addresses. It only delays: browsers that the person signed in with before are counted separately (OWASP device
- * cookies), so strangers can't lock a person out. At the token endpoint, wrong passwords never cause a right one to
- * be refused. Unknown people are counted like existing ones. Six-digit codes have longer delays per person, because
- * guessing them takes the password first (NIST SP 800-63B section 5.2.2).
+ * Throttles guessing per pair of person and address, per address and per person; unknown people are counted like
+ * existing ones. It only delays, and browsers that the person signed in with before are counted separately (OWASP
+ * device cookies), so attackers can't lock a person out.
  */
 export class LoginThrottle {
   readonly #store: WrongGuessStore;
@@ -100,7 +98,10 @@ export class LoginThrottle {
     throw slowDown(turn.wait);
   }
 
-  /** Like `attempt`, for codes short enough to guess from many addresses. */
+  /**
+   * Like `attempt`, for codes short enough to guess from many addresses. Delays per person are longer, because guessing
+   * a code takes the password first (NIST SP 800-63B section 5.2.2).
+   */
   attemptCode<Proof>(
     target: string,
     origin: GuessOrigin,

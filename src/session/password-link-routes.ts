@@ -97,7 +97,7 @@ async function sendLink(
   const email = form.get('email') ?? '';
   if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, '/forgot-password');
   try {
-    // Every request counts as a wrong guess, so that nobody can flood an inbox or probe addresses.
+    // Every request counts as a wrong guess, to prevent flooding an inbox and probing addresses.
     const origin = { kind: 'link', remoteAddress: request.ip } as const;
     await throttle.attempt(`link ${email.toLowerCase()}`, origin, async () => undefined);
   } catch (error) {

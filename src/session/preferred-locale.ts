@@ -7,7 +7,7 @@ const maxHeaderLength = 500;
 /** The first supported language that a browser asks for (RFC 9110 section 12.5.4); English by default. */
 export function preferredLocale(request: Pick<FastifyRequest, 'headers'>): Locale {
   const header = (request.headers['accept-language'] ?? '').slice(0, maxHeaderLength);
-  const wanted = header
+  const preferences = header
     .split(',')
     .map((part) => {
       const [tag = '', ...parameters] = part.trim().split(';');
@@ -17,6 +17,6 @@ export function preferredLocale(request: Pick<FastifyRequest, 'headers'>): Local
     })
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality);
-  for (const { locale } of wanted) if (isLocale(locale)) return locale;
+  for (const { locale } of preferences) if (isLocale(locale)) return locale;
   return 'en';
 }

@@ -10,7 +10,7 @@ import type { SecondFactorStore } from './second-factor-store.ts';
 
 const secondFactorPurpose = 'second factor';
 
-/** For a rotation of the master key. */
+/** Re-encrypted when the master key is rotated. */
 export const sealedSecondFactors: SealedColumn = {
   purpose: secondFactorPurpose,
   table: 'second_factor',

@@ -5,12 +5,12 @@ function text(description: string): TSchema {
   return Type.String({ description });
 }
 
-/** The form of `POST /token`, for the document: which of its members are needed depends on the grant. */
+/** The form of `POST /token`, for the API description. Which members are required depends on the grant. */
 export const TokenFormSchema = Type.Object(
   {
     grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
     client_id: text('The client id of the integration.'),
-    client_secret: text('Its secret.'),
+    client_secret: text('The client secret of the integration.'),
     username: Type.Optional(text('Password grant: the service user’s email address.')),
     password: Type.Optional(text('Password grant: the service user’s password.')),
     code: Type.Optional(text('Code grant: the grant code received at the redirect URL.')),

@@ -60,7 +60,7 @@ export class WrongGuessStore {
         from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
       const turns = rows.map(({ key, failures, wait }) => {
         const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
-        // Below the free limit nobody waits, not even for a guess that was counted just after this one began.
+        // Below the free limit there is no wait, not even for a guess that was counted just after this one began.
         const due = failures < subject.free ? 0 : Math.max(0, wait);
         return {
           due,

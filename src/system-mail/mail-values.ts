@@ -26,7 +26,7 @@ export function mailValues(
     case 'sender-confirmation':
       return {
         'Sender Address': toAddress,
-        'Asked By': facts.askedBy || texts.somebody,
+        'Asked By': facts.askedBy || texts.someone,
         'Expires In': texts.hours(24),
         ...account,
       };
@@ -45,7 +45,7 @@ function noticeValues(
   const { subject, body } = texts.notices[event];
   const named: MailFacts = {
     Email: toAddress,
-    Who: facts.who || texts.somebody,
+    Who: facts.who || texts.someone,
     'Key Name': facts.keyName ?? '',
     'Account Name': facts.account ?? '',
     'Account ID': facts.accountId ?? '',

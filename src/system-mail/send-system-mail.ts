@@ -37,9 +37,9 @@ export interface SystemMailerDependencies {
 }
 
 /** Emails claimed at a time. */
-const batch = 20;
+const batchSize = 20;
 
-/** Milliseconds after which an email is given up: within the day for which the send operation remembers its key. */
+/** Milliseconds after which an email is given up; less than the day for which its idempotency key is remembered. */
 const maxWaitMs = 20 * 3_600_000;
 
 /** Errors that a retry would repeat. */
@@ -62,9 +62,9 @@ export class SystemMailer {
     const { kysely } = this.#dependencies.database;
     if (this.#dependencies.from === undefined) return dropSystemMail(kysely);
     for (;;) {
-      const mails = await claimSystemMail(kysely, batch);
+      const mails = await claimSystemMail(kysely, batchSize);
       for (const mail of mails) await this.#sendOrRetry(mail, this.#dependencies.from);
-      if (mails.length < batch) return;
+      if (mails.length < batchSize) return;
     }
   }
 

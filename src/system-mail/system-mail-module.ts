@@ -13,30 +13,29 @@ export interface SystemMailDependencies {
   readonly key: MasterKey;
   readonly log: Log;
   readonly changes: Pick<ChangeListener, 'subscribe'>;
-  /** Undefined: there is no such mail. */
+  /** Undefined: no system mail is sent. */
   readonly from: SystemSender | undefined;
   readonly publicUrl: () => string;
   readonly sendOwn: Submission['sendServiceMessage'];
 }
 
-/** Mail of the service itself, as the rest of the service sees it. */
+/** Sends system mail in the background. */
 export interface SystemMailModule {
-  /** Goes on with what waits. */
+  /** Starts sending, beginning with mail that is already waiting. */
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two looks where no announcement came. */
+/** Poll interval in milliseconds, in case a notification was missed. */
 const pollIntervalMs = 5_000;
 
-/** Connects the parts of the room. */
+/** Wires system mail without starting it. */
 export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {
   const { database, key, log, from, publicUrl, sendOwn } = dependencies;
   const links = new MailedLinks(key);
   const mailer = new SystemMailer({ database, log, key, links, from, publicUrl, sendOwn });
   const task = new PeriodicTask(pollIntervalMs, () => mailer.sendWaiting(), {
-    onError: (error) =>
-      log.warn({ err: error }, 'mail of the service itself could not be sent; it is retried'),
+    onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
   });
   dependencies.changes.subscribe(systemMailTopic, () => void task.runNow());
   return {

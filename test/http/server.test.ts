@@ -56,7 +56,7 @@ test('readiness responds within seconds while the database hangs, and recovers w
     assert.equal(answer.status, 503);
     assert.deepEqual(await answer.json(), {
       status: 'not ready',
-      reason: 'the database does not answer',
+      reason: 'the database is not responding',
     });
   }
   gate.open();

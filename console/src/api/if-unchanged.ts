@@ -9,7 +9,7 @@ export interface MemberChange {
   readonly now: unknown;
 }
 
-/** The resource was changed by somebody else since the person saw it. */
+/** Someone else changed the resource since the person loaded it. */
 export class EditConflict extends ApiProblem {
   readonly changes: readonly MemberChange[];
 
@@ -20,10 +20,10 @@ export class EditConflict extends ApiProblem {
 }
 
 /**
- * Changes or removes a resource only if it still is what the person saw. Reads it again, because the page may be hours old, and
- * sends its ETag in `If-Match`.
+ * Changes or removes a resource only if it hasn't changed since the person loaded it. Reads it again, because the page
+ * may be hours old, and sends its ETag in `If-Match`.
  * @param seen the data shown to the person
- * @throws ChangedMeanwhile if it was changed by somebody else
+ * @throws EditConflict if someone else changed it
  */
 export async function ifUnchanged<Thing extends object, Answer>(
   seen: Partial<Thing>,
@@ -52,7 +52,7 @@ export async function createNew<Answer>(
   try {
     return await answerOf(create({ headers: { 'if-none-match': '*' } }));
   } catch (error) {
-    if (isStale(error)) throw localProblem(field, text('problem.taken'));
+    if (isStale(error)) throw localProblem(field, text('problem.exists'));
     throw error;
   }
 }

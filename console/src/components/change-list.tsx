@@ -27,8 +27,8 @@ export function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
 const maxValueLength = 80;
 
 function describe(value: unknown): string {
-  const whole = formatValue(value);
-  return whole.length > maxValueLength ? `${whole.slice(0, maxValueLength)}…` : whole;
+  const full = formatValue(value);
+  return full.length > maxValueLength ? `${full.slice(0, maxValueLength)}…` : full;
 }
 
 function formatValue(value: unknown): string {

@@ -12,10 +12,10 @@ export function Facts({ facts }: FactsProps) {
     <Table layout="fixed">
       <Table.Tbody>
         {facts.map(
-          ([name, value], place) =>
+          ([name, value], index) =>
             value !== null && (
               // biome-ignore lint/suspicious/noArrayIndexKey: names can repeat, and rows have no state
-              <Table.Tr key={place}>
+              <Table.Tr key={index}>
                 <Table.Th scope="row" w="38%" className="breakable">
                   {name}
                 </Table.Th>

@@ -2,12 +2,12 @@ import { lazyRouteComponent } from '@tanstack/react-router';
 
 /** A script of the console couldn't be loaded because the service is unreachable. */
 export class ScriptLoadError extends Error {
-  override readonly name = 'ScriptMissing';
+  override readonly name = 'ScriptLoadError';
   /** Retries loading. Rendering the component shows whether it succeeded. */
   readonly retryLoad: () => Promise<void>;
 
   constructor(cause: unknown, retryLoad: () => Promise<void>) {
-    super('the script of this part could not be loaded', { cause });
+    super('a script of the console could not be loaded', { cause });
     this.retryLoad = retryLoad;
   }
 }
@@ -15,12 +15,11 @@ export class ScriptLoadError extends Error {
 /**
  * A lazily loaded component.
  *
- * A script can be missing because the service was updated and its scripts have new names; then the router reloads the page. Or
- * the service is unreachable; reloading would lose the input, so the component throws ScriptMissing and its parent offers a
- * retry.
+ * If its script is missing because the service was updated, the router reloads the page. If the service is unreachable,
+ * reloading would lose the input, so the component throws ScriptLoadError and its parent offers a retry.
  */
 export function lazyComponent<
-  // biome-ignore lint/suspicious/noExplicitAny: the components of a module differ in what they take, as the router says too
+  // biome-ignore lint/suspicious/noExplicitAny: the components of a module take different props; the router's type is the same
   Module extends Record<string, any>,
   Name extends keyof Module,
 >(load: () => Promise<Module>, name: Name) {

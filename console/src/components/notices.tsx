@@ -11,8 +11,8 @@ interface Notice {
   readonly undone: string;
 }
 
-/** Milliseconds that a notice stays; longer if it offers an action. */
-const displayMs = { told: 6_000, undo: 12_000 };
+/** How long a notice stays, in milliseconds; longer if it offers undo. */
+const displayMs = { plain: 6_000, undo: 12_000 };
 
 let notices: readonly Notice[] = [];
 let last = 0;
@@ -37,7 +37,7 @@ export function showNotice(
   const id = last;
   // Shows only the three newest.
   change([...notices.slice(-2), { id, message, undone, ...(undo !== undefined && { undo }) }]);
-  setTimeout(() => dismiss(id), undo === undefined ? displayMs.told : displayMs.undo);
+  setTimeout(() => dismiss(id), undo === undefined ? displayMs.plain : displayMs.undo);
 }
 
 async function undoNotice({ id, undo, undone }: Notice): Promise<void> {

@@ -88,7 +88,7 @@ export function DestinationsPage() {
             },
             {
               title: text('destinations.next'),
-              // What is paused is looked at then, and not tried.
+              // Paused mail is only checked again then, not attempted.
               cell: ({ destination, nextAttemptAt }) =>
                 nextAttemptAt !== null &&
                 !isHeld(destination) && <TimeText value={nextAttemptAt} distance />,
@@ -124,7 +124,7 @@ function usePause() {
   return useAction({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
       if (destination !== '*' && !isDomainName(destination))
-        throw localProblem('destination', text('domains.notOne'));
+        throw localProblem('destination', text('domains.invalidName'));
       const params = { path: { accountId, destination } };
       const path = '/accounts/{accountId}/queue/pauses/{destination}';
       return answerOf<unknown>(pause ? api.PUT(path, { params }) : api.DELETE(path, { params }));

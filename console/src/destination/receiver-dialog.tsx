@@ -28,7 +28,7 @@ export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
 }
 
 function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) {
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [receiver] = useState(props.receiver);
   const { name, label } = receiver;
   const client = useQueryClient();
@@ -68,7 +68,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           </Text>
           <NumberInput
             label={text('receivers.rate')}
-            placeholder={text('receivers.learnt')}
+            placeholder={text('receivers.learned')}
             min={0}
             max={100_000}
             value={rate}
@@ -77,7 +77,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           />
           <NumberInput
             label={text('receivers.connections')}
-            placeholder={text('receivers.learnt')}
+            placeholder={text('receivers.learned')}
             min={1}
             max={10_000}
             allowDecimal={false}
@@ -87,7 +87,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           />
           <NumberInput
             label={text('receivers.messages')}
-            placeholder={text('receivers.learnt')}
+            placeholder={text('receivers.learned')}
             min={1}
             max={100_000}
             allowDecimal={false}

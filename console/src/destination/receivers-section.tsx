@@ -62,7 +62,7 @@ export function ReceiversSection() {
               ),
             },
             {
-              title: text('receivers.said'),
+              title: text('receivers.lastThrottled'),
               cell: (receiver) => <ReceiverReplies receiver={receiver} />,
             },
             {

@@ -83,15 +83,15 @@ function DomainDialog(props: { opened: boolean; close: () => void }) {
   const [domain, setDomain] = useState('');
 
   async function submit() {
-    if (!isDomainName(domain.trim())) throw localProblem('domain', text('domains.notOne'));
-    const made = await answerOf(
+    if (!isDomainName(domain.trim())) throw localProblem('domain', text('domains.invalidName'));
+    const added = await answerOf(
       api.PUT('/accounts/{accountId}/domains/{domain}', {
         params: { path: { accountId: account, domain: domain.trim() } },
         body: {},
       }),
     );
     await client.invalidateQueries({ queryKey: ['domains', account] });
-    await navigate({ to: '/$account/domains/$domain', params: { account, domain: made.domain } });
+    await navigate({ to: '/$account/domains/$domain', params: { account, domain: added.domain } });
   }
 
   return (

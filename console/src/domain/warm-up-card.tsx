@@ -54,16 +54,16 @@ export function WarmUpCard({ domain }: { domain: Domain }) {
 
 function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain['warmUp']> }) {
   const day = dayOfPlan(from);
-  const most = plan[day];
+  const dayLimit = plan[day];
   const status =
     day < 0
       ? text('warmUp.begins', { day: formatDay(`${from}T12:00:00`) })
-      : most === undefined
-        ? text('warmUp.over')
+      : dayLimit === undefined
+        ? text('warmUp.complete')
         : text('warmUp.today', {
             day: day + 1,
             days: plan.length,
-            most: formatNumber(most),
+            limit: formatNumber(dayLimit),
           });
   return (
     <div>
@@ -85,7 +85,7 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [{ domain, warmUp }] = useState(shown);
   const [from, setFrom] = useState(() => new Date().toISOString().slice(0, 10));
   const [first, setFirst] = useState<number | string>(50);

@@ -1,9 +1,9 @@
 import { unmatched } from './unmatched.ts';
 
-/** More parts than any mail has; beyond them nothing is marked, so that a page never hangs. */
+/** More elements than any email has. In larger ones nothing is marked, so that the page doesn't hang. */
 const maxElements = 2_000;
 
-/** Outlines the parts of a mail that another version of it does not have. */
+/** Outlines the elements of an email that another version doesn't have. */
 export function markChanges(mail: Document, against: string, color: string): void {
   const elements = visibleElements(mail);
   const others = visibleElements(new DOMParser().parseFromString(against, 'text/html'));
@@ -16,14 +16,14 @@ export function markChanges(mail: Document, against: string, color: string): voi
   });
 }
 
-/** The elements that show something themselves: words or a picture. */
+/** The elements that directly contain text, and images and rules. */
 function visibleElements(mail: Document): Element[] {
   return [...mail.body.querySelectorAll('*')].filter(
-    (element) => element.matches('img, hr') || hasWords(element),
+    (element) => element.matches('img, hr') || hasText(element),
   );
 }
 
-function hasWords(element: Element): boolean {
+function hasText(element: Element): boolean {
   if (element.matches('style, script, title')) return false;
   return [...element.childNodes].some(
     (node) => node.nodeType === Node.TEXT_NODE && (node.textContent ?? '').trim() !== '',

@@ -1,8 +1,8 @@
 import { markChanges } from './mark-changes.ts';
 
 /**
- * Runs in the sandboxed frame that shows a mail. The frame has an origin of its own, no way to the page around it but
- * this message, and a Content-Security-Policy that loads and runs nothing of the mail.
+ * Runs in the sandboxed frame that shows an email. The frame has an opaque origin and reaches the page around it only
+ * by messages, and its Content-Security-Policy blocks scripts and remote content of the email.
  */
 interface MailFrameMessage {
   readonly html: string;

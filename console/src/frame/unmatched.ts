@@ -3,7 +3,7 @@
  */
 export function unmatched(first: readonly string[], second: readonly string[]): boolean[] {
   const width = second.length + 1;
-  // Length of the longest common subsequence of the rests starting at (row, column).
+  // Length of the longest common subsequence of the suffixes that start at (row, column).
   const rest = new Uint16Array((first.length + 1) * width);
   const at = (row: number, column: number) => rest[row * width + column] ?? 0;
   for (let row = first.length - 1; row >= 0; row -= 1)

@@ -65,7 +65,7 @@ export function InboxPage() {
         empty={{
           icon: 'inbox',
           title: text(search === '' ? 'inbox.none' : 'inbox.noneFound'),
-          hint: text('inbox.noneHint'),
+          hint: text(search === '' ? 'inbox.noneHint' : 'inbox.noneFoundHint'),
         }}
         columns={[
           {

@@ -10,7 +10,7 @@ import { text } from '../texts/text.ts';
 import { KeyScopeChoice } from './key-scope-choice.tsx';
 import { isAllowedForTemplateKeys, type KeyScope } from './key-scopes.ts';
 
-/** Days that a key can live; 0: it doesn’t expire. */
+/** Lifetimes to choose from, in days; 0: never expires. */
 const lifetimes = [0, 30, 90, 365] as const;
 
 /** A newly created key. */
@@ -47,8 +47,8 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   const limited = templates.length > 0;
 
   async function submit() {
-    const given = networks.split('\n').map((line) => line.trim());
-    const wanted = given.filter((line) => line !== '');
+    const lines = networks.split('\n').map((line) => line.trim());
+    const allowedNetworks = lines.filter((line) => line !== '');
     const allowed = scopes.filter(
       (scope) => !limited || isAllowedForTemplateKeys(scope),
     ) as KeyScope[];
@@ -59,7 +59,7 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
           name,
           scopes: allowed,
           ...(days > 0 && { expiresInDays: days }),
-          ...(wanted.length > 0 && { networks: wanted }),
+          ...(allowedNetworks.length > 0 && { networks: allowedNetworks }),
           ...(limited && { templates }),
         },
       }),
@@ -70,14 +70,14 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   }
 
   return (
-    <DialogForm close={close} action={text('keys.make')} submit={submit}>
+    <DialogForm close={close} action={text('keys.create')} submit={submit}>
       {(error) => (
         <>
           <Group grow align="flex-start">
             <Field
               field="name"
               label={text('keys.name')}
-              placeholder={text('keys.nameSample')}
+              placeholder={text('keys.namePlaceholder')}
               required
               value={name}
               change={setName}

@@ -38,7 +38,7 @@ export function IntegrationDialog({ opened, ...form }: IntegrationDialogProps) {
 function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [integration] = useState(props.integration);
   const [clientId, setClientId] = useState(integration?.clientId ?? '');
   const [name, setName] = useState(integration?.name ?? '');

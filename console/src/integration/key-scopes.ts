@@ -1,6 +1,6 @@
 import type { paths } from '../api/management.generated.ts';
 
-/** What an API key can be allowed, as the API's document lists it. */
+/** A scope of an API key, as listed in the API description. */
 export type KeyScope =
   paths['/accounts/{accountId}/keys']['post']['requestBody']['content']['application/json']['scopes'][number];
 
@@ -8,7 +8,7 @@ export const scopeGroups = ['send', 'messages', 'content', 'people', 'set-up'] a
 
 type ScopeGroup = (typeof scopeGroups)[number];
 
-/** Every scope in its group, most wanted first; a scope that the API adds or removes fails to compile. */
+/** The group of every scope, most used first. Doesn't compile if the API adds or removes a scope. */
 const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'messages:send': 'send',
   'messages:status': 'send',
@@ -42,14 +42,14 @@ const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'webhooks:write': 'set-up',
 };
 
-/** The scopes of a group that somebody with these permissions can give to a key. */
+/** The scopes of a group that a person with these permissions can give to a key. */
 export function scopesIn(group: ScopeGroup, permissions: readonly string[]): KeyScope[] {
   return (Object.keys(groupByScope) as KeyScope[]).filter(
     (scope) => groupByScope[scope] === group && permissions.includes(scope),
   );
 }
 
-/** A key that is limited to templates can send and follow what it sent, and nothing else. */
+/** A key limited to templates can only have the scopes for sending. */
 export function isAllowedForTemplateKeys(scope: string): boolean {
   return groupByScope[scope as KeyScope] === 'send';
 }

@@ -9,7 +9,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 import type { CreatedKey } from './api-key-dialog.tsx';
 
-/** Hours that the old key still works. */
+/** Hours that the old key keeps working. */
 const overlaps = [0, 1, 24, 168] as const;
 
 /** Replaces a key with an equivalent one; both work during the overlap. */

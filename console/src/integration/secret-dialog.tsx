@@ -45,7 +45,7 @@ export function SecretDialog({ name, secret, id, close, children }: SecretDialog
         </div>
         {children}
         <Group justify="flex-end">
-          <Button onClick={close}>{text('secret.kept')}</Button>
+          <Button onClick={close}>{text('secret.saved')}</Button>
         </Group>
       </Stack>
     </Modal>

@@ -27,7 +27,7 @@ export function TryKey({ keyText, templateId }: { keyText: string; templateId: s
   );
 }
 
-/** Samples of the fields that a request must fill; undefined while they are being read. */
+/** Samples of the required fields; undefined while loading. */
 function useSamples(templateId: string): Readonly<Record<string, string>> | undefined {
   const accountId = useAccountId();
   const { data, isPending } = useQuery({

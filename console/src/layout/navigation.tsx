@@ -36,7 +36,7 @@ const permissions = {
 type PageName = keyof typeof permissions;
 
 interface Section {
-  /** No heading above the first pages. */
+  /** Undefined for the first section, which has no heading. */
   readonly title?: TextKey;
   readonly names: readonly PageName[];
 }

@@ -75,7 +75,7 @@ function PaletteItems({ close, input }: Omit<PaletteProps, 'opened'>) {
           }}
           onFocus={({ currentTarget }) => {
             input.onFocus();
-            // After what was typed before.
+            // Puts the cursor after the text typed so far.
             currentTarget.setSelectionRange(typed.length, typed.length);
           }}
           data-autofocus
@@ -114,7 +114,7 @@ function usePaletteItems(typed: string): {
     enabled: contains !== '' && may('templates:read'),
   });
   const searched = contains === typed && !templates.isFetching;
-  const wanted = typed.toLowerCase();
+  const lowerCaseInput = typed.toLowerCase();
   const pages = sections
     .flatMap(({ entries }) => entries)
     .map(
@@ -124,7 +124,7 @@ function usePaletteItems(typed: string): {
         go: () => navigate({ to, params: { account } }),
       }),
     )
-    .filter(({ name }) => name.toLowerCase().includes(wanted));
+    .filter(({ name }) => name.toLowerCase().includes(lowerCaseInput));
   const found = (contains === '' ? [] : (templates.data?.items ?? [])).map(
     ({ id, name }): PaletteItem => ({
       name: `${name} · ${id}`,

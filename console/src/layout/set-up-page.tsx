@@ -18,7 +18,10 @@ import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
-/** First start: creates the owner with the code of the set-up link, or explains how to get one and how to open the demo. */
+/**
+ * First-time setup: creates the owner with the code of the set-up link, or explains how to get one and how to open the
+ * demo.
+ */
 export function SetUpPage({ code }: { code: string | undefined }) {
   useEffect(() => {
     document.title = `${text('setUp.title')} · Signalpost`;
@@ -104,7 +107,7 @@ function OwnerForm({ code }: { code: string }) {
             </Anchor>
           )}
           <Button type="submit" loading={createOwner.isPending}>
-            {text('setUp.make')}
+            {text('setUp.create')}
           </Button>
         </Stack>
       </form>

@@ -30,7 +30,7 @@ export function ContactDialog({ opened, ...form }: ContactDialogProps) {
 function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [contact] = useState(props.contact);
   const [email, setEmail] = useState(contact?.email ?? '');
   const [lines, setLines] = useState(() => writeFields(contact?.fields ?? {}));

@@ -99,7 +99,7 @@ function ListDialog(props: { opened: boolean; close: () => void }) {
   }
 
   return (
-    <FormDialog {...props} title={text('lists.add')} action={text('lists.make')} submit={submit}>
+    <FormDialog {...props} title={text('lists.add')} action={text('lists.create')} submit={submit}>
       {(error) => (
         <>
           <Field

@@ -1,13 +1,13 @@
 import type { Message, Webhook } from '../api/management.generated.ts';
 import { type TextKey, textOr } from '../texts/text.ts';
 
-/** What webhooks can be told of. */
+/** An event kind that webhooks can receive. */
 type WebhookKind = Webhook['kinds'][number];
 
-/** What can happen to a message. */
+/** An event kind in the timeline of a message or in webhooks. */
 type EventKind = Message['events'][number]['kind'] | WebhookKind;
 
-/** In the order in which people choose from them. */
+/** In display order. */
 const webhookTexts: Readonly<Record<WebhookKind, TextKey>> = {
   accepted: 'webhooks.kind.accepted',
   delivered: 'state.delivered',
@@ -37,7 +37,7 @@ const eventTexts: Readonly<Record<EventKind, TextKey>> = {
 
 export const shownWebhookKinds = Object.keys(webhookTexts) as WebhookKind[];
 
-/** What happened to a message, in words; the kind itself where a newer service knows one that this page does not. */
+/** The name of an event kind; the kind itself if this page is older than the service and has no name for it. */
 export function eventName(kind: EventKind): string {
   return textOr(eventTexts[kind], kind);
 }

@@ -7,7 +7,7 @@ export interface MessageFilters {
   readonly recipient?: string;
   readonly tag?: string;
   readonly externalId?: string;
-  /** Name of a period in `periods`. */
+  /** A key of `messagePeriods`. */
   readonly period?: string;
 }
 

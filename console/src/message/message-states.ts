@@ -3,14 +3,14 @@ import type { Message } from '../api/management.generated.ts';
 type MessageState = Message['state'];
 
 interface StateView {
-  /** Nothing more comes of a message by itself or by hand. */
+  /** True if the state can no longer change, neither automatically nor by an action. */
   readonly final: boolean;
-  /** Only repeats the words. */
+  /** The color of the badge, which only reinforces its text. */
   readonly badge: string;
   readonly alert: string;
 }
 
-/** In the order in which people choose from them. */
+/** In display order. */
 export const stateViews: Readonly<Record<MessageState, StateView>> = {
   queued: { final: false, badge: 'gray', alert: 'blue' },
   sending: { final: false, badge: 'blue', alert: 'blue' },

@@ -23,7 +23,7 @@ export function AttentionPanel() {
       </Title>
       {entries.length === 0 && (
         <Text size="sm" c="dimmed">
-          {text('overview.calm')}
+          {text('overview.noAttention')}
         </Text>
       )}
       <Stack gap="xs" role={entries.length > 0 ? 'list' : undefined}>

@@ -1,6 +1,6 @@
 import type { ReportCounts } from '../api/management.generated.ts';
 
-/** What the console shows of a report. */
+/** A figure of a report shown in the console. */
 export type ReportFigure =
   | 'accepted'
   | 'delivered'
@@ -9,7 +9,7 @@ export type ReportFigure =
   | 'clicked'
   | 'complained';
 
-/** Which figure each count is part of; null: only the CSV export has it. */
+/** The figure that each count is part of; null: only in the CSV export. */
 const figures: Readonly<Record<keyof ReportCounts, ReportFigure | null>> = {
   accepted: 'accepted',
   delivered: 'delivered',
@@ -34,7 +34,7 @@ const figures: Readonly<Record<keyof ReportCounts, ReportFigure | null>> = {
 
 const names = Object.keys(figures) as (keyof ReportCounts)[];
 
-/** A figure of a report; zero where there is none. */
+/** A figure of a report; zero without counts. */
 export function figureOf(figure: ReportFigure, counts: ReportCounts | undefined): number {
   if (counts === undefined) return 0;
   return names

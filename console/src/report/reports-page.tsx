@@ -103,7 +103,7 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
     title: text(`reports.${figure}`),
     numeric: true,
     cell: (row) => (
-      // One thing, also where the cells of a row are lines of their own.
+      // A single element, because the children of a cell are separate items on phones.
       <div>
         {formatNumber(figureOf(figure, row.counts))}
         {share && (
@@ -119,7 +119,7 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
   return [
     {
       title: text('reports.name'),
-      cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.nameless'),
+      cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.noName'),
     },
     count('accepted', false),
     count('delivered'),

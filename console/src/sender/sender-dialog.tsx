@@ -30,7 +30,7 @@ export function SenderDialog({ opened, ...form }: SenderDialogProps) {
 function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits what the person saw when opening the dialog, even if the page reloads meanwhile.
+  // Edits the data shown when the dialog opened, even if the page reloads it.
   const [sender] = useState(props.sender);
   const [address, setAddress] = useState(sender?.address ?? '');
   const [displayNames, setNames] = useState(sender?.displayNames ?? []);

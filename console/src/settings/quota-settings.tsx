@@ -69,7 +69,7 @@ function QuotaUsage({
       </Text>
       <Progress mt={4} value={share} color={share >= 90 ? 'red' : undefined} aria-label={name} />
       <Text size="xs" c="dimmed" mt={4}>
-        {text('quota.anew')} <TimeText value={endsAt} distance />
+        {text('quota.resets')} <TimeText value={endsAt} distance />
       </Text>
     </div>
   );
@@ -106,7 +106,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
     setPerDay(now.perDay ?? '');
   }
 
-  function wrong(value: number | string, name: 'perHour' | 'perDay') {
+  function errorOf(value: number | string, name: 'perHour' | 'perDay') {
     if (Number.isNaN(Number(value))) return text('quota.noNumber');
     return reasonFor(save.error, `quota.${name}`) ?? reasonFor(save.error, name);
   }
@@ -127,14 +127,14 @@ function QuotaForm({ account }: { account: MyAccount }) {
           label={text('quota.perHour')}
           value={perHour}
           onChange={setPerHour}
-          error={wrong(perHour, 'perHour')}
+          error={errorOf(perHour, 'perHour')}
         />
         <NumberInput
           {...field}
           label={text('quota.perDay')}
           value={perDay}
           onChange={setPerDay}
-          error={wrong(perDay, 'perDay')}
+          error={errorOf(perDay, 'perDay')}
         />
         <Button type="submit" variant="default" loading={save.isPending}>
           {text('quota.save')}

@@ -124,18 +124,18 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
   const navigate = route.useNavigate();
   const { contains = '' } = filters;
   const [typed, setTyped] = useState(contains);
-  const asked = useRef(contains);
+  const lastSearch = useRef(contains);
   const change = (part: Record<string, string>) =>
     navigate({ search: (now) => readSuppressionFilters({ ...now, ...part }), replace: true });
   const find = useDebouncedCallback((part: string) => {
-    asked.current = part;
+    lastSearch.current = part;
     change({ contains: part });
   }, 250);
 
   useEffect(() => {
     // Syncs the field with the URL, which also changes through the menu or the back button.
-    if (contains !== asked.current) setTyped(contains);
-    asked.current = contains;
+    if (contains !== lastSearch.current) setTyped(contains);
+    lastSearch.current = contains;
   }, [contains]);
 
   return (

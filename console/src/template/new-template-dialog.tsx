@@ -15,7 +15,7 @@ export function NewTemplateDialog(props: { opened: boolean; close: () => void })
     <NameTemplateDialog
       {...props}
       title={text('templates.add')}
-      action={text('templates.make')}
+      action={text('templates.create')}
       name={name}
       id={id}
       changeName={setName}

@@ -53,7 +53,7 @@ export function curlWithKey(facts: SnippetFacts, key: string): string {
 }
 
 function curl(facts: SnippetFacts): string {
-  return `# A token lasts an hour: keep it, and use its refresh token afterwards.
+  return `# A token is valid for an hour. Reuse it, then use its refresh token.
 TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\
   --data-urlencode "username=$SIGNALPOST_USER" --data-urlencode "password=$SIGNALPOST_PASSWORD" \\
   --data-urlencode "client_id=$SIGNALPOST_CLIENT_ID" --data-urlencode "client_secret=$SIGNALPOST_SECRET" \\
@@ -105,7 +105,7 @@ function python(facts: SnippetFacts): string {
   return `import os, uuid
 import requests
 
-# A token lasts an hour: keep it, and use its refresh token afterwards.
+# A token is valid for an hour. Reuse it, then use its refresh token.
 token = requests.post("${facts.url}/token", data={
     "grant_type": "password",
     "username": os.environ["SIGNALPOST_USER"],

@@ -39,6 +39,6 @@ export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
   );
 }
 
-function isSameAddress(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+function isSameAddress(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
 }

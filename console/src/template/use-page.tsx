@@ -54,10 +54,10 @@ function Snippets({ fields }: { fields: readonly TemplateField[] }) {
     <Stack>
       <Paper withBorder p="md" component="section" aria-labelledby="needs">
         <Title order={2} id="needs" mb={4}>
-          {text('use.needs')}
+          {text('use.requiredFields')}
         </Title>
         {required.length === 0 ? (
-          <Text size="sm">{text('use.noNeeds')}</Text>
+          <Text size="sm">{text('use.noRequiredFields')}</Text>
         ) : (
           <List size="sm">
             {required.map(({ name, description }) => (

@@ -8,12 +8,12 @@ import { editorTheme } from './editor/editor-theme.ts';
 
 /** A line diff: removed lines above the added ones. */
 export function VersionDiff({ before, after }: { before: string; after: string }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const dark = useComputedColorScheme('light') === 'dark';
   useEffect(() => {
-    if (place.current === null) return;
+    if (container.current === null) return;
     const view = new EditorView({
-      parent: place.current,
+      parent: container.current,
       state: EditorState.create({
         doc: after,
         extensions: [
@@ -36,5 +36,5 @@ export function VersionDiff({ before, after }: { before: string; after: string }
     return () => view.destroy();
   }, [before, after, dark]);
   if (before === after) return <Text c="dimmed">{text('versions.unchanged')}</Text>;
-  return <div ref={place} className="editor" />;
+  return <div ref={container} className="editor" />;
 }

@@ -72,7 +72,7 @@ export function VersionsPage() {
 function Comparison({ versions }: { versions: readonly number[] }) {
   const [newer, setNewer] = useState(versions[0] ?? 0);
   const [older, setOlder] = useState(versions[1] ?? 0);
-  const [mode, setMode] = useState<'look' | 'source'>('look');
+  const [mode, setMode] = useState<'rendered' | 'source'>('rendered');
   const [left, right] = [useVersion(older), useVersion(newer)];
   const choices = versions.map((version) => ({
     value: String(version),
@@ -98,15 +98,15 @@ function Comparison({ versions }: { versions: readonly number[] }) {
         <SegmentedControl
           aria-label={text('versions.compare')}
           value={mode}
-          onChange={(value) => setMode(value === 'look' ? 'look' : 'source')}
-          data={(['look', 'source'] as const).map((value) => ({
+          onChange={(value) => setMode(value === 'rendered' ? 'rendered' : 'source')}
+          data={(['rendered', 'source'] as const).map((value) => ({
             value,
             label: text(`versions.${value}`),
           }))}
         />
       </Group>
       <ProblemAlert error={left.error ?? right.error} />
-      {left.data !== undefined && right.data !== undefined && mode === 'look' && (
+      {left.data !== undefined && right.data !== undefined && mode === 'rendered' && (
         <RenderedDiff
           older={{ version: older, content: left.data.content }}
           newer={{ version: newer, content: right.data.content }}

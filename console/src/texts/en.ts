@@ -20,8 +20,8 @@ import { templatesTexts } from './en/templates.en.ts';
 import { webhooksTexts } from './en/webhooks.en.ts';
 
 /**
- * Every text of the console in English, a file for each area. Another language is a folder beside `en` and a file beside this
- * one, with the same keys.
+ * All English texts of the console, one file per area. To add a language, add a folder next to `en` and a file next to
+ * this one with the same keys.
  */
 export const en = {
   ...commonTexts,

@@ -1,41 +1,41 @@
 import { en } from './en.ts';
 
-/** The name of a text in the catalogue. */
+/** A key of the catalog. */
 export type TextKey = keyof typeof en;
 
 type TextValues = Readonly<Record<string, string | number>>;
 
-/** A language: every text of the English catalogue. */
-type Catalogue = Readonly<Record<TextKey, string>>;
+/** The texts of a language, with the same keys as in English. */
+type Catalog = Readonly<Record<TextKey, string>>;
 
-const catalogues: Readonly<Record<string, Catalogue>> = { en };
+const catalogs: Readonly<Record<string, Catalog>> = { en };
 
-/** The first of the person's languages that there is a catalogue for. */
-function chooseLanguage(wanted: readonly string[]): string {
-  for (const tag of wanted) {
+/** The first of the user's preferred languages that has a catalog; English by default. */
+function chooseLanguage(preferred: readonly string[]): string {
+  for (const tag of preferred) {
     const language = tag.split('-')[0] ?? '';
-    if (Object.hasOwn(catalogues, language)) return language;
+    if (Object.hasOwn(catalogs, language)) return language;
   }
   return 'en';
 }
 
 export const language = chooseLanguage(navigator.languages);
 
-const catalogue: Catalogue = catalogues[language] ?? en;
+const catalog: Catalog = catalogs[language] ?? en;
 
 const plurals = new Intl.PluralRules(language);
 
 /**
- * A text of the catalogue with its values filled in. `{name}` is a value; `{count|one message|# messages}` chooses by
- * the number's plural form in the language, `#` being the number.
+ * A text of the catalog with its values filled in. `{name}` is a value; `{count|one message|# messages}` chooses the
+ * plural form for the number, and `#` is the number.
  */
 export function text(key: TextKey, values: TextValues = {}): string {
-  return fill(catalogue[key], values);
+  return fill(catalog[key], values);
 }
 
-/** Only for keys that are made from data, such as the name of a state; the key itself where there is no text. */
-export function textOr(key: string, otherwise: string): string {
-  return Object.hasOwn(catalogue, key) ? catalogue[key as TextKey] : otherwise;
+/** For keys built from data, such as a state; returns `fallback` if the catalog has no such key. */
+export function textOr(key: string, fallback: string): string {
+  return Object.hasOwn(catalog, key) ? catalog[key as TextKey] : fallback;
 }
 
 function fill(pattern: string, values: TextValues): string {

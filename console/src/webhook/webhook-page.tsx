@@ -62,10 +62,10 @@ export function WebhookPage() {
     onSuccess: refresh,
   });
   async function rotate() {
-    const made = await answerOf(
+    const rotated = await answerOf(
       api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
     );
-    setSecret(made.secret);
+    setSecret(rotated.secret);
   }
 
   async function remove() {

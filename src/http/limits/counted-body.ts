@@ -24,7 +24,7 @@ export class CountedBody extends Transform {
     this.#limit = bodyBytes;
     this.#timeout = setTimeout(() => this.destroy(bodyTooSlow(bodySeconds)), bodySeconds * 1_000);
     this.#timeout.unref();
-    // A body that nobody reads, because its type was rejected, can fail too.
+    // A body can fail unread, if its content type was rejected.
     this.on('error', () => undefined);
     request.once('error', (error) => this.destroy(error));
     request.pipe(this);

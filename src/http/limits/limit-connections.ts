@@ -21,9 +21,8 @@ interface Connection {
 const maxIdleChecks = 64;
 
 /**
- * Limits the number of connections. At a limit, the oldest idle connection is closed: of the same peer, or of all. If
- * a peer's connections are all busy, its new one is refused. A connection that hasn't sent a complete request head
- * counts as idle. Costs one lookup per request.
+ * Limits the number of connections. At a limit, the oldest idle one (of the peer or of all) makes room for the new one,
+ * which is refused if all are busy. A connection that hasn't sent a complete request head counts as idle.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, peers: Peers): void {
   const open = new Map<Socket, Connection>();

@@ -1,10 +1,10 @@
 /*
- * Keeps an open page current: the server says that something happened, the page asks for itself again and takes over
- * the parts marked `data-live`. Everything works without this script; then a reload shows what is new.
+ * Keeps an open page current: after each server event, it fetches the page again and replaces the elements marked
+ * `data-live`. Without this script, a reload shows new mail.
  */
 
-const refreshDelay = 80;
-const ageInterval = 30_000;
+const refreshDelayMs = 80;
+const ageIntervalMs = 30_000;
 
 const live = document.getElementById('live');
 const announcer = document.getElementById('announcer');
@@ -12,11 +12,11 @@ const announcer = document.getElementById('announcer');
 /** @type {EventSource | undefined} */
 let source;
 let timer;
-let asking = false;
-let askAgain = false;
+let refreshing = false;
+let refreshAgain = false;
 
 /** @param {'on' | 'off'} state */
-function show(state) {
+function showState(state) {
   live.hidden = false;
   live.dataset.state = state;
   live.firstElementChild.textContent = state === 'on' ? 'Live' : 'Reconnecting';
@@ -26,15 +26,15 @@ function connect() {
   if (source !== undefined) return;
   source = new EventSource('/inbox/updates');
   source.addEventListener('open', () => {
-    show('on');
+    showState('on');
     schedule();
   });
-  source.addEventListener('error', () => show('off'));
+  source.addEventListener('error', () => showState('off'));
   source.addEventListener('arrived', schedule);
   source.addEventListener('emptied', schedule);
 }
 
-/** A hidden page lets its connection go: browsers allow only a few to one host. */
+/** A hidden page disconnects, because browsers allow only a few connections per host. */
 function disconnect() {
   source?.close();
   source = undefined;
@@ -42,32 +42,32 @@ function disconnect() {
 
 function schedule() {
   clearTimeout(timer);
-  timer = setTimeout(refresh, refreshDelay);
+  timer = setTimeout(refresh, refreshDelayMs);
 }
 
 async function refresh() {
-  if (asking) {
-    askAgain = true;
+  if (refreshing) {
+    refreshAgain = true;
     return;
   }
-  asking = true;
+  refreshing = true;
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' } });
     if (response.status === 404) location.assign('/inbox');
-    else if (response.ok) takeOver(await response.text());
+    else if (response.ok) replaceLiveParts(await response.text());
   } catch {
-    // The service is away; the event source says so and comes back by itself.
+    // The service is unreachable. The event source shows that and reconnects automatically.
   } finally {
-    asking = false;
-    if (askAgain) {
-      askAgain = false;
+    refreshing = false;
+    if (refreshAgain) {
+      refreshAgain = false;
       schedule();
     }
   }
 }
 
 /** @param {string} text a whole page */
-function takeOver(text) {
+function replaceLiveParts(text) {
   const page = new DOMParser().parseFromString(text, 'text/html');
   const before = hrefs();
   const focused = document.activeElement?.closest('[data-live] a')?.getAttribute('href');
@@ -78,7 +78,7 @@ function takeOver(text) {
   document.title = page.title;
   if (focused)
     document.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  markFresh(before);
+  markNewRows(before);
 }
 
 function rows() {
@@ -90,7 +90,7 @@ function hrefs() {
 }
 
 /** @param {Set<string | null>} before */
-function markFresh(before) {
+function markNewRows(before) {
   const fresh = rows().filter((row) => !before.has(row.getAttribute('href')));
   for (const row of fresh) row.classList.add('fresh');
   if (fresh.length > 0) {
@@ -109,7 +109,7 @@ addEventListener('pagehide', disconnect);
 addEventListener('pageshow', connect);
 setInterval(() => {
   if (!document.hidden) schedule();
-}, ageInterval);
+}, ageIntervalMs);
 
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;

@@ -1,6 +1,6 @@
 import { html } from 'ghtml';
 
-/** Drawings of the pages, 24 units square, in the colour of the text around them; nothing that is read aloud. */
+/** Decorative line icons on a 24-unit grid, in the color of the surrounding text. */
 const paths = {
   flag: 'M6 21V3.5M6 4.5h12.5l-3 4 3 4H6',
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM20 20l-4.8-4.8',
@@ -14,7 +14,7 @@ const paths = {
   shield: 'M12 3l7.5 2.8V12c0 4.5-3 7.6-7.5 9.2C7.5 19.6 4.5 16.5 4.5 12V5.8z',
 } as const;
 
-/** One of the drawings as inline SVG. */
+/** An icon as inline SVG. */
 export function icon(name: keyof typeof paths): string {
   return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="${paths[name]}"/></svg>`;
 }

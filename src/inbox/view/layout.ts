@@ -5,17 +5,17 @@ import { icon } from './icons.ts';
 
 export interface LayoutProps {
   readonly assets: AssetUrls;
-  /** What the tab says before the name of the product. */
+  /** The title of the browser tab, without the product name. */
   readonly title: string;
   readonly state: ListState;
-  /** Which half the page is about, and a narrow screen shows. */
+  /** The main half of the page, and the only one on narrow screens. */
   readonly focus: 'list' | 'message';
   /** Both halves as HTML. */
   readonly list: string;
   readonly main: string;
 }
 
-/** A page of the inbox: bar, list, and what stands beside the list. All parts are HTML already. */
+/** An inbox page: the bar, the list and the area next to it. */
 export function renderLayout(props: LayoutProps): string {
   const { assets, title, state, focus, list, main } = props;
   return html`<!doctype html>

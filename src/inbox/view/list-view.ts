@@ -7,15 +7,15 @@ import { markFound } from './mark-found.ts';
 
 export interface ListViewProps {
   readonly summaries: readonly CapturedMessageSummary[];
-  /** How many messages there are on all pages. */
+  /** Number of messages on all pages. */
   readonly total: number;
   readonly state: ListState;
-  /** The message that is open beside the list. */
+  /** The message open next to the list. */
   readonly selected: InboxMessageId | undefined;
   readonly now: Date;
 }
 
-/** The list of messages with what it counts and its pages. */
+/** The message list with its count and page links. */
 export function renderList(props: ListViewProps): string {
   const { summaries, total, state, selected } = props;
   return html`<div id="messages" data-live>
@@ -60,7 +60,7 @@ function renderRow(summary: CapturedMessageSummary, props: ListViewProps): strin
 </li>`;
 }
 
-/** The words that a text begins with, without the addresses of links among them. */
+/** The beginning of a text, without URLs. */
 function tidyBeginning(text: string): string {
   return text
     .replace(/<?https?:\/\/[^\s>]*>?/gi, '')
@@ -93,7 +93,7 @@ const beginningCharacters = 160;
 
 const hues = 8;
 
-/** One of eight colours, the same for the same recipient. */
+/** One of eight hues, always the same for a recipient. */
 function hueOf(text: string): number {
   let sum = 0;
   for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;

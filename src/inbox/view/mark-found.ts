@@ -1,10 +1,10 @@
 import { html } from 'ghtml';
 
-/** The text as HTML, with every place marked where the search stands in it, in any case. */
+/** The text as HTML, with every case-insensitive match of the search marked. */
 export function markFound(text: string, search: string): string {
   const haystack = text.toLowerCase();
   const needle = search.toLowerCase();
-  // Lower case can be longer than upper case; then places in one are not places in the other.
+  // Lowercasing can change the length of a text, and then the positions differ.
   if (needle === '' || haystack.length !== text.length) return html`${text}`;
   const pieces: string[] = [];
   let end = 0;

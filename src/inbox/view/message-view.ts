@@ -5,7 +5,7 @@ import { type ListState, listUrl, messageUrl } from '../list-state.ts';
 import type { MailLink } from '../prepare-html.ts';
 import { icon } from './icons.ts';
 
-/** The tabs of a message, in their order. */
+/** The tabs of a message, in order. */
 export const tabs = ['html', 'text', 'links', 'headers', 'source'] as const;
 export type Tab = (typeof tabs)[number];
 
@@ -22,12 +22,12 @@ export interface MessageViewProps {
   readonly links: readonly MailLink[];
   readonly state: ListState;
   readonly tab: Tab;
-  /** The tab's inside as HTML. */
+  /** The content of the tab as HTML. */
   readonly panel: string;
   readonly now: Date;
 }
 
-/** One message: who, to whom, when, its tabs and the inside of the one that is chosen. */
+/** A message: addresses, time, tabs and the content of the selected tab. */
 export function renderMessageView(props: MessageViewProps): string {
   const { message, state, tab, panel, now } = props;
   return html`<article class="message tab-${tab}">
@@ -73,7 +73,7 @@ function renderFacts(message: CapturedMessage): string {
     .join('');
 }
 
-/** A name and an address apart, where the field is one of each; else as it stands. */
+/** Formats name and address separately if the field has exactly one of each. */
 function renderAddress(value: string): string {
   const match = /^([^<>,]+?)\s*<([^<>\s]+)>$/.exec(value);
   return match === null

@@ -6,18 +6,18 @@ import { cutAtLinks } from '../safe-link.ts';
 import { icon } from './icons.ts';
 import type { Tab } from './message-view.ts';
 
-/** Most characters of a text or source on a page; the download has all. */
+/** Max characters of a text or source on the page; the download is complete. */
 const maxCharacters = 512 * 1024;
 
 export interface PanelProps {
   readonly message: CapturedMessage;
   readonly prepared: PreparedHtml;
   readonly state: ListState;
-  /** Shows the HTML as wide as a telephone. */
+  /** Shows the HTML at phone width. */
   readonly narrow: boolean;
 }
 
-/** The inside of a tab. */
+/** The content of a tab as HTML. */
 export function renderPanel(tab: Tab, props: PanelProps): string {
   return panels[tab](props);
 }
@@ -31,8 +31,8 @@ const panels: Readonly<Record<Tab, (props: PanelProps) => string>> = {
 };
 
 /**
- * The HTML part in a frame that may neither run nor load anything; its links open in tabs of their own, which is
- * what a frame with nothing but `allow-popups` and `allow-popups-to-escape-sandbox` can do.
+ * The HTML part in a frame that can't run scripts or load anything. The two sandbox permissions only allow its links to
+ * open in new tabs.
  */
 function renderHtmlPart({ message, prepared, state, narrow }: PanelProps): string {
   if (message.html === null) return renderMissing('This message has no HTML part.');
@@ -61,7 +61,7 @@ function renderText(message: CapturedMessage): string {
   const pieces = cutAtLinks(shown).map(({ text, href }) =>
     href === undefined ? html`${text}` : renderLink(text, href),
   );
-  return html`<pre class="sheet sheet-text" tabindex="0">!${pieces}</pre>!${renderCut(message.text, shown)}`;
+  return html`<pre class="sheet sheet-text" tabindex="0">!${pieces}</pre>!${renderTruncationHint(message.text, shown)}`;
 }
 
 function renderLinks({ links }: PreparedHtml): string {
@@ -97,7 +97,7 @@ function renderSource(message: CapturedMessage): string {
   <a class="tool" href="/inbox/messages/${message.id}/source" download="${message.id}.eml">!${icon('download')}<span>Download .eml</span></a>
 </div>
 <pre class="sheet sheet-source" tabindex="0">${shown}</pre>!${
-    message.source.length > maxCharacters ? renderCut('longer', '') : ''
+    message.source.length > maxCharacters ? renderTruncationHint('longer', '') : ''
   }`;
 }
 
@@ -105,7 +105,7 @@ function renderMissing(sentence: string): string {
   return html`<div class="missing"><p>${sentence}</p></div>`;
 }
 
-function renderCut(whole: string, shown: string): string {
+function renderTruncationHint(whole: string, shown: string): string {
   return whole.length === shown.length
     ? ''
     : html`<p class="cut">Only the beginning is shown. Download the full message under Source.</p>`;

@@ -2,7 +2,7 @@ import { html } from 'ghtml';
 import type { AssetUrls } from '../read-assets.ts';
 import { icon } from './icons.ts';
 
-/** A page that says what cannot be done, and nothing about the inbox. */
+/** An error page that reveals nothing about the inbox. */
 export function renderProblem(assets: AssetUrls, status: number, message: string): string {
   return html`<!doctype html>
 <html lang="en">
@@ -18,7 +18,7 @@ export function renderProblem(assets: AssetUrls, status: number, message: string
     <main class="welcome">
       <span class="welcome-mark">!${icon('flag')}</span>
       <h1>${titleOf(status)}</h1>
-      !${status === 401 ? renderWaysIn() : renderMessage(message)}
+      !${status === 401 ? renderAccessHelp() : renderMessage(message)}
     </main>
   </body>
 </html>
@@ -30,8 +30,8 @@ function renderMessage(message: string): string {
       <p><a class="button" href="/inbox">Go to inbox</a></p>`;
 }
 
-/** For strangers, and for a link that is worth nothing any more. */
-function renderWaysIn(): string {
+/** Explains how to get access, also after an expired link. */
+function renderAccessHelp(): string {
   return html`<p>The inbox can contain password reset links, so it’s protected. Open the one-time link the service printed when it started. To get a new one, run this on the server:</p>
       <pre class="command" tabindex="0"><code>bin/signalpost inbox-link</code></pre>
       <p>Operators can sign in instead.</p>

@@ -1,13 +1,13 @@
 import { html } from 'ghtml';
 import { icon } from './icons.ts';
 
-/** What stands beside the list while no message is open: how a program reads the same messages. */
+/** Shown next to the list while no message is open; explains how programs read the messages. */
 export function renderWelcome(origin: string): string {
   const command = `curl -G ${origin}/inbox/api/messages \\\n  -H "Authorization: Bearer $INBOX_TOKEN" \\\n  -d to=reader@example.com -d wait=30`;
   return html`<div class="welcome">
   <span class="welcome-mark">!${icon('envelope')}</span>
-  <h2>All mail stays here</h2>
-  <p>The service delivers to this inbox instead of the outside world. Choose a message to see its HTML, text, links and headers.</p>
+  <h2>Captured mail</h2>
+  <p>All mail is captured in this inbox instead of being delivered. Choose a message to see its HTML, text, links and headers.</p>
   <h3>From a test</h3>
   <p>Wait for a message to this recipient and get it as JSON:</p>
   <pre class="command" tabindex="0"><code>${command}</code></pre>

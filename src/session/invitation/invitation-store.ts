@@ -100,7 +100,7 @@ export interface OpenInvitation {
   readonly name: string | null;
   readonly inviterName: string;
   readonly inviterEmail: string;
-  /** Null: nobody has signed up with this address. */
+  /** Null: there is no person with this address yet. */
   readonly personId: PersonId | null;
   /** The person has a password and followed a mailed link before, so the sign-in is certainly their own. */
   readonly established: boolean;

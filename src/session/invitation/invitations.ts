@@ -54,7 +54,7 @@ export interface InvitationAcceptance {
 
 /**
  * Invitations into accounts. Only the mailed link creates a member, and people without an established sign-in set a
- * password with it: nobody can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
+ * password with it, so no one can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
  */
 export class Invitations {
   readonly #dependencies: InvitationsDependencies;
@@ -155,7 +155,7 @@ export class Invitations {
     return true;
   }
 
-  /** The invited person, with a password of their own. */
+  /** Creates the invited person, or sets the password of one that is not established. */
   async #savePerson(
     transaction: Transaction,
     { personId, email, established }: OpenInvitation,

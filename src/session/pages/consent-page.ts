@@ -9,7 +9,7 @@ export interface ConsentPage {
   readonly query: string;
   readonly integrationName: string;
   readonly clientId: string;
-  /** The host that the person is sent to afterwards. */
+  /** The host that the browser is redirected to afterwards. */
   readonly target: string;
   readonly formAction: string;
   readonly email: string;
@@ -23,10 +23,10 @@ const allowed = Object.values(tokenOperations)
   .map(({ allows }) => html`<li>${allows}</li>`)
   .join('\n');
 
-/** Asks whether an integration may act in an account of the person. */
+/** Asks whether an integration may act in one of the person's accounts. */
 export function consentPage(page: ConsentPage): Page {
   const body = html`<h1>Allow ${page.integrationName}?</h1>
-<p><strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) wants to act for you in Signalpost.!${page.allowedBefore ? ' You’ve allowed it before.' : ''}</p>
+<p><strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) wants to act on your behalf in Signalpost.!${page.allowedBefore ? ' You’ve allowed it before.' : ''}</p>
 <form method="post" action="/authorize?${page.query}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 !${accountChoice(page)}

@@ -11,7 +11,7 @@ export interface InvitationPage {
   readonly error?: string | undefined;
 }
 
-/** Says who invites into which account, and asks for a password where the person has none that is their own. */
+/** Shows who invites to which account, and asks for a password if the person hasn't set one themselves. */
 export function invitationPage({ csrf, invitation, name, error }: InvitationPage): Page {
   const { accountName, accountId, email, role, inviterName, inviterEmail } = invitation;
   const body = html`<h1>Join ${accountName}?</h1>

@@ -5,17 +5,17 @@ export interface Page {
   readonly title: string;
   /** HTML, already escaped. */
   readonly body: string;
-  /** Where forms of the page may lead beside this service: the origin that a redirect after the form goes to. */
+  /** The origin, besides this service, that a form of the page may redirect to. */
   readonly formAction?: string;
   readonly status?: number;
 }
 
-/** Where the pages' stylesheet is served. */
+/** URL path of the stylesheet. */
 export const stylesheetPath = '/session.css';
 
 /**
- * Sends a page that nothing keeps, frames or scripts. Chromium applies form-action to redirects after a form too, so
- * the target of a consent has to be named.
+ * Sends a page that can't be cached or framed and runs no scripts. Chromium applies form-action to redirects after a
+ * form too, so the target of a consent must be listed.
  */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const formAction = page.formAction === undefined ? '' : ` ${page.formAction}`;
@@ -29,7 +29,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .send(layout(page));
 }
 
-/** Sends the browser on after a form, so that reloading repeats nothing (303, RFC 9110 section 15.4.4). */
+/** Redirects the browser after a form, so that reloading doesn't submit it again (303, RFC 9110 section 15.4.4). */
 export function seeOther(reply: FastifyReply, location: string): FastifyReply {
   return protectPage(reply).code(303).header('location', location).send();
 }
@@ -39,7 +39,7 @@ function protectPage(reply: FastifyReply): FastifyReply {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
-    // Nothing of these addresses reaches another site; the form's own Origin header stays.
+    // Keeps these URLs from other sites; forms still send an Origin header.
     'referrer-policy': 'same-origin',
   });
 }

@@ -18,7 +18,7 @@ export interface MePage {
   readonly note?: string | undefined;
 }
 
-/** Everything about one's own sign-in: browsers, integrations, password, second factor. */
+/** The page for managing your own sign-in: sessions, integrations, password, second factor and language. */
 export function mePage(page: MePage): Page {
   const body = html`<div class="wide">
 <h1>Sign-in and security</h1>
@@ -87,7 +87,7 @@ function time(at: Date): string {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-/** The family of a browser and its system, as far as its own description can be believed. */
+/** The browser and operating system, as claimed by the User-Agent header. */
 function browserName(userAgent: string): string {
   const family = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
   const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(userAgent)?.[1];
@@ -102,7 +102,7 @@ export interface PasswordPage {
   readonly status?: number;
 }
 
-/** Asks for the present password and a new one. */
+/** Asks for the current password and a new one. */
 export function changePasswordPage({ csrf, error, status }: PasswordPage): Page {
   const body = html`<h1>Change your password</h1>
 !${errorBox(error)}
@@ -118,7 +118,7 @@ export function changePasswordPage({ csrf, error, status }: PasswordPage): Page 
   return { title: 'Change your password', body, status: status ?? 200 };
 }
 
-/** The field for a new password, with its one rule. */
+/** The field for a new password, with its rule. */
 export function newPasswordField(): string {
   return html`<label for="new">New password</label>
 <input id="new" name="new" type="password" autocomplete="new-password" minlength="12" required aria-describedby="rule">
@@ -128,13 +128,13 @@ export function newPasswordField(): string {
 export interface SecondFactorStatePage {
   readonly csrf: string;
   readonly enrolled: boolean;
-  /** Recovery codes that are left. */
+  /** Number of unused recovery codes. */
   readonly recoveryCodes: number;
   readonly error?: string | undefined;
   readonly status?: number;
 }
 
-/** Offers to add a second factor; where there is one, to make new recovery codes or to remove it. */
+/** Offers to add a second factor or, if there is one, to create new recovery codes or remove it. */
 export function secondFactorStatePage(page: SecondFactorStatePage): Page {
   const title = page.enrolled ? 'Second factor' : 'Add a second factor';
   const form = page.enrolled
@@ -161,11 +161,11 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
 export interface EnrollPage {
   readonly csrf: string;
   readonly secret: string;
-  /** The picture to scan, as SVG. */
+  /** The QR code as SVG. */
   readonly picture: string;
 }
 
-/** Shows the secret once, as a picture and in letters, and asks for a first code. */
+/** Shows the secret once, as a QR code and as text, and asks for a first code. */
 export function enrollPage({ csrf, secret, picture }: EnrollPage): Page {
   const body = html`<h1>Scan this code</h1>
 <div class="qr" role="img" aria-label="QR code with the key below">!${picture}</div>

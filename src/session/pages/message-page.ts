@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 import type { Page } from './layout.ts';
 
-/** A page that only says something, and where to go from there. */
+/** A page with a message and optionally a link. */
 export function messagePage(
   title: string,
   text: string,

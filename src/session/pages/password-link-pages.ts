@@ -3,7 +3,7 @@ import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
 import { errorBox } from './sign-in-page.ts';
 
-/** Asks for the address that a link goes to. */
+/** Asks for the address to send a link to. */
 export function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
   const body = html`<h1>Set or reset your password</h1>
 !${errorBox(error)}
@@ -18,7 +18,7 @@ export function forgotPasswordPage(csrf: string, error?: string, status = 200): 
   return { title: 'Set or reset your password', body, status };
 }
 
-/** Asks for the new password of whoever holds the link. */
+/** Asks for a new password; the link has already been verified. */
 export function setPasswordPage(csrf: string, error?: string): Page {
   const body = html`<h1>Choose a password</h1>
 !${errorBox(error)}

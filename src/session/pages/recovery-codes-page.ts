@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 import type { Page } from './layout.ts';
 
-/** Shows new recovery codes, the only time that anybody sees them. */
+/** Shows new recovery codes. They can't be shown again. */
 export function recoveryCodesPage(codes: readonly string[]): Page {
   const title = 'Save your recovery codes';
   const items = codes.map((code) => html`<li><code>${code}</code></li>`);
@@ -21,7 +21,7 @@ export interface RecoveryCodePage {
   readonly status?: number;
 }
 
-/** Asks for a recovery code in the place of the second factor's. */
+/** Asks for a recovery code instead of the authenticator's code. */
 export function recoveryCodePage(page: RecoveryCodePage): Page {
   const failed = page.error !== undefined;
   const problem = failed ? html`<p id="problem" class="error" role="alert">${page.error}</p>` : '';

@@ -3,16 +3,16 @@ import type { Page } from './layout.ts';
 
 export interface SignInPage {
   readonly csrf: string;
-  /** The local address to go to afterwards. */
+  /** The local path to go to afterwards. */
   readonly next: string;
   readonly email?: string;
-  /** What went wrong with the last attempt. */
+  /** The error of the last attempt. */
   readonly error?: string;
   readonly note?: string;
   readonly status?: number;
 }
 
-/** Asks for address and password. */
+/** Asks for email address and password. */
 export function signInPage(page: SignInPage): Page {
   const invalid = page.error === undefined ? '' : 'aria-invalid="true" aria-describedby="problem"';
   const body = html`<h1>Sign in</h1>
@@ -61,12 +61,12 @@ export function secondFactorPage(page: SecondFactorPage): Page {
   return { title, body, status: page.status ?? 200 };
 }
 
-/** What went wrong, read out at once by screen readers; nothing where there is nothing. */
+/** An error that screen readers announce immediately; empty if undefined. */
 export function errorBox(text: string | undefined): string {
   return text === undefined ? '' : html`<p id="problem" class="error" role="alert">${text}</p>`;
 }
 
-/** Something worth knowing. */
+/** A notice; empty if undefined. */
 export function noticeBox(text: string | undefined): string {
   return text === undefined ? '' : html`<p class="note" role="status">${text}</p>`;
 }

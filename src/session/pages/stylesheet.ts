@@ -1,4 +1,4 @@
-/** The look of the pages: one column, readable on a phone, light or dark as the person has it. */
+/** Styles of the pages: one column, readable on a phone, in the browser's light or dark mode. */
 export const stylesheet = `
 :root {
   color-scheme: light dark;

@@ -1,35 +1,35 @@
 import type { SecurityEvent } from '../../outbox/system-mail.ts';
 
-/** The text of a mail with a link; fields stand in it as `{{Name}}`. */
+/** The text of an email with a link. Fields are written as `{{Name}}`. */
 export interface LinkMailText {
   readonly subject: string;
   readonly title: string;
   readonly body: string;
-  /** Between the text and the button; rows of name and value. */
+  /** Rows of label and value between the text and the button. */
   readonly facts?: readonly (readonly [label: string, field: string])[];
   readonly button: string;
   /** How long the link works. */
   readonly limit: string;
-  /** What to do when the mail was not expected. */
+  /** What to do if the recipient didn't expect the email. */
   readonly unexpected: string;
 }
 
-/** What a security notice says of one event. */
+/** The text of a security notice. */
 interface NoticeText {
   readonly subject: string;
   readonly body: string;
 }
 
-/** Everything that mail of the service itself says in one language. */
+/** The texts of all system mail in one language. */
 export interface MailTexts {
   readonly passwordLink: LinkMailText;
   readonly invitation: LinkMailText;
   readonly senderConfirmation: LinkMailText;
-  /** The names of roles; another one is shown as it is. */
+  /** The names of roles; an unknown role is shown as is. */
   readonly roles: Readonly<Record<string, string>>;
   readonly notices: Readonly<Record<SecurityEvent, NoticeText>>;
-  /** Said in a notice where nobody can be named. */
-  readonly somebody: string;
+  /** Used if the person's name isn't known. */
+  readonly someone: string;
   readonly noticeTime: string;
   readonly noticeUnexpected: string;
   readonly noticeButton: string;

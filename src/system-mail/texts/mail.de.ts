@@ -99,7 +99,7 @@ export const german: MailTexts = {
       body: '{{Email}} ist jetzt Betreiber dieser Installation.',
     },
   },
-  somebody: 'Jemand',
+  someone: 'Jemand',
   noticeTime: 'Zeit: {{When}}',
   noticeUnexpected:
     'Wenn Sie das nicht erwartet haben, legen Sie sofort ein neues Passwort fest und prüfen Sie Ihre Sitzungen und Integrationen. Informieren Sie dann den Betreiber dieses Dienstes.',

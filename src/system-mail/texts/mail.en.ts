@@ -4,7 +4,7 @@ export const english: MailTexts = {
   passwordLink: {
     subject: 'Set your password',
     title: 'Set your password',
-    body: 'Hello {{Name}}, you can set a new password for {{Email}} here.',
+    body: 'Hello {{Name}}, use this link to set a new password for {{Email}}.',
     button: 'Set password',
     limit: 'The link works once and expires in {{Expires In}}.',
     unexpected:
@@ -99,7 +99,7 @@ export const english: MailTexts = {
       body: '{{Email}} is now an operator of this installation.',
     },
   },
-  somebody: 'Someone',
+  someone: 'Someone',
   noticeTime: 'Time: {{When}}',
   noticeUnexpected:
     'If you didn’t expect this, set a new password now and review your sessions and integrations. Then tell the operator of this service.',

@@ -99,7 +99,7 @@ export const spanish: MailTexts = {
       body: '{{Email}} es ahora operador de esta instalación.',
     },
   },
-  somebody: 'Alguien',
+  someone: 'Alguien',
   noticeTime: 'Hora: {{When}}',
   noticeUnexpected:
     'Si no lo esperabas, establece ya una contraseña nueva y revisa tus sesiones e integraciones. Después avisa al operador de este servicio.',

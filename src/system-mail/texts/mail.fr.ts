@@ -99,7 +99,7 @@ export const french: MailTexts = {
       body: '{{Email}} est désormais opérateur de cette installation.',
     },
   },
-  somebody: 'Quelqu’un',
+  someone: 'Quelqu’un',
   noticeTime: 'Date : {{When}}',
   noticeUnexpected:
     'Si vous ne vous y attendiez pas, définissez tout de suite un nouveau mot de passe et vérifiez vos sessions et intégrations. Prévenez ensuite l’opérateur de ce service.',

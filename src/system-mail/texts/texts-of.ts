@@ -5,7 +5,7 @@ import { spanish } from './mail.es.ts';
 import { french } from './mail.fr.ts';
 import type { MailTexts } from './mail-texts.ts';
 
-/** What mail of the service itself says, by language. */
+/** The texts of system mail, by language. */
 export const textsOf: Readonly<Record<Locale, MailTexts>> = {
   en: english,
   de: german,

@@ -30,7 +30,7 @@ interface SourceEditorProps {
  * Edits MJML, HTML or plain text. Tab leaves the editor, so it isn't a keyboard trap (WCAG 2.1.2).
  */
 export function SourceEditor({ label, value, onChange, problems, readOnly }: SourceEditorProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const first = useRef(value);
   const change = useRef(onChange);
@@ -38,9 +38,9 @@ export function SourceEditor({ label, value, onChange, problems, readOnly }: Sou
   change.current = onChange;
 
   useEffect(() => {
-    if (place.current === null) return;
+    if (container.current === null) return;
     const editor = new EditorView({
-      parent: place.current,
+      parent: container.current,
       state: EditorState.create({
         doc: view.current?.state.doc.toString() ?? first.current,
         extensions: [
@@ -77,7 +77,7 @@ export function SourceEditor({ label, value, onChange, problems, readOnly }: Sou
     editor.dispatch(setDiagnostics(editor.state, marks));
   }, [problems]);
 
-  return <div ref={place} className="editor source" />;
+  return <div ref={container} className="editor source" />;
 }
 
 /** Converts the line and column (in code points) of a problem to a text range. */

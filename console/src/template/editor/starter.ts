@@ -11,7 +11,7 @@ const mjml = `<mjml>
     <mj-section background-color="#ffffff" border-radius="8px">
       <mj-column>
         <mj-text font-size="22px">Hello {{First Name}},</mj-text>
-        <mj-text>this is the beginning of your message.</mj-text>
+        <mj-text>This is the beginning of your message.</mj-text>
       </mj-column>
     </mj-section>
   </mj-body>

@@ -1,4 +1,4 @@
-/** Words of every page. */
+/** Texts shared by all pages. */
 export const commonTexts = {
   yes: 'Yes',
   no: 'No',

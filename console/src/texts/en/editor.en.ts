@@ -50,7 +50,7 @@ export const editorTexts = {
   'editor.publish': 'Publish',
   'editor.publishTitle': 'Publish this draft?',
   'editor.publishHint': 'Messages accepted from now on will use it.',
-  'editor.breaks': 'This breaks requests that use the template now',
+  'editor.breaks': 'This will break requests that use this template',
   'editor.publishAnyway': 'Publish anyway',
   'editor.test': 'Send a test',
   'editor.testTo': 'To',

@@ -10,6 +10,7 @@ export const inboxTexts = {
   'inbox.none': 'No mail yet',
   'inbox.noneHint': 'Messages appear here once they’re sent.',
   'inbox.noneFound': 'No mail matches your search',
+  'inbox.noneFoundHint': 'Try a shorter search.',
   'inbox.empty': 'Empty inbox',
   'inbox.emptyConsequence': 'All captured mail will be deleted. You can’t undo this.',
   'inbox.back': 'Back to inbox',

@@ -54,14 +54,14 @@ export const integrationsTexts = {
 
   'secret.once': 'This is shown only once',
   'secret.onceHint': 'Store it somewhere safe. You won’t be able to see it again.',
-  'secret.kept': 'I’ve saved it',
+  'secret.saved': 'I’ve saved it',
 
   'keys.title': 'API keys',
   'keys.add': 'New API key',
-  'keys.make': 'Create key',
+  'keys.create': 'Create key',
   'keys.key': 'API key',
   'keys.name': 'Name',
-  'keys.nameSample': 'Shop server',
+  'keys.namePlaceholder': 'Shop server',
   'keys.by': 'Created by {person}',
   'keys.byCommand': 'Created from the command line',
   'keys.scopes': 'Permissions',

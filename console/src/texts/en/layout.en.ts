@@ -1,4 +1,4 @@
-/** Menu, header, and pages that are not there. */
+/** The menu, the header and error pages. */
 export const layoutTexts = {
   'notFound.title': 'Page not found',
   'notFound.hint': 'This page doesn’t exist, or you don’t have access to its account.',

@@ -3,7 +3,7 @@ export const listsTexts = {
   'lists.title': 'Lists',
   'lists.hint': 'Your contact lists.',
   'lists.add': 'New list',
-  'lists.make': 'Create list',
+  'lists.create': 'Create list',
   'lists.back': 'All lists',
   'lists.name': 'Name',
   'lists.id': 'List ID',

@@ -12,7 +12,7 @@ export const overviewTexts = {
   'overview.stepSendHint': 'Open a template, choose “Use it” and run the command.',
   'overview.done': 'done',
   'overview.attention': 'Needs attention',
-  'overview.calm': 'Nothing needs attention.',
+  'overview.noAttention': 'Nothing needs attention.',
   'overview.redirected': 'All mail is redirected to {address}.',
   'overview.figures': 'Activity',
   'overview.stepsDone': '{done} of {all} done',

@@ -1,4 +1,4 @@
-/** What went wrong, and what somebody else changed. */
+/** Errors and edit conflicts. */
 export const problemsTexts = {
   'problem.network': 'Can’t reach the service',
   'problem.networkHint': 'Check your connection, then try again. Nothing you typed is lost.',
@@ -14,7 +14,7 @@ export const problemsTexts = {
   'problem.signIn': 'Open the sign-in page',
   'problem.role': 'Ask an account owner if you need it.',
   'problem.gone': 'It may have been removed.',
-  'problem.taken': 'Already exists.',
+  'problem.exists': 'Already exists.',
 
   'missing.domain': 'Domain not found',
   'missing.inboxMessageId': 'Message not found',

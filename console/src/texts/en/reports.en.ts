@@ -15,7 +15,7 @@ export const reportsTexts = {
   'reports.compare': 'Compare with previous period',
   'reports.before': 'previously {value}',
   'reports.name': 'Name',
-  'reports.nameless': '(none)',
+  'reports.noName': '(none)',
   'reports.accepted': 'Accepted',
   'reports.delivered': 'Delivered',
   'reports.bounced': 'Bounced',

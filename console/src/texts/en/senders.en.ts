@@ -15,8 +15,8 @@ export const sendersTexts = {
   'senders.sendLink': 'Send verification link',
   'senders.linkSent': 'Verification link sent to {address}.',
   'senders.none': 'No senders yet',
-  'senders.noneHint': 'Add the address you send from, such as orders@ your domain.',
+  'senders.noneHint': 'Add the address you send from, such as orders@example.com.',
   'senders.removeTitle': 'Remove this sender?',
   'senders.removeConsequence':
-    'Requests that use it are rejected from now on. You can add it again.',
+    'Requests that use it are rejected from now on. You can add it back later.',
 } as const;

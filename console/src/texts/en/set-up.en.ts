@@ -1,4 +1,4 @@
-/** The first start. */
+/** First-time setup. */
 export const setUpTexts = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'Create the first owner and account. You can add others later.',
@@ -13,7 +13,7 @@ export const setUpTexts = {
   'setUp.accountName': 'Account name',
   'setUp.accountId': 'Account ID',
   'setUp.accountIdHint': 'Part of the API URL. You can’t change it later.',
-  'setUp.make': 'Create owner and sign in',
+  'setUp.create': 'Create owner and sign in',
   'setUp.signIn': 'Sign in',
   'setUp.demo': 'Try the demo',
   'setUp.demoHint':

@@ -13,7 +13,7 @@ export const settingsTexts = {
 
   'privacy.title': 'Privacy',
   'privacy.hint':
-    'Erase personal data before the rest of the message (3 days minimum). New rules also apply to existing data.',
+    'Erase personal data earlier than the rest of the message, after at least 3 days. Changes also apply to existing data.',
   'privacy.contentDays': 'Values and subjects',
   'privacy.addressDays': 'Addresses',
   'privacy.engagementDays': 'Opens and clicks',
@@ -35,7 +35,7 @@ export const settingsTexts = {
   'quota.hour': 'This hour',
   'quota.day': 'Today',
   'quota.used': '{name}: {used} of {limit} messages',
-  'quota.anew': 'Resets',
+  'quota.resets': 'Resets',
   'quota.perHour': 'Messages per hour',
   'quota.perDay': 'Messages per day',
   'quota.noLimit': 'no limit',

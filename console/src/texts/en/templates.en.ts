@@ -3,7 +3,7 @@ export const templatesTexts = {
   'templates.title': 'Templates',
   'templates.hint': 'The content of your email. Publish a template before you send with it.',
   'templates.add': 'New template',
-  'templates.make': 'Create template',
+  'templates.create': 'Create template',
   'templates.name': 'Name',
   'templates.id': 'Template ID',
   'templates.idHint': 'Part of the API URL. You can’t change it later.',
@@ -27,7 +27,7 @@ export const templatesTexts = {
   'versions.version': 'Version {version}',
   'versions.published': 'Published',
   'versions.compare': 'Compare',
-  'versions.look': 'Rendered',
+  'versions.rendered': 'Rendered',
   'versions.source': 'Source',
   'versions.from': 'Compare',
   'versions.to': 'with',
@@ -45,6 +45,6 @@ export const templatesTexts = {
   'use.unpublished':
     'This template isn’t published yet. Requests are rejected until you publish it.',
   'use.publish': 'Publish it in the editor',
-  'use.needs': 'Required fields',
-  'use.noNeeds': 'No fields are required.',
+  'use.requiredFields': 'Required fields',
+  'use.noRequiredFields': 'No fields are required.',
 } as const;

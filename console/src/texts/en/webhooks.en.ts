@@ -15,7 +15,7 @@ export const webhooksTexts = {
   'webhooks.paused': 'Paused',
   'webhooks.none': 'No webhooks yet',
   'webhooks.noneHint':
-    'Add an endpoint to hear right away when messages are delivered, bounced or opened.',
+    'Add an endpoint to get notified when messages are delivered, bounced or opened.',
   'webhooks.all': 'All webhooks',
   'webhooks.pause': 'Pause',
   'webhooks.resume': 'Resume',
@@ -35,5 +35,5 @@ export const webhooksTexts = {
   'webhooks.nothing': 'No deliveries yet',
   'webhooks.nothingHint': 'New events appear here.',
   'webhooks.removeTitle': 'Remove this webhook?',
-  'webhooks.removeConsequence': 'It gets no more events, and its delivery log is deleted.',
+  'webhooks.removeConsequence': 'It stops receiving events, and its delivery log is deleted.',
 } as const;
