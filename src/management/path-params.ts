@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
-import { parseDomainName } from '../foundation/mail-domain.ts';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
+import { parseDomainName } from '../foundation/mail-domain.ts';
 import { systemMailKinds } from '../outbox/system-mail.ts';
 import { Problem } from './answer/problem.ts';
 import type { PathParams } from './operation.ts';
