@@ -3,20 +3,19 @@ import type { AnyRequest } from './any-request.ts';
 import { type AnyAnswer, isWellFramed } from './exchange-request.ts';
 
 /**
- * Holds an answer to what every answer keeps: no fault of the service, 503 and 429 with Retry-After, and a refusal in the
- * form of its API.
+ * Checks what holds for every answer: no internal error, Retry-After with 503 and 429, and errors in the format of the API.
  */
 export function requireSoundAnswer(asked: AnyRequest, answer: AnyAnswer): void {
   const { status, headers, text } = answer;
   const where = `${asked.method} ${asked.target.slice(0, 300)} ${status} ${text.slice(0, 500)}`;
-  assert.ok(status < 500 || status === 503, `a fault of the service: ${where}`);
+  assert.ok(status < 500 || status === 503, `internal error: ${where}`);
   if (status === 503 || status === 429)
     assert.match(headers['retry-after'] ?? '', /^\d+$/, `no Retry-After: ${where}`);
   assert.match(String(headers['x-request-id']), /^[\w-]{8,}$/, `no X-Request-Id: ${where}`);
   if (status < 400) return;
   const type = headers['content-type'] ?? '';
   if (type.startsWith('text/html') || type.startsWith('text/plain')) {
-    assert.ok(!isProgram(asked), `a page for a program: ${where}`);
+    assert.ok(!isProgram(asked), `a page instead of JSON: ${where}`);
     return;
   }
   assert.match(type, /json/, `neither a page nor JSON: ${where}`);
@@ -26,7 +25,7 @@ export function requireSoundAnswer(asked: AnyRequest, answer: AnyAnswer): void {
 type Json = Readonly<Record<string, unknown>>;
 
 function requireForm(asked: AnyRequest, status: number, body: Json, where: string): void {
-  // What the parser of HTTP or the router refuses comes to no API.
+  // Requests that the HTTP parser or the router rejects never reach an API.
   if (!isWellFramed(asked) || ('message' in body && [400, 404, 405, 414, 431].includes(status)))
     return;
   const has = (...names: readonly string[]) =>
