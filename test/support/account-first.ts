@@ -33,10 +33,7 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
     'a client id alone identifies an integration and its account',
     /(from|update) "?integration"? .*where "?client_id"? = /,
   ],
-  [
-    'a person's accounts are found by the person',
-    /from "?membership"? where "?person_id"? = /,
-  ],
+  ['the person determines which accounts are read', /from "?membership"? where "?person_id"? = /],
   [
     'sessions belong to a person and an integration, not to an account',
     /\b(grant_code|session_pair|access_token)\b/,
@@ -74,7 +71,8 @@ function watchStatements(): void {
   const { query } = prototype;
   prototype.query = function watch(...args) {
     const [statement] = args;
-    const text = typeof statement === 'string' ? statement : (statement as { text?: unknown } | null)?.text;
+    const text =
+      typeof statement === 'string' ? statement : (statement as { text?: unknown } | null)?.text;
     const { application_name: application } = (
       this as unknown as { connectionParameters: { application_name?: string } }
     ).connectionParameters;

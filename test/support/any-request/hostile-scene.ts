@@ -85,7 +85,8 @@ export async function openHostileScene(): Promise<HostileScene> {
     renewCallers,
     readAccount: () => readAccount(database),
     async requireHealth() {
-      if (node.child.exitCode !== null) throw new Error(`the service exited: ${node.output.stderr}`);
+      if (node.child.exitCode !== null)
+        throw new Error(`the service exited: ${node.output.stderr}`);
       await waitFor('the service to be ready', async () => (await fetch(`${address}/readyz`)).ok);
       const { status, text } = await client.send({ account: '46300' });
       if (status !== 200) throw new Error(`a valid message got ${status} ${text}`);
