@@ -53,7 +53,7 @@ async function startNode(max?: number): Promise<Node> {
 const here = await startNode();
 const there = await startNode();
 
-/** Asks until the answer comes from memory: on an overloaded machine the cache is bypassed for a moment. */
+/** Repeats the request until it is served from memory, because an overloaded machine briefly bypasses the cache. */
 async function remember({ checker }: Node, text: string): Promise<KeyPrincipal> {
   let found: unknown;
   await waitFor('the key to be answered from memory', async () => {

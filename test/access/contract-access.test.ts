@@ -22,7 +22,7 @@ const world = new SessionWorld(database, shop.id);
 type OperationName = keyof typeof tokenOperations;
 const operationNames = Object.keys(tokenOperations) as OperationName[];
 
-/** Calls an operation; an unknown message or template is enough to tell whether the caller is let in. */
+/** Calls an operation; an unknown message or template is enough to see whether the caller has access. */
 function call(
   operation: OperationName,
   credential: string,

@@ -131,7 +131,7 @@ test("a change that can't be recorded is not made", async () => {
   assert.equal((await takeEntries()).length, changes.length);
 });
 
-/** Everything that the commands in the test change. */
+/** All state that the commands in the test change. */
 async function state(): Promise<Record<string, unknown>> {
   const tables = ['integration', 'person', 'source_warm_up', 'sending_domain', 'delivery_pause'];
   const entries = tables.map(async (table) => {

@@ -191,7 +191,7 @@ test("a key that can't be recorded is not created, and a name can't write to the
   await database.pool.query(
     'alter table audit_event add constraint full_disk check (false) not valid',
   );
-  // When keys were used last is written behind, also meanwhile.
+  // The last use of keys is written in the background, also during this test.
   const ids = async () => (await listed()).map(({ id }) => id);
   const before = await ids();
   const refused = await run('key', 'create', shop.id, '--name', 'N', '--scope', 'messages:send');

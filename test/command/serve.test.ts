@@ -164,7 +164,10 @@ test('a node whose database is down stops with 0', async () => {
   });
   const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
   gate.close();
-  await waitFor('it to notice', async () => (await fetch(`${address}/readyz`)).status === 503);
+  await waitFor(
+    'the node to notice',
+    async () => (await fetch(`${address}/readyz`)).status === 503,
+  );
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0, node.output.stderr);
 });

@@ -19,8 +19,8 @@ interface Run {
 }
 
 /**
- * Plays messages, ten a second over `connections` connections in turn, against a receiver that takes `limit(message)`
- * messages over each.
+ * Simulates ten messages a second, over `connections` connections in turn, to a receiver that accepts `limit(message)`
+ * messages per connection.
  */
 function play(
   messages: number,
@@ -57,7 +57,7 @@ function play(
   return { length, sent: messages, refused };
 }
 
-test('a receiver that takes so many messages over a connection is refused by no more than a try now and then', () => {
+test('a receiver’s limit of messages per connection is exceeded only by an occasional probe', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 120 }),
@@ -72,14 +72,14 @@ test('a receiver that takes so many messages over a connection is refused by no 
   );
 });
 
-test('sessions grow again where the receiver takes more, as far as the profile and no further', () => {
+test('sessions grow again if the receiver accepts more, up to the limit of the profile', () => {
   const known = { maxMessages: 5, learnedAt: 0, reason: 'x' };
   const { length, refused } = play(120_000, () => Number.POSITIVE_INFINITY, { known });
   assert.equal(length, undefined);
   assert.equal(refused, 0);
 });
 
-test('trying longer sessions costs under a hundredth of the messages a refusal', () => {
+test('probing for longer sessions causes a rejection for less than 1% of the messages', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.boolean(), (limit, named) => {
       const { sent, refused } = play(60_000, () => limit, { named });
@@ -89,7 +89,7 @@ test('trying longer sessions costs under a hundredth of the messages a refusal',
   );
 });
 
-test('whatever servers do, a connection carries at least one message and no more than the profile says', () => {
+test('a connection carries at least one message and at most the profile’s limit, whatever servers do', () => {
   const end: fc.Arbitrary<SmtpSessionEnd> = fc.oneof(
     fc.record({ kind: fc.constant('full' as const), after: fc.nat(200) }),
     fc.record({
@@ -119,7 +119,7 @@ test('whatever servers do, a connection carries at least one message and no more
   );
 });
 
-test('a session that ends once without a word, or whose message another did not get through either, teaches nothing', () => {
+test('nothing is learned from a single silent disconnect, or if the message also fails in another session', () => {
   const watch = new SmtpSessionTracker();
   const end: SmtpSessionEnd = {
     kind: 'refused',
@@ -153,7 +153,7 @@ for (const [reply, source] of [
   ['451 4.7.1 Too many messages for this session', 'the same in other words'],
   ['550 5.7.0 Maximum number of messages per SMTP session exceeded', 'the same in other words'],
 ] as const) {
-  test(`"${reply}" is about the session (${source}): it slows nothing down`, () => {
+  test(`"${reply}" is about the session (${source}): it throttles nothing`, () => {
     const parsed = parseReply(reply);
     assert.ok(isSmtpSessionLimit(parsed));
     const use = classifyThrottling({
@@ -174,7 +174,7 @@ for (const reply of [
   '452 4.5.3 Too many recipients',
   '421 4.4.2 mx.example.com Error: timeout exceeded',
 ]) {
-  test(`"${reply}" is not about how much a session may carry`, () => {
+  test(`"${reply}" is not about the number of messages per session`, () => {
     assert.ok(!isSmtpSessionLimit(parseReply(reply)));
   });
 }

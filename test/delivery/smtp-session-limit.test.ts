@@ -18,12 +18,12 @@ const zones = await new TestDns().start();
 const store = new ShapingStore(world.database, newId(), Date.now);
 
 interface Counted {
-  /** Messages that had been taken when a session was refused another one. */
+  /** Messages accepted in a session before it was refused another one. */
   readonly refusedAt: number[];
   readonly server: RudeServer;
 }
 
-/** A server that takes so many messages over a connection and then does as told. */
+/** A server that accepts a number of messages per connection and then misbehaves as given. */
 async function startLimited(steps: (isOver: (socket: Socket) => boolean) => RudeSteps) {
   const carried = new Map<Socket, number>();
   const counted = { refusedAt: [] as number[] };
@@ -38,7 +38,7 @@ async function startLimited(steps: (isOver: (socket: Socket) => boolean) => Rude
   return Object.assign(counted, { server });
 }
 
-/** Sends many messages to it from two nodes at a pace that is known already, until all are delivered. */
+/** Sends many messages to it from two nodes at an already learned rate, until all are delivered. */
 async function deliverTo(domain: string, { server }: Counted): Promise<void> {
   const name = `hosts-${domain}`;
   zones.set(domain, { MX: [[10, `mx.${name}`]] }).set(`mx.${name}`, { A: ['127.0.0.1'] });
@@ -99,7 +99,7 @@ for (const [what, domain, steps] of [
     }),
   ],
 ] as const satisfies [string, string, (isOver: (socket: Socket) => boolean) => RudeSteps][]) {
-  test(`RFC 5321 3.8: a server that ${what} after ${limit} messages of a connection costs no message, and is soon refused by no more`, async (t) => {
+  test(`RFC 5321 3.8: a server that ${what} after ${limit} messages per connection loses no message, and its limit is soon respected`, async (t) => {
     const counted = await startLimited(steps);
     await deliverTo(domain, counted);
     assert.equal(counted.server.dots, messages);
@@ -120,7 +120,7 @@ for (const [what, domain, steps] of [
   });
 }
 
-test('what people set for a connection holds in place of what was learnt', async () => {
+test('an override of the messages per connection replaces the learned limit', async () => {
   const counted = await startLimited((isOver) => ({
     MAIL: (socket) => (isOver(socket) ? '421 Too many messages in this connection' : undefined),
   }));
@@ -138,7 +138,7 @@ test('what people set for a connection holds in place of what was learnt', async
   assert.ok(counted.server.connections >= 10, `${counted.server.connections}`);
 });
 
-test('a server that ends a session just after it took a message is heard, and the next one ends before it', async () => {
+test('a server that ends a session right after accepting a message lowers the limit of the next session', async () => {
   const dots = new Map<Socket, number>();
   const server = await startRudeServer({
     dot: (socket) => {

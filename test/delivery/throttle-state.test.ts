@@ -17,7 +17,7 @@ interface Run {
   readonly sent: number[];
 }
 
-/** Plays `seconds` against a receiver that takes `limit(second)` messages in each second and refuses the rest. */
+/** Simulates `seconds` with a receiver that accepts `limit(second)` messages in each second and rejects the rest. */
 function play(
   seconds: number,
   limit: (second: number) => number,
@@ -34,7 +34,7 @@ function play(
     owed -= sent;
     const allowed = Math.floor(limit(second));
     const refused = Math.max(0, sent + crowd(second) - allowed);
-    // The refusals come one by one near the end of the second.
+    // The rejections arrive one by one near the end of the second.
     for (let one = 0; one < refused; one += 1)
       pace = slowDown(pace, start + 900 + one, start + 890 + one, sent, undefined);
     pace = speedUp(pace, start + 1_000, sent, limits);
@@ -49,7 +49,7 @@ const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
 for (const limit of [2, 5, 20, 50, 200, 700]) {
-  test(`a receiver that takes ${limit}/s is met within 10% below inside a minute, with under 2% refused after it`, () => {
+  test(`with a receiver limit of ${limit}/s, the rate settles within 10% below it in a minute; later less than 2% are rejected`, () => {
     const run = play(600, () => limit);
     for (const [second, rate] of run.rates.slice(60).entries())
       assert.ok(rate > limit * 0.9 && rate < limit * 1.04, `second ${second + 60}: ${rate}`);
@@ -58,14 +58,14 @@ for (const limit of [2, 5, 20, 50, 200, 700]) {
   });
 }
 
-test('a limit that falls to a tenth is found again', () => {
+test('the rate adapts to a limit that drops to a tenth', () => {
   const run = play(240, (second) => (second < 60 ? 100 : 10));
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 7 && last <= 10.6, `${last}`);
   assert.ok(sum(run.refused.slice(180)) / sum(run.sent.slice(180)) < 0.02);
 });
 
-test('a moment’s crowd now and then does not wear the pace down', () => {
+test('occasional bursts do not lower the rate permanently', () => {
   const run = play(
     900,
     () => 50,
@@ -77,14 +77,14 @@ test('a moment’s crowd now and then does not wear the pace down', () => {
   assert.ok(sum(run.refused.slice(60)) / sum(run.sent.slice(60)) < 0.02);
 });
 
-test('a receiver that took nothing for minutes has its former pace back minutes later, at the cost of few refusals', () => {
+test('after an outage of minutes, the former rate is back within minutes, with few rejections', () => {
   const run = play(900, (second) => (second >= 60 && second < 360 ? 0 : 50));
   assert.ok(sum(run.refused.slice(60, 360)) < 600, `${sum(run.refused.slice(60, 360))}`);
   assert.ok(sum(run.refused.slice(90, 360)) < 40, `${sum(run.refused.slice(90, 360))}`);
   assert.ok(Math.min(...run.rates.slice(840)) > 45, `${run.rates.slice(840)}`);
 });
 
-test('a limit that rises is found out little by little', () => {
+test('the rate grows gradually with a rising limit', () => {
   const run = play(3_600, (second) => (second < 60 ? 20 : 200));
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 150 && last < 205, `${last}`);
@@ -95,24 +95,24 @@ test('a destination that never refuses is limited by its profile alone', () => {
   assert.equal(run.rates.at(-1), limits.maxRate);
 });
 
-test('a pace that is not used up does not grow', () => {
+test('an unused rate limit does not grow', () => {
   const pace = initialThrottleState(10, 10, 0);
   assert.equal(speedUp(pace, 50_000, 2, { ...limits, maxConnections: 10 }), pace);
 });
 
-test('refusals of what left before the change do not slow down twice', () => {
+test('rejections of messages sent before a change do not lower the rate twice', () => {
   const once = slowDown(initialThrottleState(100, 10, 0), 10_000, 9_900, 100, undefined);
   assert.equal(slowDown(once, 10_010, 9_950, 100, undefined), once);
   assert.ok(slowDown(once, 13_000, 12_900, 100, undefined).rate < once.rate);
 });
 
-test('a receiver that names a time is left alone until then, for ten minutes at most', () => {
+test('a wait named by the receiver is respected, up to ten minutes', () => {
   const pace = slowDown(initialThrottleState(10, 10, 0), 1_000, 900, 10, 300);
   assert.equal(pace.blockedUntil, 301_000);
   assert.equal(slowDown(pace, 2_000, 900, 10, 86_400).blockedUntil, 602_000);
 });
 
-test('whatever happens, the pace stays between its bounds', () => {
+test('the rate always stays within its bounds', () => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 300_000 }),
     refused: fc.boolean(),

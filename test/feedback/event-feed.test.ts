@@ -16,7 +16,7 @@ import { DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
 
-test('a transaction that begins while a window is looked for ends the window no later than the snapshot', async () => {
+test('a transaction that begins during the search for a window ends the window no later than the snapshot', async () => {
   await world.accept();
   const { kysely, pool } = world.database;
   const younger = await pool.connect();
@@ -36,7 +36,7 @@ test('a transaction that begins while a window is looked for ends the window no 
   younger.release();
 });
 
-test('a follower rests after a window that was not full, in every process, and goes on at once after a full one', async () => {
+test('a follower pauses after a partial window, in every process, and continues at once after a full one', async () => {
   const { kysely, pool } = world.database;
   await ensureCursor(kysely, 'resting');
   const isGiven = async (): Promise<boolean> =>
@@ -58,12 +58,12 @@ test('a follower rests after a window that was not full, in every process, and g
   await restedFor(3_601);
   assert.ok(await isGiven());
   assert.ok(await anyBehind(kysely, ['resting'], 3_600_000));
-  // A clock that was set back by a minute.
+  // A clock set back by a minute.
   await restedFor(-60);
   assert.ok(await isGiven());
 });
 
-test('the pieces of a window are the window, one after the other, and none is empty', () => {
+test('the pieces of a window cover it in order, and none is empty', () => {
   const place = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   fc.assert(
     fc.property(place, place, fc.uniqueArray(place), (one, other, cuts) => {
@@ -84,7 +84,7 @@ test('the pieces of a window are the window, one after the other, and none is em
   );
 });
 
-test('search rows of a window of some hundred messages are written whole, a hundred at a time', async () => {
+test('search rows of a window with several hundred messages are written completely, a hundred at a time', async () => {
   const { kysely, pool } = world.database;
   const { rows } = await pool.query<{ tx: string }>('select pg_current_xact_id()::text as tx');
   const from = rows[0]?.tx ?? '0';
@@ -107,7 +107,7 @@ test('search rows of a window of some hundred messages are written whole, a hund
   assert.equal(found.rowCount, ids.length);
 });
 
-test('a piece is begun once there was rest for six times as long as the one before took', async () => {
+test('a piece starts after a pause of six times the duration of the previous one', async () => {
   const pace = throttled(new AbortController().signal);
   const begun: number[] = [];
   const work = async (): Promise<void> => {

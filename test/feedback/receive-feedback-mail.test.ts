@@ -17,7 +17,7 @@ function* mail(bytes: number): Generator<Buffer> {
 
 const itself = (report: ReceivedFeedback): Promise<ReceivedFeedback> => Promise.resolve(report);
 
-test('of a large mail no more is kept than is looked at, and its digest is that of the whole', async () => {
+test('only the parsed part of a large mail is kept, with a digest of the whole mail', async () => {
   const receiver = new FeedbackMailReceiver();
   const bytes = 8 * 1024 ** 2 + 17;
   const report = await receiver.receive(mail(bytes), itself);
@@ -27,7 +27,7 @@ test('of a large mail no more is kept than is looked at, and its digest is that 
   assert.equal(receiver.held, 0);
 });
 
-test('many large mails at once are held up to the limit, and small ones are taken beside them', async () => {
+test('many concurrent large mails are buffered up to the limit, and small ones are still accepted', async () => {
   const most = 4 * 1024 ** 2;
   const receiver = new FeedbackMailReceiver(most);
   const streams = Array.from({ length: 100 }, () => new PassThrough());
@@ -46,12 +46,12 @@ test('many large mails at once are held up to the limit, and small ones are take
   assert.equal(next?.source.length, maxBytesRead);
 });
 
-test('a connection that breaks gives back what it held', async () => {
+test('a broken connection releases its memory', async () => {
   const receiver = new FeedbackMailReceiver();
   const stream = new PassThrough();
   const received = receiver.receive(stream, itself);
   for (const part of mail(1024 ** 2)) stream.write(part);
-  await waitFor('some to be held', () => receiver.held > 0);
+  await waitFor('some bytes to be held', () => receiver.held > 0);
   stream.destroy(new Error('the connection is gone'));
   await assert.rejects(received, /gone/);
   assert.equal(receiver.held, 0);

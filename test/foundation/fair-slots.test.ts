@@ -14,7 +14,7 @@ const limits = {
   retryAfter: 7,
 } as const;
 
-/** Lets everything that can start do so. */
+/** Waits until everything that can start has started. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('a group is limited to its share and takes turns with others', async () => {

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 const { database } = await createTestDatabase();
 const run = (statements: string) => database.pool.query(statements);
 
-/** The database as the release before left it: who owned every account was operator where nobody was named. */
+/** The database of the previous release, in which owners of every account were operators if none was named. */
 beforeEach(() =>
   run(`
     drop table one_time_link, inbox_browser;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { atEndOfTurn } from '../../src/foundation/end-of-turn.ts';
 import { TurnQueue } from '../../src/foundation/turn-queue.ts';
 
-test('each event loop turn is given out once, and groups take turns', async () => {
+test('each event loop turn is assigned once, and groups take turns', async () => {
   const queue = new TurnQueue();
   let turn = 0;
   let over = false;

@@ -11,10 +11,10 @@ import type { ConnectionLimits } from '../../src/http/limits/limit-connections.t
 import { testRoute } from '../support/test-route.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** Linux has all of 127.0.0.0/8 on its loopback: other peers without other machines. */
+/** Linux has all of 127.0.0.0/8 on its loopback, so other peers need no other machines. */
 const onLinux = { skip: process.platform === 'linux' ? false : 'needs 127.0.0.2' };
 
-/** A server with a route that answers, and one that waits until it is let go. */
+/** A server with a route that answers at once, and one that waits until it is released. */
 async function startServer(
   t: TestContext,
   connections: ConnectionLimits,
@@ -48,7 +48,7 @@ async function startServer(
       new Promise<number>((resolve, reject) =>
         http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       ),
-    /** Connects from an address of the loopback and says something. */
+    /** Connects from a loopback address and sends text. */
     async say(text: string, localAddress = '127.0.0.1'): Promise<Talk> {
       const socket = connect({ port, host: '127.0.0.1', localAddress });
       sockets.push(socket);
@@ -64,7 +64,7 @@ async function startServer(
       socket.write(text);
       return talk;
     },
-    /** The status of a request on a connection of its own. */
+    /** The status of a request on a separate connection. */
     async ask(localAddress: string): Promise<number | undefined> {
       const agent = new Agent({ keepAlive: false });
       const asked = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
@@ -87,20 +87,20 @@ const fast = 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n';
 const slow = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
 
 test(
-  'ASVS 4.0.3 11.1.4: heads that trickle hold no more connections than one peer may have',
+  'ASVS 4.0.3 11.1.4: slow request heads hold no more connections than the limit per peer',
   onLinux,
   async (t) => {
     const server = await startServer(t, { total: 100, perPeer: 50 });
     const talks = await Promise.all(Array.from({ length: 300 }, () => server.say(half)));
     await waitFor('the cap', () => talks.filter(({ ended }) => !ended).length === 50);
     assert.equal(await server.ask('127.0.0.2'), 200);
-    // The oldest of the peer's own idle connections makes room.
+    // The peer's own oldest idle connection is closed to free capacity.
     assert.equal(await server.ask('127.0.0.1'), 200);
   },
 );
 
 test(
-  'ASVS 4.0.3 11.1.4: where all connections are taken, the one idle longest makes room for another peer',
+  'ASVS 4.0.3 11.1.4: if all connections are in use, the one idle longest is closed for another peer',
   onLinux,
   async (t) => {
     const server = await startServer(t, { total: 10, perPeer: 6 });
@@ -111,7 +111,7 @@ test(
       others.push(await server.say(half, at < 6 ? '127.0.0.3' : '127.0.0.4'));
     await waitFor('ten connections', async () => (await server.open()) === 10);
     assert.equal(await server.ask('127.0.0.5'), 200);
-    await waitFor('room', () => first.ended);
+    await waitFor('capacity', () => first.ended);
     assert.ok(others.every(({ ended }) => !ended));
   },
 );
@@ -127,8 +127,8 @@ test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never close
   for (const talk of busy) await waitFor('the answer', () => talk.text.endsWith('slow'));
   const next = await server.say(fast);
   await waitFor('the next answer', () => next.text.endsWith('fast'));
-  // The first of those that were busy is the one that was closed.
-  await waitFor('room', () => busy.filter(({ ended }) => ended).length === 1);
+  // The first of the busy connections is closed.
+  await waitFor('capacity', () => busy.filter(({ ended }) => ended).length === 1);
 });
 
 test('a trusted proxy has no connection limit of its own', async (t) => {

@@ -77,7 +77,7 @@ test('ASVS 4.0.3 4.1.3: an API key can’t get permissions reserved for people, 
   assert.equal((await client.get(`${victim.path}/people/a@b.test`)).status, 403);
 });
 
-/** A person of the shop with this role who has made a key. */
+/** A person of the shop with this role who created a key. */
 async function personWithKey(role: 'owner' | 'developer') {
   const person = await new SessionWorld(database, '46100').addPerson({ accounts: [] });
   await saveMembership(database.kysely, {

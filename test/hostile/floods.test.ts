@@ -17,7 +17,7 @@ const browser =
 
 const scanner = 'Barracuda Sentinel (EE)';
 
-/** Asks for an address so many times, twenty at once. @returns the statuses that came */
+/** Requests a URL `count` times, twenty at once. @returns the statuses */
 async function flood(url: string, times: number, userAgent = browser): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let done = 0; done < times; done += 20) {
@@ -29,7 +29,7 @@ async function flood(url: string, times: number, userAgent = browser): Promise<S
   return statuses;
 }
 
-/** Waits until all that was opened and clicked before is written: batches are written in their order. */
+/** Waits until all earlier opens and clicks are written; batches are written in order. */
 async function settle(): Promise<void> {
   const { mail, id } = await shop.send('links', { trackOpens: true });
   await flood(addressesIn(mail.html, 'src')[0] ?? '', 20);
@@ -58,7 +58,7 @@ test('ASVS 4.0.3 11.1.4: limits persist across restarts and nodes', async () => 
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
 });
 
-test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves room for the other, and one of machines for people', async () => {
+test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves capacity for the other link, and a flood by machines for people', async () => {
   const { mail, id } = await shop.send('links', { trackClicks: true });
   const [one = '', two = ''] = addressesIn(mail.html, 'href');
   assert.deepEqual(await flood(one, 200, scanner), new Set([302]));
@@ -115,7 +115,7 @@ test('ASVS 4.0.3 11.1.4: repeatedly unsubscribing and undoing it stores only a f
     assert.equal((await post(`${link}/undo`)).status, 200);
   }
   assert.equal((await shop.events(id, 'unsubscribed')).length, maxFeedbackEvents);
-  // What counts still works.
+  // Genuine unsubscriptions still work.
   assert.equal((await post(link)).status, 200);
   const { rows } = await shop.database.pool.query('select from suppression where address = $1', [
     to,

@@ -27,7 +27,7 @@ const report = String(
   ),
 );
 
-/** An SMTP client that says what it is told to. */
+/** An SMTP client that sends the given commands. */
 class Client {
   readonly socket: Socket;
   #text = '';
@@ -51,7 +51,7 @@ class Client {
     return client;
   }
 
-  /** Waits for a reply, and forgets what came up to it. */
+  /** Waits for a reply and discards everything up to it. */
   async reply(pattern: RegExp): Promise<string> {
     return await waitFor(`reply ${pattern}`, () => {
       const lines = this.#text.split('\r\n');
@@ -95,7 +95,7 @@ test('ASVS 4.0.3 11.1.4: one network can only hold a few SMTP sessions, so other
   await waitFor('the end of the refused one', () => refused.closed);
   const elsewhere = await Client.open('127.0.0.2');
   await elsewhere.say('EHLO there', /^250 /);
-  // A slot is free again with its connection.
+  // A closed connection frees its slot.
   await held[0]?.end();
   await waitFor('a free slot', async () => {
     const again = new Client();
@@ -115,7 +115,7 @@ test('RFC 5321 section 4.5.3.2.7: NOOP, RSET and HELP don’t keep a session ali
   await waitFor('the end', () => client.closed);
 });
 
-test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minute, one within a message stays', async () => {
+test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minute; a session inside a message stays', async () => {
   const idle = await Client.open('127.0.0.4');
   const busy = await Client.open('127.0.0.4');
   await busy.say('EHLO there', /^250 /);
@@ -124,7 +124,7 @@ test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minut
   await idle.reply(/^421 /);
   await waitFor('the end', () => idle.closed);
   await busy.say('NOOP', /^250 /);
-  // RSET and MAIL anew get no more time.
+  // RSET and a new MAIL don't extend the time.
   await busy.say('RSET', /^250 /);
   await busy.say('MAIL FROM:<>', /^250 /);
   await clock.advance(maxTransactionMs - maxIdleMs);

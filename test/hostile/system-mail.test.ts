@@ -221,7 +221,7 @@ test('ASVS 2.2.3: a notice is committed with its change and sent exactly once', 
     .transaction()
     .execute((transaction) => replacePersonPassword(transaction, person.id, 'x'));
   assert.equal(await waiting(), 1);
-  // Accepted, and killed before that was noted: the row is still there.
+  // Accepted, but killed before that was recorded: the row still exists.
   const { rows } = await database.pool.query('select * from system_mail where person_id = $1', [
     person.id,
   ]);

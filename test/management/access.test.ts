@@ -17,7 +17,7 @@ import { ManagementClient, openManagedShop } from '../support/management-client.
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-/** Ids that exist nowhere: whoever is let in gets a 4xx of the endpoint itself, and nothing is changed. */
+/** Nonexistent ids: an authorized caller gets a 4xx from the endpoint itself, and nothing changes. */
 const values: Readonly<Record<string, string>> = {
   accountId: '46100',
   address: 'nobody@example.test',
@@ -45,7 +45,7 @@ const everybody: readonly Who[] = [
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const managed = await openManagedShop(database, service);
-// Another account, so that the shop's owner does not own the installation.
+// Another account, so that the shop's owner doesn't own every account.
 await openManagedShop(database, service, '46200');
 const clients = new Map<Who, ManagementClient>([
   ['owner', managed.owner],
@@ -57,10 +57,10 @@ const clients = new Map<Who, ManagementClient>([
   ['stranger', new ManagementClient(service, undefined)],
 ]);
 
-/** The inbox holds the mail of all accounts, so it refuses who belongs to one of two, whatever the role or the scope. */
+/** The inbox contains mail of all accounts, so members of one of two accounts are refused, whatever role or scope. */
 const ofAllAccounts = (path: string): boolean => path.includes('/inbox/');
 
-/** The status by which a caller is refused; undefined where the endpoint itself answers. */
+/** The status with which a caller is refused; undefined if the endpoint itself answers. */
 function refusal(who: Who, access: Access, path: string): number | undefined {
   if (access === 'public') return undefined;
   if (who === 'stranger') return 401;
@@ -71,11 +71,11 @@ function refusal(who: Who, access: Access, path: string): number | undefined {
 }
 
 for (const { method, path, access } of routeTable) {
-  test(`${method} ${path} asks for ${access}`, async () => {
+  test(`${method} ${path} requires ${access}`, async () => {
     const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
     for (const who of everybody) {
       const client = clients.get(who);
-      // What everybody may do here is done in the tests of the endpoint.
+      // The endpoint's own tests cover what everyone may do.
       if (client === undefined || (method !== 'GET' && refusal(who, access, path) === undefined))
         continue;
       const { status, body, headers } = await client.call(
@@ -98,7 +98,7 @@ for (const { method, path, access } of routeTable) {
   });
 }
 
-/** Machines with keys of the shop: what each scope alone opens, and what all others together do not. */
+/** API keys of the shop: one with each scope alone, and one with all other scopes. */
 const keys = new Map<string, ManagementClient>();
 async function keyWith(name: string, scopes: readonly Permission[]): Promise<ManagementClient> {
   const known = keys.get(name);
@@ -109,7 +109,7 @@ async function keyWith(name: string, scopes: readonly Permission[]): Promise<Man
 }
 
 for (const { method, path, access } of routeTable) {
-  test(`an API key may ${method} ${path} with the scope ${access} alone, and with no other`, async () => {
+  test(`an API key can ${method} ${path} with the scope ${access} and no other`, async () => {
     const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
     const body = method === 'GET' ? undefined : {};
     const scope = permissions.find((one) => one === access);
@@ -137,7 +137,7 @@ for (const { method, path, access } of routeTable) {
       assert.equal(status, 403);
       assert.equal(answer.permission, undefined);
     } else assert.ok(status !== 401 && status !== 403 && status < 500, String(status));
-    // The key opens its own account and no other.
+    // The key works for its own account and no other.
     const elsewhere = filled.replace('/46100', '/46200');
     assert.equal((await (await keyWith(scope, [scope])).call(method, elsewhere)).status, 404);
   });
@@ -156,7 +156,7 @@ test('every defined endpoint is in the route table exactly once', async () => {
   for await (const file of glob('**/*-routes.ts', { cwd: room })) {
     const exported = Object.entries((await import(join(room, file))) as Record<string, unknown>);
     const endpoints = exported
-      // Those of a resource are exported together, as lines of the table.
+      // The endpoints of a resource are exported together as lines of the table.
       .flatMap(([name, value]) =>
         Array.isArray(value)
           ? value.map((row) => [name, row[3]] as const)

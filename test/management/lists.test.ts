@@ -148,7 +148,7 @@ test('the largest allowed contact survives export and import', async () => {
   assert.equal(readContacts(text, assert.fail)?.rows.length, 1);
 });
 
-test('a contact that is put while its list is removed is not found, which is no fault of the service', async () => {
+test('a contact put while its list is removed gets a 404, not an internal error', async () => {
   const doomed = `${path}/lists/l-0003`;
   await owner.put(doomed, { name: 'Doomed' });
   const answer = await database.kysely.transaction().execute(async (transaction) => {

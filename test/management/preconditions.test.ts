@@ -34,10 +34,10 @@ const content = { subject: 'Hello', html: '<p>Hello</p>', sender: 'orders@shop.t
 const csv = 'address,email\nann@people.test,ann@people.test\n';
 const person = { name: 'New', role: 'viewer' };
 
-/** One thing behind each path that can be put. */
+/** One resource for each path with PUT. */
 interface Thing {
   readonly at: string;
-  /** It is there without being made. */
+  /** It always exists. */
   readonly there?: true;
   readonly first: unknown;
   readonly second?: unknown;
@@ -161,9 +161,9 @@ function put(at: string, body: unknown, headers: Readonly<Record<string, string>
   return owner.call('PUT', at, body, { ...(body === undefined ? {} : type), ...headers });
 }
 
-/** Its tag once it changes no more by itself, as an import does. */
+/** Its ETag once background changes have finished, such as an import. */
 async function tagOf(at: string): Promise<string> {
-  return waitFor('the thing to rest', async () => {
+  return waitFor('the resource to settle', async () => {
     const { status, body, headers } = await owner.get(at);
     assert.equal(status, 200, at);
     return body.state !== 'running' && (headers.get('etag') ?? '');
@@ -220,7 +220,7 @@ test('publishing honors the ETag of the draft', async () => {
   assert.equal((await owner.post(`${template}/publish`, {}, now)).status, 200);
 });
 
-test('rollback fails if somebody published meanwhile', async () => {
+test('a rollback fails after a concurrent publish', async () => {
   const template = `${path}/templates/t-rolled`;
   await owner.put(template, { name: 'Rolled' });
   const publish = async (subject: string) => {

@@ -31,10 +31,10 @@ test('an operator sets a quota; its usage and reset time are shown', async () =>
   assert.equal(before.day.limit, null);
   const set = await owner.put(whole, { name: 'Shop', quota: { perDay: 5 } });
   assert.deepEqual(set.body.quota, { perHour: null, perDay: 5 });
-  await waitFor('the quota to be heard', async () => (await useOf()).day.limit === 5);
+  await waitFor('the quota to take effect', async () => (await useOf()).day.limit === 5);
   for (let n = 0; n < 5; n += 1) assert.equal((await client.send()).status, 200);
   assert.equal((await client.send()).status, 429);
-  await waitFor('what is used to be written', async () => (await useOf()).day.used === 5);
+  await waitFor('the usage to be written', async () => (await useOf()).day.used === 5);
   const { day, hour } = await useOf();
   assert.equal(hour.limit, null);
   const left = Date.parse(day.endsAt) - Date.now();

@@ -135,7 +135,7 @@ test('a new client secret is shown once, and the old one works during the overla
   assert.equal((await introspect(first.body.clientSecret)).status, 200);
   const third = await owner.post(`${base}/secret`, {});
   assert.notEqual(third.body.clientSecret, second.body.clientSecret);
-  await waitFor('the first secret to be refused', async () => {
+  await waitFor('the first secret to be rejected', async () => {
     const { status } = await introspect(first.body.clientSecret);
     return status === 401;
   });

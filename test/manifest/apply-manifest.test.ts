@@ -26,7 +26,7 @@ const bob = { email: 'bob@shop.test', name: 'Bob', role: 'viewer' };
 const orders = { address: 'orders@shop.test', displayNames: ['Shop', 'Orders'], verified: true };
 const secret = 'a secret of many characters';
 
-/** An account of its own for each test, with everything in it. */
+/** A separate account for each test, with one of everything. */
 function shop(id: string, members: Record<string, unknown> = {}) {
   return {
     id,
@@ -319,7 +319,7 @@ describe('templates', () => {
         'accounts[0].templates[0].createdBy must be a user of the account',
       ],
     );
-    // Those that the account has already count, unless they are about to go.
+    // Existing ones of the account count too, unless they are about to be removed.
     const rest = { users: [], senders: [] };
     await apply(database, of(shop(account, rest)));
     assert.equal(

@@ -20,7 +20,7 @@ function isName(text: string): boolean {
   );
 }
 
-/** Some of the things with these ids, each once. */
+/** A subset of the entries with these ids, each once. */
 function each<Thing extends object>(
   ids: readonly string[],
   key: string,
@@ -42,7 +42,7 @@ function accountOf(id: string): fc.Arbitrary<object> {
     addOns: some(fc.constantFrom([], ['transactional'])),
     suspended: some(fc.boolean()),
     retentionDays: some(fc.constantFrom(30, 90, 400)),
-    // The creator of every template is always there.
+    // The creator of every template always exists.
     users: fc
       .tuple(role, each(people, 'email', fc.record({ role })))
       .map(([first, more]) => [{ email: 'maker@shop.test', role: first }, ...(more ?? [])]),

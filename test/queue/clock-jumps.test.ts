@@ -12,7 +12,7 @@ afterEach(async () => {
   await world.clock.reset();
 });
 
-/** A sink that keeps the first RCPT waiting until it is told to go on. */
+/** A sink that blocks the first RCPT until it is released. */
 async function startHesitantSink() {
   const atRecipient = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ async function startHesitantSink() {
   return { sink, atRecipient: atRecipient.promise, goOn: goOn.resolve };
 }
 
-test('a clock that jumps 3 hours forward ends the lease of a message under way: another worker sends it, once', async () => {
+test('a clock that jumps 3 hours forward ends the lease of a message being sent: another worker sends it, once', async () => {
   const { sink, atRecipient, goOn } = await startHesitantSink();
   const id = await world.accept();
   world.deliverTo(sink.port);
@@ -49,7 +49,7 @@ test('a clock that jumps 3 hours forward ends the lease of a message under way: 
   );
 });
 
-test('a clock that jumps 3 hours forward makes retries due and ends freshness windows, and the message says so', async () => {
+test('a clock that jumps 3 hours forward makes retries due and ends freshness windows, and the message shows it', async () => {
   let open = false;
   const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Later') });
   world.deliverTo(sink.port);
@@ -69,7 +69,7 @@ test('a clock that jumps 3 hours forward makes retries due and ends freshness wi
   );
 });
 
-test('a clock that jumps 3 hours back does not hurt a message under way', async () => {
+test('a clock that jumps 3 hours back does not affect a message being sent', async () => {
   const { sink, atRecipient, goOn } = await startHesitantSink();
   const id = await world.accept();
   world.deliverTo(sink.port);
@@ -81,7 +81,7 @@ test('a clock that jumps 3 hours back does not hurt a message under way', async 
   assert.equal(sink.mails.length, 1);
 });
 
-test('after a clock was set back 3 hours, nothing waits for the old time to come again', {
+test('after a clock was set back 3 hours, nothing waits for the old time to return', {
   timeout: 60_000,
 }, async () => {
   let open = false;

@@ -24,7 +24,7 @@ afterEach(async () => {
   await world.database.pool.query('delete from queue_entry');
 });
 
-test('due messages of a crowd get times one after the other without being claimed, and say when', async () => {
+test('due messages of a backlog get consecutive times without being claimed, and show them', async () => {
   const ids = [];
   for (let count = 0; count < 5; count += 1) ids.push(await world.accept({ to: 'a@Slow.test' }));
   assert.deepEqual(await store.defer(crowd), { all: true, changed: 5 });
@@ -37,7 +37,7 @@ test('due messages of a crowd get times one after the other without being claime
   assert.deepEqual(await store.defer(crowd), { all: true, changed: 0 });
 });
 
-test('more than fit before the horizon get random times in the half before it', async () => {
+test('messages beyond the horizon get random times in the half before it', async () => {
   for (let count = 0; count < 20; count += 1) await world.accept({ to: 'a@slow.test' });
   await store.defer({ ...crowd, spacing: 10_000 });
   const { rows } = await world.database.pool.query<{ due_in: number }>(
@@ -47,7 +47,7 @@ test('more than fit before the horizon get random times in the half before it', 
   assert.ok(rows.filter(({ due_in }) => due_in > 29).length >= 15);
 });
 
-test('others stay due: of another domain, account or urgency, with Cc, canceled, at their end, or claimed', async () => {
+test('others stay due: with another domain, account or priority, with Cc, canceled, expiring or claimed', async () => {
   const other = 'b1' as AccountId;
   await world.addAccount(other);
   const claimed = await world.accept({ to: 'a@slow.test' });
@@ -67,7 +67,7 @@ test('others stay due: of another domain, account or urgency, with Cc, canceled,
   assert.equal((await store.defer({ ...crowd, transactional: true })).changed, 1);
 });
 
-test('nobody is put off past the end of the message', async () => {
+test('no message is deferred past its end', async () => {
   const id = await world.accept({ to: 'a@slow.test', lifetime: 5 });
   await store.defer(crowd);
   const entry = await world.entry(id);

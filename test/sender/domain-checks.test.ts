@@ -28,7 +28,7 @@ function node(): SendingDomains {
 const names = Array.from({ length: 17 }, (_, place) => `d${place}.test`);
 const nodes = [node(), node(), node()];
 
-/** How often the DKIM records of each domain were asked for. */
+/** How often the DKIM records of each domain were queried. */
 function looks(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const asked of zones.asked) {

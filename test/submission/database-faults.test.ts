@@ -27,7 +27,7 @@ async function backToNormal(): Promise<void> {
   await waitFor('the service to accept again', async () => (await client.send()).status === 200);
 }
 
-test('7: with the database away every request is 503 IO Exception, soon, with Retry-After, and nothing is accepted', async () => {
+test('7: while the database is down, every request quickly gets 503 IO Exception with Retry-After, and nothing is accepted', async () => {
   await backToNormal();
   const before = await storedIds();
   gate.close();
@@ -48,7 +48,7 @@ test('7: with the database away every request is 503 IO Exception, soon, with Re
   await backToNormal();
 });
 
-test('the answer to a statement whose connection broke after the commit is the 200 that it deserves', async () => {
+test('a request whose connection broke after the commit still gets its 200', async () => {
   await backToNormal();
   for (const key of [undefined, 'broken-1']) {
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
@@ -58,12 +58,12 @@ test('the answer to a statement whose connection broke after the commit is the 2
       Array.from({ length: key === undefined ? 20 : 1 }, () => client.send({ headers })),
     );
     await waitFor(
-      'the commit behind the broken connection',
+      'the commit on the broken connection',
       async () => (await storedIds()).length > before.length,
     );
     gate.open();
     const answers = await sending;
-    // Those that found no connection to send their statement over get a 503, rightly.
+    // Requests without a connection for their statement correctly get a 503.
     const stored = (await storedIds()).filter((id) => !before.includes(id));
     const accepted = answers.filter((answer) => answer.status === 200);
     for (const answer of accepted) assert.equal(answer.headers.get('idempotency-replayed'), null);
@@ -72,7 +72,7 @@ test('the answer to a statement whose connection broke after the commit is the 2
   }
 });
 
-test('a server that falls silent keeps nobody waiting for ever, and what it got is stored once', async () => {
+test('a silent database server blocks no request forever, and each row it received is stored once', async () => {
   await backToNormal();
   await publishShopTemplate(database, shop, { id: 't-unasked', sender: 'orders@shop.test' });
   const before = await storedIds();
@@ -90,7 +90,7 @@ test('a server that falls silent keeps nobody waiting for ever, and what it got 
   await backToNormal();
 });
 
-test('backends that are ended in the middle of the load lose and double nothing', async () => {
+test('terminating backends under load loses and duplicates nothing', async () => {
   await backToNormal();
   const before = await storedIds();
   const accepted: string[] = [];

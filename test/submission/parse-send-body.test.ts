@@ -17,7 +17,7 @@ function parse(bytes: Buffer): ParsedSendRequest | Fault {
   }
 }
 
-/** Names that objects have without being given them, beside ordinary ones. */
+/** Names inherited by every object, and ordinary ones. */
 const name = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'a.b', '0', '\n'),
@@ -33,7 +33,7 @@ function isKeepable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-test('whatever bytes come, the body is parsed or refused as VALIDATION_FAILED with details', () => {
+test('any bytes are either parsed or rejected as VALIDATION_FAILED with details', () => {
   const json = fc.oneof(
     fc.json(),
     fc.jsonValue().map((value) => JSON.stringify({ envelope: value, actions: value })),
@@ -57,11 +57,11 @@ test('whatever bytes come, the body is parsed or refused as VALIDATION_FAILED wi
   );
 });
 
-test('values arrive as they were sent, and are refused exactly where one cannot be kept', () => {
+test('values arrive as sent and are rejected exactly if they can’t be stored', () => {
   const map = fc.dictionary(fc.oneof(name, text), text, { noNullPrototype: true });
   fc.assert(
     fc.property(map, (values) => {
-      // A member that is written twice, or `__proto__`, must be an own member like any other.
+      // A duplicate member or `__proto__` must become an own member like any other.
       const body = {
         envelope: { toAddress: 'a@example.test' },
         content: { personalizationDataMap: values },
@@ -83,7 +83,7 @@ test('values arrive as they were sent, and are refused exactly where one cannot 
   );
 });
 
-test('a field that nobody knows is refused and named, at every level', () => {
+test('an unknown field is rejected by name, at every level', () => {
   fc.assert(
     fc.property(
       name,

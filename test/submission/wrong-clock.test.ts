@@ -13,7 +13,7 @@ const { now } = Date;
 after(() => {
   Date.now = now;
 });
-/** Sets the clock of this machine; the database's stays right. */
+/** Sets the clock of this process; the database's clock stays correct. */
 function setClock(days: number): void {
   Date.now = () => now() + days * day;
 }
@@ -35,7 +35,7 @@ async function letGo(): Promise<void> {
   await new PrivacyUpkeep({ database, log }).run();
 }
 
-/** How many rows there are of a message and of its place in the queue. */
+/** The number of message rows and queue entries of a message. */
 async function rowsOf(id: string): Promise<unknown> {
   const { rows } = await database.pool.query(
     `select (select count(*)::int from message where id = $1) as messages,
@@ -47,7 +47,7 @@ async function rowsOf(id: string): Promise<unknown> {
 
 const bothThere = { messages: 1, entries: 1 };
 
-test('a machine with a wrong clock gives its messages ids of the database’s time', async () => {
+test('a node with a wrong clock creates message ids with the database’s time', async () => {
   const id = await accept();
   assert.ok(Math.abs(timeOfId(id).getTime() - now()) < 60_000);
   setClock(0);
@@ -55,7 +55,7 @@ test('a machine with a wrong clock gives its messages ids of the database’s ti
   assert.deepEqual(await rowsOf(id), bothThere);
 });
 
-test('a message is not deleted for an id that is too old, as long as it is not old itself', async () => {
+test('a message with an id that is too old is not deleted unless the message itself is old', async () => {
   const id = await accept();
   const old = `${minIdAt(new Date(now() - 100 * day)).slice(0, 14)}7000-8000-000000000001`;
   for (const [table, column] of [
@@ -82,7 +82,7 @@ test('a message is not deleted for an id that is too old, as long as it is not o
   assert.equal(await events(), 0);
 });
 
-test('a machine whose clock is ahead lets go of nothing that is new', async () => {
+test('a node with a fast clock deletes nothing that is new', async () => {
   const id = await accept();
   setClock(200);
   await letGo();
