@@ -25,7 +25,7 @@ import { ensureMessagePartitions } from '../../src/message/message-partitions-st
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const world = await DeliveryWorld.create();
 const { pool, kysely } = world.database;
@@ -236,12 +236,7 @@ test('a person is also erased from rows that a follower is about to write', asyn
     assert.ok(window);
     await writeSearchRows.follow(follower, window, unthrottled);
     erasing = erasePerson(kysely, { ...request('racing@people.test'), keepSuppressions: true });
-    await waitFor('the erasure to wait for the follower', async () => {
-      const { rowCount } = await pool.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount === 1;
-    });
+    await waitForLock(world.database);
     await moveCursor(follower, 'search', window);
   });
   assert.equal((await erasing)?.messages, 1);
@@ -264,12 +259,7 @@ test('a person is also erased from pending webhook events', async () => {
       ...request('told@people.test', accountId),
       keepSuppressions: true,
     });
-    await waitFor('the erasure to wait for the follower', async () => {
-      const { rowCount } = await pool.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount === 1;
-    });
+    await waitForLock(world.database);
   });
   assert.equal((await erasing)?.messages, 1);
   assert.deepEqual(await log(), [cleared]);

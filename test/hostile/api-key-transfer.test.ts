@@ -12,6 +12,7 @@ import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { url, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
@@ -77,7 +78,7 @@ test('ASVS 4.0.3 11.1.6: a key is not created if its creator is disabled concurr
         expiresAt: undefined,
       }),
     );
-    await somebodyWaits();
+    await waitForLock(database);
     return { making };
   });
   assert.ok((await making).problem);
@@ -95,20 +96,10 @@ test('ASVS 4.0.3 11.1.6: keys transferred to a person who is demoted concurrentl
       personId: newOwner.id,
       role: 'viewer',
     });
-    await somebodyWaits();
+    await waitForLock(database);
     return { demoting };
   });
   await demoting;
   assert.deepEqual([await keysOf(leaver.id), await keysOf(newOwner.id)], [0, 0]);
   assert.equal(await transferApiKeys(database.kysely, shop.id, leaver.id, newOwner.id), 0);
 });
-
-/** A transaction of this database waits for another one. */
-function somebodyWaits(): Promise<unknown> {
-  return waitFor('a transaction to wait', async () => {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length > 0;
-  });
-}

@@ -16,7 +16,7 @@ import {
 import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database } = await createTestDatabase();
 const mint = new TokenMint(testKey);
@@ -72,12 +72,7 @@ async function race(
     await begin(transaction);
     ending = database.kysely.transaction().execute(end);
     ending.catch(() => undefined);
-    await waitFor('the revocation to wait', async () => {
-      const { rows } = await database.pool.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length === 1;
-    });
+    await waitForLock(database);
     await goOn?.(transaction);
   });
   await ending;

@@ -14,6 +14,7 @@ import { makeAcceptRow } from '../support/accept-row.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
 const gate = await openGate(url);
@@ -90,13 +91,7 @@ test('a key claimed by another node after the lookup is reported as taken, and t
       [rows[0]?.accountId],
     );
     const inserted = store.insert(rows);
-    await waitFor('the batch to block on the key', async () => {
-      const waiting = await database.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'signalpost accept'
-           and datname = current_database()`,
-      );
-      return waiting.rows.length === 1;
-    });
+    await waitForLock(database);
     await holder.query('commit');
     assert.deepEqual(await inserted, [keyTakenOutcome, acceptedOutcome, acceptedOutcome]);
   } finally {
