@@ -45,12 +45,12 @@ test('domains: the source address pool can be chosen; an invalid tracking host i
 
 test('destinations: learned limits of a destination are shown and can be overridden; invalid values are rejected', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
-  const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
-  const [known] = await store.heartbeat([{ ...beat, demand: 0, sent: 0 }]);
-  assert.ok(known);
+  const heartbeat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
+  const [stored] = await store.heartbeat([{ ...heartbeat, demand: 0, sent: 0 }]);
+  assert.ok(stored);
   const reason = '421 Max message per connection reached';
   const session = { maxMessages: 6, learnedAt: Date.now(), reason };
-  await store.save('yahoo', known.version, { ...known.throttle, session }, undefined);
+  await store.save('yahoo', stored.version, { ...stored.throttle, session }, undefined);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);

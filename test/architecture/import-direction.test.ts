@@ -79,9 +79,9 @@ test('imports have no cycles', async () => {
   const imports = await readImports();
   const done = new Set<string>();
   const path: string[] = [];
-  const circles: string[] = [];
+  const cycles: string[] = [];
   const visit = (file: string): void => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
     if (done.has(file) || path.includes(file)) return;
     path.push(file);
     for (const target of imports.get(file) ?? []) visit(target);
@@ -89,7 +89,7 @@ test('imports have no cycles', async () => {
     done.add(file);
   };
   for (const file of imports.keys()) visit(file);
-  assert.deepEqual(circles, []);
+  assert.deepEqual(cycles, []);
 });
 
 test('SQL occurs only in stores and their fragments, in foundation, in embedded-database and in migrations', async () => {

@@ -40,7 +40,7 @@ const service = await startTestService({
     DIRECT_SOURCES: '127.0.0.77=mail.sender.test',
   },
 });
-const care = new SendingDomains({
+const sendingDomains = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys: new DkimKeyStore(testKey),
@@ -56,15 +56,15 @@ before(async () => {
 });
 
 async function setUp(domain: string): Promise<void> {
-  await care.add(shop.id, domain, { ed25519: true });
+  await sendingDomains.add(shop.id, domain, { ed25519: true });
   const added = await readSendingDomain(database.kysely, shop.id, domain);
   assert.ok(added);
-  for (const { name, type, value } of await care.records(added)) {
+  for (const { name, type, value } of await sendingDomains.records(added)) {
     const zone = zones.zones.get(name) ?? {};
     if (type === 'TXT') zones.set(name, { ...zone, TXT: [value] });
     if (type === 'MX') zones.set(name, { ...zone, MX: [[10, value.slice(3, -1)]] });
   }
-  assert.equal((await care.check(added))?.state, 'verified');
+  assert.equal((await sendingDomains.check(added))?.state, 'verified');
 }
 
 async function send(

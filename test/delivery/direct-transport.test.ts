@@ -25,7 +25,7 @@ const dns = new DnsClient([parseDnsServer(zones.server)]);
 const policies = new Map<string, StsFinding>();
 const uses: (SlotOutcome & { readonly name: string })[] = [];
 const tally: TlsResult[] = [];
-const pacer: SendingLimiter = {
+const limiter: SendingLimiter = {
   admit: async ({ name }) => ({
     connections: maxConnections,
     messagesPerConnection: 100,
@@ -38,7 +38,7 @@ let port = 0;
 let nextHost = 2;
 
 /** A mail server for a domain, at a separate address. */
-async function serve(
+async function startHost(
   domain: string,
   options: Partial<TestMxOptions> = {},
   preference = 10,
@@ -69,7 +69,7 @@ function createTransport(sources: readonly string[] = []): DirectTransport {
     policies: {
       find: async (domain) => policies.get(domain) ?? { policy: undefined, fault: undefined },
     },
-    limiter: pacer,
+    limiter,
     sources: sourcePools,
     pools,
     sender: new RouteSender({
@@ -123,7 +123,7 @@ beforeEach(() => {
 
 test('mail goes to the most preferred host, encrypted even if its certificate is not trusted', async () => {
   const stranger = new TestAuthority().issue(['elsewhere.test']);
-  const mx = await serve('plain.test', { certificate: stranger });
+  const mx = await startHost('plain.test', { certificate: stranger });
   assert.equal(outcome(await send('plain.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, true);
   assert.equal(mx.mails[0]?.greeting, 'mail.sender.test');
@@ -135,20 +135,20 @@ test('mail goes to the most preferred host, encrypted even if its certificate is
 });
 
 test('a host without STARTTLS gets mail in cleartext', async () => {
-  const mx = await serve('clear.test');
+  const mx = await startHost('clear.test');
   assert.equal(outcome(await send('clear.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, false);
   assert.equal(tally[0]?.type, 'starttls-not-supported');
 });
 
 test('RFC 7435: a host whose STARTTLS fails gets mail in cleartext rather than none', async () => {
-  const mx = await serve('broken-tls.test', { brokenTls: true });
+  const mx = await startHost('broken-tls.test', { brokenTls: true });
   assert.equal(outcome(await send('broken-tls.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, false);
 });
 
 test('RFC 8460 4.3.2: a policy that could not be fetched is counted once per session, not per message', async () => {
-  const mx = await serve('unfetched.test', { certificate: authority.issue(['x.test']) });
+  const mx = await startHost('unfetched.test', { certificate: authority.issue(['x.test']) });
   policies.set('unfetched.test', { policy: undefined, fault: 'sts-policy-fetch-error' });
   const transport = createTransport();
   const to = ['ann@unfetched.test'];
@@ -169,7 +169,7 @@ test('RFC 8460 4.3.2: a policy that could not be fetched is counted once per ses
 });
 
 test('RFC 8460 4: a session shared by domains counts for the domain whose mail opened it', async () => {
-  const mx = await serve('first.test', { certificate: authority.issue(['x.test']) });
+  const mx = await startHost('first.test', { certificate: authority.issue(['x.test']) });
   zones.set('second.test', zones.zones.get('first.test') ?? {});
   const transport = createTransport();
   for (const domain of ['first.test', 'second.test']) {
@@ -193,15 +193,15 @@ test('RFC 8460 4: a session shared by domains counts for the domain whose mail o
 test('RFC 5321 5.1: if a host is unreachable, the next one is tried', async () => {
   zones.set('dead.hosts-next.test', { A: ['127.0.0.99'] });
   zones.set('next.test', { MX: [[1, 'dead.hosts-next.test']] });
-  const busy = await serve('next.test', { onConnect: () => '421 4.3.2 Busy' }, 5);
-  const mx = await serve('next.test', {}, 10);
+  const busy = await startHost('next.test', { onConnect: () => '421 4.3.2 Busy' }, 5);
+  const mx = await startHost('next.test', {}, 10);
   assert.equal(outcome(await send('next.test')), 'final 250');
   assert.deepEqual([busy.connections > 0, mx.mails.length], [true, 1]);
 });
 
 test('a reply about the message ends the search for hosts', async () => {
-  await serve('refusing.test', { onRcpt: () => '550 5.1.1 No such user' }, 5);
-  const second = await serve('refusing.test', {}, 10);
+  await startHost('refusing.test', { onRcpt: () => '550 5.1.1 No such user' }, 5);
+  const second = await startHost('refusing.test', {}, 10);
   const result = await send('refusing.test');
   assert.equal([...result.refused.values()][0]?.code ?? outcome(result), 550);
   assert.equal(second.connections, 0);
@@ -225,8 +225,8 @@ test('a null MX bounces, a broken zone defers, and neither needs a ticket', asyn
 });
 
 test('RFC 6531: a non-ASCII address requires a host that supports it', async () => {
-  const modern = await serve('utf8.test');
-  const old = await serve('ascii.test', { ascii: true });
+  const modern = await startHost('utf8.test');
+  const old = await startHost('ascii.test', { ascii: true });
   const wide = { local: 'jürgen', smtpUtf8: true };
   assert.equal(outcome(await send('utf8.test', wide)), 'final 250');
   assert.equal(outcome(await send('ascii.test', wide)), 'unfit');
@@ -234,7 +234,7 @@ test('RFC 6531: a non-ASCII address requires a host that supports it', async () 
 });
 
 test('mail is sent from a source address of the pool, with the matching name', async () => {
-  const mx = await serve('sourced.test');
+  const mx = await startHost('sourced.test');
   const sources = [
     '127.0.0.201=one.sender.test',
     '127.0.0.202=two.sender.test',
@@ -250,7 +250,7 @@ test('mail is sent from a source address of the pool, with the matching name', a
 
 test('idle connections to hosts of one destination count towards its connection limit', async () => {
   const servers: TestMx[] = [];
-  for (let count = 0; count < 4; count += 1) servers.push(await serve('many.test'));
+  for (let count = 0; count < 4; count += 1) servers.push(await startHost('many.test'));
   maxConnections = 2;
   const transport = createTransport();
   const to = ['ann@many.test'];
@@ -271,8 +271,8 @@ test('idle connections to hosts of one destination count towards its connection 
 });
 
 test('recipients of different domains get separate transactions', async () => {
-  const one = await serve('one.test');
-  const two = await serve('two.test');
+  const one = await startHost('one.test');
+  const two = await startHost('two.test');
   const transport = createTransport();
   const to = ['a@one.test', 'b@TWO.test', 'c@one.test'];
   const { transactions: permits } = await transport.admit({
@@ -303,7 +303,7 @@ for (const [reply, kind, what] of [
 ] as const) {
   test(`"${reply}" means ${kind}${what === undefined ? '' : `: fewer ${what}`}`, async () => {
     const domain = `reply-${nextHost}.test`;
-    await serve(domain, { onData: () => reply });
+    await startHost(domain, { onData: () => reply });
     await send(domain);
     const [use] = uses;
     assert.equal(use?.kind, kind);
@@ -328,7 +328,7 @@ async function serveUnder(
     'other-name': () => authority.issue(['other.test']),
     none: () => undefined,
   }[certificate]();
-  const mx = await serve(domain, made === undefined ? {} : { certificate: made });
+  const mx = await startHost(domain, made === undefined ? {} : { certificate: made });
   if (mode !== undefined) {
     const patterns = [named ? `*.hosts-${domain}` : 'mx.other.test'];
     policies.set(domain, { policy: { mode, mx: patterns, maxAge: 1_000 }, fault: undefined });
@@ -373,7 +373,9 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
 
 test('RFC 8461 3.2, 5: an expired policy does not apply, and a newer one applies at once', async () => {
   const domain = `sts${nextHost}.test`;
-  const mx = await serve(domain, { certificate: new TestAuthority().issue([`mx${nextHost}.x`]) });
+  const mx = await startHost(domain, {
+    certificate: new TestAuthority().issue([`mx${nextHost}.x`]),
+  });
   const clock = new ProcessClock();
   const mode = 'enforce';
   const policy = { mode, mx: [`*.hosts-${domain}`], maxAge: 3_600 } as const;

@@ -14,7 +14,10 @@ import { TestDns } from '../support/test-dns.ts';
 const server = await new TestDns().start();
 const dns = new DnsClient([parseDnsServer(server.server)]);
 /** A short timeout, for names that are never answered. */
-const hasty = new DnsClient([parseDnsServer(server.server)], { timeoutMs: 200, rounds: 1 });
+const impatientClient = new DnsClient([parseDnsServer(server.server)], {
+  timeoutMs: 200,
+  rounds: 1,
+});
 const documentation = ['192.0.2.0/24', '203.0.113.0/24', '2001:db8::/32'];
 const options: MailRouteOptions = {
   ownNames: new Set(['mail.sender.test']),
@@ -59,14 +62,14 @@ test('RFC 5321 5.1: hosts with equal preference are in random order', async () =
       [9, 'b.mx.test'],
     ],
   });
-  const firsts = new Set<string>();
+  const firstHosts = new Set<string>();
   for (let round = 0; round < 60; round += 1) {
     const found = await findMailHosts(dns, 'equal.test');
     assert.ok(found.kind === 'hosts');
     assert.equal(found.hosts[2]?.name, 'b.mx.test');
-    firsts.add(found.hosts[0]?.name ?? '');
+    firstHosts.add(found.hosts[0]?.name ?? '');
   }
-  assert.deepEqual([...firsts].sort(), ['a.mx.test', 'c.mx.test']);
+  assert.deepEqual([...firstHosts].sort(), ['a.mx.test', 'c.mx.test']);
 });
 
 test('RFC 5321 5.1: a domain without MX records is its own host', async () => {
@@ -101,7 +104,7 @@ test('a nonexistent domain is a permanent failure; a domain without servers is n
 for (const fault of ['silent', 'servfail', 'refused', 'garbage'] as const) {
   test(`a zone that is ${fault} is a temporary failure that names the resolver`, async () => {
     server.set(`${fault}.test`, { fault });
-    const route = await planRoute(hasty, `${fault}.test`, options);
+    const route = await planRoute(impatientClient, `${fault}.test`, options);
     assert.ok(route.kind === 'fault');
     assert.ok(route.text.includes(server.server), route.text);
   });

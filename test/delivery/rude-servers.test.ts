@@ -31,7 +31,7 @@ function mail(to: readonly string[] = ['ann@people.test']): OutgoingMail {
   return { from: 'shop@shop.test', to, raw, needsSmtpUtf8: false };
 }
 
-async function meet(
+async function deliverThrough(
   steps: RudeSteps,
   releaseDot = granted,
   limits: Partial<SmtpTimeouts> = {},
@@ -55,12 +55,12 @@ async function* slowly(text: string): AsyncGenerator<string> {
 }
 
 /** The timeout to shorten for a server that is silent at a step; EHLO is part of connecting. */
-function silenceAt(step: 'EHLO' | 'MAIL' | 'RCPT' | 'DATA'): Partial<SmtpTimeouts> {
+function shortTimeoutAt(step: 'EHLO' | 'MAIL' | 'RCPT' | 'DATA'): Partial<SmtpTimeouts> {
   return step === 'EHLO' ? { connect: short, command: short } : { command: short };
 }
 
 test('a server that never sends a greeting is a temporary failure', async () => {
-  const silent = await meet({ greeting: () => 'silence' }, granted, {
+  const silent = await deliverThrough({ greeting: () => 'silence' }, granted, {
     connect: short,
     greeting: short,
   });
@@ -68,70 +68,70 @@ test('a server that never sends a greeting is a temporary failure', async () => 
 });
 
 test('a 554 greeting rejects the connection, not the message: a temporary failure', async () => {
-  const { result, outcome } = await meet({ greeting: () => '554 No SMTP service here' });
+  const { result, outcome } = await deliverThrough({ greeting: () => '554 No SMTP service here' });
   assert.equal(outcome, 'deferred');
   assert.equal(result.end.kind === 'reply' && result.end.reply.code, 554);
 });
 
 for (const step of ['EHLO', 'MAIL', 'RCPT', 'DATA'] as const) {
   test(`a server that does not answer ${step} is a temporary failure`, async () => {
-    const silent = await meet({ [step]: () => 'silence' }, granted, silenceAt(step));
+    const silent = await deliverThrough({ [step]: () => 'silence' }, granted, shortTimeoutAt(step));
     assert.equal(silent.outcome, 'deferred');
   });
 
   test(`a server that disconnects at ${step} is a temporary failure`, async () => {
-    assert.equal((await meet({ [step]: () => 'hang up' })).outcome, 'deferred');
+    assert.equal((await deliverThrough({ [step]: () => 'hang up' })).outcome, 'deferred');
   });
 
   test(`421 at ${step} is a temporary failure`, async () => {
-    assert.equal((await meet({ [step]: () => '421 4.3.2 Closing' })).outcome, 'deferred');
+    assert.equal((await deliverThrough({ [step]: () => '421 4.3.2 Closing' })).outcome, 'deferred');
   });
 }
 
 test('5yz at RCPT is a permanent failure', async () => {
-  assert.equal((await meet({ RCPT: () => '550 5.1.1 Unknown' })).outcome, 'bounced');
+  assert.equal((await deliverThrough({ RCPT: () => '550 5.1.1 Unknown' })).outcome, 'bounced');
 });
 
 test('a server that disconnects in the middle of the text has no message: a temporary failure', async () => {
-  const { outcome, dots } = await meet({ text: () => 'hang up' }, late);
+  const { outcome, dots } = await deliverThrough({ text: () => 'hang up' }, late);
   assert.equal(outcome, 'deferred');
   assert.equal(dots, 0);
 });
 
 test('a reply before the final dot ends the connection without a dot', async () => {
-  const early = await meet({ text: () => '250 2.0.0 Taken already' }, late);
+  const early = await deliverThrough({ text: () => '250 2.0.0 Taken already' }, late);
   assert.equal(early.outcome, 'deferred');
   assert.equal(early.dots, 0);
-  const refused = await meet({ text: () => '552 5.3.4 Too big' }, late);
+  const refused = await deliverThrough({ text: () => '552 5.3.4 Too big' }, late);
   assert.equal(refused.outcome, 'bounced');
   assert.equal(refused.dots, 0);
 });
 
 test('a disconnect after the final dot is uncertain', async () => {
-  const { outcome, dots } = await meet({ dot: () => 'hang up' });
+  const { outcome, dots } = await deliverThrough({ dot: () => 'hang up' });
   assert.equal(outcome, 'uncertain');
   assert.equal(dots, 1);
 });
 
 test('no reply to the final dot is uncertain', async () => {
-  const silent = await meet({ dot: () => 'silence' }, granted, { final: short });
+  const silent = await deliverThrough({ dot: () => 'silence' }, granted, { final: short });
   assert.equal(silent.outcome, 'uncertain');
 });
 
 test('a 4yz or 5yz reply to the final dot is an answer, not uncertain', async () => {
-  assert.equal((await meet({ dot: () => '421 4.3.2 Closing' })).outcome, 'deferred');
-  assert.equal((await meet({ dot: () => '554 5.7.1 Spam' })).outcome, 'bounced');
+  assert.equal((await deliverThrough({ dot: () => '421 4.3.2 Closing' })).outcome, 'deferred');
+  assert.equal((await deliverThrough({ dot: () => '554 5.7.1 Spam' })).outcome, 'bounced');
 });
 
 test('a denied dot drops the connection, and the server never sees the end of the message', async () => {
-  const { result, dots } = await meet({}, async () => false);
+  const { result, dots } = await deliverThrough({}, async () => false);
   assert.equal(result.end.kind, 'lost');
   await delay(50);
   assert.equal(dots, 0);
 });
 
 test('a dot that cannot be recorded is not sent', async () => {
-  const { result, dots } = await meet({}, async () => {
+  const { result, dots } = await deliverThrough({}, async () => {
     throw new Error('database gone');
   });
   assert.notEqual(result.end.kind, 'uncertain');
@@ -141,7 +141,7 @@ test('a dot that cannot be recorded is not sent', async () => {
 test('a reply sent byte by byte does not extend the timeout of a step', async () => {
   const reply = '250 2.1.0 Ok, and much more to say about it\r\n';
   let written = 0;
-  const { outcome } = await meet(
+  const { outcome } = await deliverThrough(
     {
       MAIL: (socket) => {
         void (async () => {
@@ -162,7 +162,9 @@ test('a reply sent byte by byte does not extend the timeout of a step', async ()
 });
 
 test('a reply of 100 kB is an answer, truncated to the stored length', async () => {
-  const { result, outcome } = await meet({ dot: () => `250 2.0.0 ${'x'.repeat(100_000)}` });
+  const { result, outcome } = await deliverThrough({
+    dot: () => `250 2.0.0 ${'x'.repeat(100_000)}`,
+  });
   assert.equal(outcome, 'delivered');
   assert.ok(JSON.stringify(result.transcript).length < 5_000);
   assert.ok(result.end.kind === 'reply' && result.end.reply.text.length <= 1_000);
@@ -170,18 +172,18 @@ test('a reply of 100 kB is an answer, truncated to the stored length', async () 
 
 test('a reply of 10,000 lines is an answer, truncated to the stored length', async () => {
   const lines = `${'250-2.0.0 more\r\n'.repeat(9_999)}250 2.0.0 Taken`;
-  const { result, outcome } = await meet({ dot: () => lines });
+  const { result, outcome } = await deliverThrough({ dot: () => lines });
   assert.equal(outcome, 'delivered');
   assert.ok(result.transcript.length < 100);
 });
 
 test('an endless reply is abandoned: uncertain after the dot', async () => {
-  const { outcome } = await meet({ dot: () => '250-2.0.0 more\r\n'.repeat(100_000) });
+  const { outcome } = await deliverThrough({ dot: () => '250-2.0.0 more\r\n'.repeat(100_000) });
   assert.equal(outcome, 'uncertain');
 });
 
 test('a server that does not speak SMTP is a temporary failure', async () => {
-  const { outcome } = await meet({ greeting: () => 'HTTP/1.1 400 Bad Request' });
+  const { outcome } = await deliverThrough({ greeting: () => 'HTTP/1.1 400 Bad Request' });
   assert.equal(outcome, 'deferred');
 });
 

@@ -23,8 +23,8 @@ function now(): number {
   seenAt = at;
   return time;
 }
-const ticking = setInterval(now, 5);
-after(() => clearInterval(ticking));
+const clockTimer = setInterval(now, 5);
+after(() => clearInterval(clockTimer));
 
 function node(): Shaper {
   const store = new ShapingStore(database, newId(), now);
@@ -54,7 +54,12 @@ class Receiver {
 }
 
 /** Keeps a destination's queue full until `end`. */
-async function push(shaper: Shaper, destination: Destination, receiver: Receiver, end: number) {
+async function keepBacklog(
+  shaper: Shaper,
+  destination: Destination,
+  receiver: Receiver,
+  end: number,
+) {
   while (now() < end) {
     const ticket = await shaper.admit(destination, false);
     if (!('release' in ticket)) {
@@ -85,7 +90,7 @@ test('two nodes share a rate limit and settle below the receiver’s limit', asy
   const end = (start + seconds) * 1_000;
   await Promise.all(
     [first, second].flatMap((shaper) =>
-      Array.from({ length: 100 }, () => push(shaper, destination, receiver, end)),
+      Array.from({ length: 100 }, () => keepBacklog(shaper, destination, receiver, end)),
     ),
   );
   const count = (from: number, of: Map<number, number>): number => {

@@ -112,8 +112,11 @@ test('RFC 8461 3.3, 5.1: a policy is fetched once, cached, renewed in the backgr
 
   answer = { status: 500, text: '' };
   zones.set('_mta-sts.a.test', { TXT: ['v=STSv1; id=2;'] });
-  const away = await policies.find('a.test');
-  assert.deepEqual([away.policy?.mode, away.fault], ['enforce', 'sts-policy-fetch-error']);
+  const whileDown = await policies.find('a.test');
+  assert.deepEqual(
+    [whileDown.policy?.mode, whileDown.fault],
+    ['enforce', 'sts-policy-fetch-error'],
+  );
   await policies.find('a.test');
   assert.equal(fetches, 3);
 

@@ -18,27 +18,27 @@ interface Run {
 }
 
 /** Simulates `seconds` with a receiver that accepts `limit(second)` messages in each second and rejects the rest. */
-function play(
+function simulate(
   seconds: number,
   limit: (second: number) => number,
   startRate = 10,
-  crowd: (second: number) => number = () => 0,
+  otherTraffic: (second: number) => number = () => 0,
 ): Run {
-  let pace: ThrottleState = initialThrottleState(startRate, 10, 0);
+  let throttle: ThrottleState = initialThrottleState(startRate, 10, 0);
   const run: Run = { rates: [], refused: [], sent: [] };
-  let owed = 0;
+  let credit = 0;
   for (let second = 0; second < seconds; second += 1) {
     const start = second * 1_000;
-    owed += pace.rate;
-    const sent = Math.floor(owed);
-    owed -= sent;
+    credit += throttle.rate;
+    const sent = Math.floor(credit);
+    credit -= sent;
     const allowed = Math.floor(limit(second));
-    const refused = Math.max(0, sent + crowd(second) - allowed);
+    const refused = Math.max(0, sent + otherTraffic(second) - allowed);
     // The rejections arrive one by one near the end of the second.
     for (let one = 0; one < refused; one += 1)
-      pace = slowDown(pace, start + 900 + one, start + 890 + one, sent, undefined);
-    pace = speedUp(pace, start + 1_000, sent, limits);
-    run.rates.push(pace.rate);
+      throttle = slowDown(throttle, start + 900 + one, start + 890 + one, sent, undefined);
+    throttle = speedUp(throttle, start + 1_000, sent, limits);
+    run.rates.push(throttle.rate);
     run.sent.push(sent);
     run.refused.push(refused);
   }
@@ -50,7 +50,7 @@ const sum = (values: readonly number[]): number =>
 
 for (const limit of [2, 5, 20, 50, 200, 700]) {
   test(`with a receiver limit of ${limit}/s, the rate settles within 10% below it in a minute; later less than 2% are rejected`, () => {
-    const run = play(600, () => limit);
+    const run = simulate(600, () => limit);
     for (const [second, rate] of run.rates.slice(60).entries())
       assert.ok(rate > limit * 0.9 && rate < limit * 1.04, `second ${second + 60}: ${rate}`);
     const part = sum(run.refused.slice(60)) / sum(run.sent.slice(60));
@@ -59,14 +59,14 @@ for (const limit of [2, 5, 20, 50, 200, 700]) {
 }
 
 test('the rate adapts to a limit that drops to a tenth', () => {
-  const run = play(240, (second) => (second < 60 ? 100 : 10));
+  const run = simulate(240, (second) => (second < 60 ? 100 : 10));
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 7 && last <= 10.6, `${last}`);
   assert.ok(sum(run.refused.slice(180)) / sum(run.sent.slice(180)) < 0.02);
 });
 
 test('occasional bursts do not lower the rate permanently', () => {
-  const run = play(
+  const run = simulate(
     900,
     () => 50,
     10,
@@ -78,26 +78,26 @@ test('occasional bursts do not lower the rate permanently', () => {
 });
 
 test('after an outage of minutes, the former rate is back within minutes, with few rejections', () => {
-  const run = play(900, (second) => (second >= 60 && second < 360 ? 0 : 50));
+  const run = simulate(900, (second) => (second >= 60 && second < 360 ? 0 : 50));
   assert.ok(sum(run.refused.slice(60, 360)) < 600, `${sum(run.refused.slice(60, 360))}`);
   assert.ok(sum(run.refused.slice(90, 360)) < 40, `${sum(run.refused.slice(90, 360))}`);
   assert.ok(Math.min(...run.rates.slice(840)) > 45, `${run.rates.slice(840)}`);
 });
 
 test('the rate grows gradually with a rising limit', () => {
-  const run = play(3_600, (second) => (second < 60 ? 20 : 200));
+  const run = simulate(3_600, (second) => (second < 60 ? 20 : 200));
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 150 && last < 205, `${last}`);
 });
 
 test('a destination that never refuses is limited by its profile alone', () => {
-  const run = play(60, () => Number.POSITIVE_INFINITY);
+  const run = simulate(60, () => Number.POSITIVE_INFINITY);
   assert.equal(run.rates.at(-1), limits.maxRate);
 });
 
 test('an unused rate limit does not grow', () => {
-  const pace = initialThrottleState(10, 10, 0);
-  assert.equal(speedUp(pace, 50_000, 2, { ...limits, maxConnections: 10 }), pace);
+  const throttle = initialThrottleState(10, 10, 0);
+  assert.equal(speedUp(throttle, 50_000, 2, { ...limits, maxConnections: 10 }), throttle);
 });
 
 test('rejections of messages sent before a change do not lower the rate twice', () => {
@@ -107,9 +107,9 @@ test('rejections of messages sent before a change do not lower the rate twice', 
 });
 
 test('a wait named by the receiver is respected, up to ten minutes', () => {
-  const pace = slowDown(initialThrottleState(10, 10, 0), 1_000, 900, 10, 300);
-  assert.equal(pace.blockedUntil, 301_000);
-  assert.equal(slowDown(pace, 2_000, 900, 10, 86_400).blockedUntil, 602_000);
+  const throttle = slowDown(initialThrottleState(10, 10, 0), 1_000, 900, 10, 300);
+  assert.equal(throttle.blockedUntil, 301_000);
+  assert.equal(slowDown(throttle, 2_000, 900, 10, 86_400).blockedUntil, 602_000);
 });
 
 test('the rate always stays within its bounds', () => {
@@ -120,15 +120,15 @@ test('the rate always stays within its bounds', () => {
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      let pace = initialThrottleState(10, 10, 0);
+      let throttle = initialThrottleState(10, 10, 0);
       let now = 0;
       for (const { wait, refused, actual } of steps) {
         now += wait;
-        pace = refused
-          ? slowDown(pace, now, now, actual, undefined)
-          : speedUp(pace, now, actual, limits);
-        assert.ok(pace.rate >= minRate && pace.rate <= limits.maxRate, `${pace.rate}`);
-        assert.ok(pace.connections >= 1 && pace.connections <= limits.maxConnections);
+        throttle = refused
+          ? slowDown(throttle, now, now, actual, undefined)
+          : speedUp(throttle, now, actual, limits);
+        assert.ok(throttle.rate >= minRate && throttle.rate <= limits.maxRate, `${throttle.rate}`);
+        assert.ok(throttle.connections >= 1 && throttle.connections <= limits.maxConnections);
       }
     }),
   );

@@ -69,13 +69,13 @@ const faults: readonly (readonly [
 for (const [what, steps, state, why, timeouts = {}] of faults) {
   test(`a server that ${what}: the message is ${state}, shows the reason and the next attempt, and is sent then`, async () => {
     let rude = true;
-    const mended = Object.fromEntries(
+    const fixableSteps = Object.fromEntries(
       Object.entries(steps).map(([step, act]) => [
         step,
         (socket: Parameters<typeof act>[0]) => (rude ? act(socket) : undefined),
       ]),
     );
-    const server = await startRudeServer(mended);
+    const server = await startRudeServer(fixableSteps);
     world.deliverTo(server.port, { timeouts });
     const id = await world.accept();
     await world.waitForState(id, state);

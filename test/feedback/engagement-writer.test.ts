@@ -8,31 +8,31 @@ import { newId, newMessageId } from '../../src/foundation/ids.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** A store whose writes finish on command, like a database that hangs and recovers. */
-class SlowPlace {
+class ManualStore {
   readonly written: Engagement[] = [];
   readonly logged: { level: number; lost?: number; msg: string }[] = [];
   readonly writer: EngagementWriter;
-  atOnce = 0;
-  mostAtOnce = 0;
+  concurrent = 0;
+  maxConcurrent = 0;
   readonly #open: { items: readonly Engagement[]; end: (fault?: Error) => void }[] = [];
 
-  constructor(mostWaiting?: number) {
+  constructor(maxWaiting?: number) {
     this.writer = new EngagementWriter({
       write: (items) => this.#write(items),
       log: pino({ level: 'warn' }, { write: (line) => void this.logged.push(JSON.parse(line)) }),
       holdMs: 1,
-      ...(mostWaiting !== undefined && { maxWaiting: mostWaiting }),
+      ...(maxWaiting !== undefined && { maxWaiting }),
     });
   }
 
   async #write(items: readonly Engagement[]): Promise<ReadonlySet<string>> {
-    this.atOnce += 1;
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
+    this.concurrent += 1;
+    this.maxConcurrent = Math.max(this.maxConcurrent, this.concurrent);
     await new Promise<void>((resolve, reject) => {
       const end = (fault?: Error): void => (fault === undefined ? resolve() : reject(fault));
       this.#open.push({ items, end });
     }).finally(() => {
-      this.atOnce -= 1;
+      this.concurrent -= 1;
     });
     this.written.push(...items);
     return new Set();
@@ -65,29 +65,29 @@ function open(): Engagement {
 }
 
 test('while a write hangs, no second one starts, and later items follow it', async () => {
-  const store = new SlowPlace();
+  const store = new ManualStore();
   const [one, two, three] = [open(), open(), open()];
   store.writer.add(one);
-  await waitFor('the first write', () => store.atOnce === 1);
+  await waitFor('the first write', () => store.concurrent === 1);
   store.writer.add(two);
   // Timers of equal length fire in order: once the later writer has written, this one would have too.
-  const later = new SlowPlace();
+  const later = new ManualStore();
   later.writer.add(open());
   await later.end();
   store.writer.add(three);
   assert.deepEqual(await store.end(), [one]);
   assert.deepEqual(await store.end(), [two, three]);
   await store.writer.stop();
-  assert.equal(store.mostAtOnce, 1);
+  assert.equal(store.maxConcurrent, 1);
   assert.deepEqual(store.written, [one, two, three]);
   assert.equal(store.lost, 0);
 });
 
 test('a write that fails during shutdown is retried before the shutdown ends', async () => {
-  const store = new SlowPlace();
+  const store = new ManualStore();
   const [one, two] = [open(), open()];
   store.writer.add(one);
-  await waitFor('the first write', () => store.atOnce === 1);
+  await waitFor('the first write', () => store.concurrent === 1);
   store.writer.add(two);
   const stopped = store.writer.stop();
   await store.end(new Error('the database is away'));
@@ -98,9 +98,9 @@ test('a write that fails during shutdown is retried before the shutdown ends', a
 });
 
 test('a shutdown that gives up reports how many items were lost, including those of a hanging write', async () => {
-  const store = new SlowPlace();
+  const store = new ManualStore();
   store.writer.add(open());
-  await waitFor('the first write', () => store.atOnce === 1);
+  await waitFor('the first write', () => store.concurrent === 1);
   store.writer.add(open());
   store.writer.add(open());
   await store.writer.stop(20);
@@ -111,10 +111,10 @@ test('a shutdown that gives up reports how many items were lost, including those
 });
 
 test('items being written count towards the limit, and lost items are reported', async () => {
-  const store = new SlowPlace(10);
+  const store = new ManualStore(10);
   const items = Array.from({ length: 25 }, open);
   for (const item of items.slice(0, 8)) store.writer.add(item);
-  await waitFor('the first write', () => store.atOnce === 1);
+  await waitFor('the first write', () => store.concurrent === 1);
   for (const item of items.slice(8)) store.writer.add(item);
   assert.equal((await store.end()).length, 8);
   const second = await store.end();

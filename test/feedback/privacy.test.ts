@@ -52,7 +52,7 @@ const request = (text: string, accountId: AccountId = account) => ({
 
 const traces = { class: 'person', userAgent: 'Firefox', network: '203.0.113.0/24' };
 
-async function opened(id: string, accountId = account): Promise<string> {
+async function addOpen(id: string, accountId = account): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     `insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
      values ($1, $2, 90, gen_random_uuid(), now(), 'opened', $3) returning id`,
@@ -70,7 +70,7 @@ async function opens(id: string): Promise<unknown[]> {
 }
 
 /** An account with an endpoint for opens; `recordDelivery` logs an event that was posted but not accepted. */
-async function toldAccount(accountId: AccountId) {
+async function addWebhookAccount(accountId: AccountId) {
   await world.addAccount(accountId);
   const endpointId = newId();
   await pool.query(
@@ -82,7 +82,7 @@ async function toldAccount(accountId: AccountId) {
       `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail,
          last_request, last_answer)
        values ($1, $2, $3, $4, 90, 'opened', now(), $5, '{"address":"a@people.test"}', 'a@people.test?')`,
-      [accountId, endpointId, await opened(id, accountId), id, traces],
+      [accountId, endpointId, await addOpen(id, accountId), id, traces],
     );
     await by.executeQuery(line);
   };
@@ -105,7 +105,7 @@ const cleared = {
 
 test('all data about a person is exported, and the export is recorded', async () => {
   const id = await world.accept({ to: 'Export@people.test', values: { Name: 'Ann' } });
-  await opened(id);
+  await addOpen(id);
   await addSuppressions(kysely, account, [
     { address: address('export@people.test'), reason: 'manual' },
   ]);
@@ -134,7 +134,7 @@ test('a message just sent to a person is exported too, and only once', async () 
   const copies = [];
   for (let count = 0; count < 201; count += 1)
     copies.push(await world.accept({ to: 'fresh@people.test', cc: ['fresh@people.test'] }));
-  const handedOut = async () => {
+  const exportedMessages = async () => {
     const parts = await Array.fromAsync(exportPerson(kysely, request('fresh@people.test')));
     return parts.map(({ message }) => {
       const { id, recipient } = message as { id: string; recipient: number };
@@ -142,9 +142,9 @@ test('a message just sent to a person is exported too, and only once', async () 
     });
   };
   const all = [`${known} 0`, ...copies.flatMap((id) => [`${id} 0`, `${id} 1`])];
-  assert.deepEqual(await handedOut(), all);
+  assert.deepEqual(await exportedMessages(), all);
   await feed.catchUp();
-  assert.deepEqual(await handedOut(), all);
+  assert.deepEqual(await exportedMessages(), all);
 });
 
 test('erasing a person removes all of their data and nothing else', async () => {
@@ -156,7 +156,7 @@ test('erasing a person removes all of their data and nothing else', async () => 
   const other = 'a2' as AccountId;
   await world.addAccount(other);
   const elsewhere = await world.accept({ account: other, to: 'gone@people.test' });
-  await opened(own);
+  await addOpen(own);
   await addSuppressions(kysely, account, [
     { address: address('gone@people.test'), reason: 'unsubscribe' },
   ]);
@@ -248,7 +248,7 @@ test('a person is also erased from rows that a follower is about to write', asyn
 
 test('a person is also erased from pending webhook events', async () => {
   const accountId = 'a3' as AccountId;
-  const { recordDelivery, log } = await toldAccount(accountId);
+  const { recordDelivery, log } = await addWebhookAccount(accountId);
   const id = await world.accept({ account: accountId, to: 'told@people.test' });
   await ensureCursor(kysely, 'webhook');
   let erasing: ReturnType<typeof erasePerson> | undefined;
@@ -332,7 +332,7 @@ test('an address skipped as suppressed is found and erased, even before its sear
 
 test('a retention rule removes values, then addresses, then opens, from old messages only', async () => {
   const id = await world.accept({ to: 'old@people.test', values: { Name: 'Ann' } });
-  await opened(id);
+  await addOpen(id);
   await pool.query('delete from queue_entry where message_id = $1', [id]);
   await feed.catchUp();
   assert.deepEqual(await readRetentionRule(kysely, account), {
@@ -371,7 +371,7 @@ test('late opens are removed too, once followers have read them', async () => {
   const id = await world.accept({ account: accountId });
   await feed.catchUp();
   await applyRulesAfter(4);
-  await opened(id, accountId);
+  await addOpen(id, accountId);
   await applyRulesAfter(4);
   assert.equal((await opens(id)).length, 1, 'it is not counted yet');
   await feed.catchUp();
@@ -387,7 +387,7 @@ test('webhook events of a message lose personal data together with its addresses
     ['a5' as AccountId, { ...never, addressDays: 3 }],
     ['a6' as AccountId, { ...never, engagementDays: 3 }],
   ] as const) {
-    const { recordDelivery, log } = await toldAccount(accountId);
+    const { recordDelivery, log } = await addWebhookAccount(accountId);
     await saveRetentionRule(kysely, accountId, rule);
     const id = await world.accept({ account: accountId });
     await recordDelivery(id);

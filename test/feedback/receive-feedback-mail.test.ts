@@ -28,13 +28,13 @@ test('only the parsed part of a large mail is kept, with a digest of the whole m
 });
 
 test('many concurrent large mails are buffered up to the limit, and small ones are still accepted', async () => {
-  const most = 4 * 1024 ** 2;
-  const receiver = new FeedbackMailReceiver(most);
+  const maxBytes = 4 * 1024 ** 2;
+  const receiver = new FeedbackMailReceiver(maxBytes);
   const streams = Array.from({ length: 100 }, () => new PassThrough());
   const received = streams.map((stream) => receiver.receive(stream, itself));
   for (const stream of streams) for (const part of mail(3 * 1024 ** 2)) stream.write(part);
   await waitFor('all to be read', () => streams.every((stream) => stream.readableLength === 0));
-  assert.ok(receiver.held > 0 && receiver.held <= most, `${receiver.held} bytes are held`);
+  assert.ok(receiver.held > 0 && receiver.held <= maxBytes, `${receiver.held} bytes are held`);
   const small = await receiver.receive(mail(40_000), itself);
   assert.equal(small?.source.length, 40_000);
   for (const stream of streams) stream.end();
@@ -42,7 +42,7 @@ test('many concurrent large mails are buffered up to the limit, and small ones a
   const taken = reports.filter((report) => report !== undefined).length;
   assert.ok(taken > 0 && taken < 3, `${taken} of 100 were taken`);
   assert.equal(receiver.held, 0);
-  const next = await receiver.receive(mail(most), itself);
+  const next = await receiver.receive(mail(maxBytes), itself);
   assert.equal(next?.source.length, maxBytesRead);
 });
 

@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait-for.ts';
 const { database, url } = await createTestDatabase();
 const log = createLog('silent');
 
-interface SilentRoad {
+interface SilentProxy {
   readonly url: string;
   silence(silent: boolean): void;
   /** Delays the server's answers by this many milliseconds. */
@@ -25,7 +25,7 @@ interface SilentRoad {
 }
 
 /** A proxy to the database that can go silent without closing, like a network. */
-async function silentRoad(): Promise<SilentRoad> {
+async function startSilentProxy(): Promise<SilentProxy> {
   const target = new URL(url);
   const { hostname, port } = target;
   const socketFolder = target.searchParams.get('host');
@@ -87,7 +87,7 @@ async function listen(to = url): Promise<ChangeListener> {
 }
 
 test('caches are trusted for a second after the last answered heartbeat was sent', async () => {
-  const proxy = await silentRoad();
+  const proxy = await startSilentProxy();
   const changes = await listen(proxy.url);
   proxy.delay(600);
   const before = proxy.answers;
@@ -158,7 +158,7 @@ test('an entry changed while being read is returned but not cached', async () =>
 });
 
 test('after a second of silence the cache is bypassed, and cleared on reconnect', async () => {
-  const proxy = await silentRoad();
+  const proxy = await startSilentProxy();
   const changes = await listen(proxy.url);
   let value = 'old';
   const cache = new Cache<string>(changes, 'thing', async () => value);

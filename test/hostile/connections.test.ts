@@ -22,9 +22,9 @@ async function startServer(
 ) {
   const routes = [testRoute('GET', '/fast'), testRoute('GET', '/slow')];
   const http = createHttp({ log: createLog('silent'), trustProxy, routes, connections });
-  let letGo = (): void => undefined;
+  let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   let waiting = 0;
   http.get('/fast', () => 'fast');
@@ -36,20 +36,20 @@ async function startServer(
   await http.listen({ host: '127.0.0.1', port: 0 });
   const sockets: Socket[] = [];
   t.after(async () => {
-    letGo();
+    release();
     for (const socket of sockets) socket.destroy();
     await http.close();
   });
   const { port } = http.server.address() as AddressInfo;
   return {
-    letGo,
+    release,
     waiting: () => waiting,
     open: () =>
       new Promise<number>((resolve, reject) =>
         http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       ),
     /** Connects from a loopback address and sends text. */
-    async say(text: string, localAddress = '127.0.0.1'): Promise<Talk> {
+    async send(text: string, localAddress = '127.0.0.1'): Promise<Talk> {
       const socket = connect({ port, host: '127.0.0.1', localAddress });
       sockets.push(socket);
       const talk = { socket, text: '', ended: false };
@@ -65,11 +65,11 @@ async function startServer(
       return talk;
     },
     /** The status of a request on a separate connection. */
-    async ask(localAddress: string): Promise<number | undefined> {
+    async requestStatus(localAddress: string): Promise<number | undefined> {
       const agent = new Agent({ keepAlive: false });
-      const asked = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
-      asked.end();
-      const [answer] = await once(asked, 'response');
+      const outgoing = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
+      outgoing.end();
+      const [answer] = await once(outgoing, 'response');
       answer.resume();
       return answer.statusCode;
     },
@@ -91,11 +91,11 @@ test(
   onLinux,
   async (t) => {
     const server = await startServer(t, { total: 100, perPeer: 50 });
-    const talks = await Promise.all(Array.from({ length: 300 }, () => server.say(half)));
+    const talks = await Promise.all(Array.from({ length: 300 }, () => server.send(half)));
     await waitFor('the cap', () => talks.filter(({ ended }) => !ended).length === 50);
-    assert.equal(await server.ask('127.0.0.2'), 200);
+    assert.equal(await server.requestStatus('127.0.0.2'), 200);
     // The peer's own oldest idle connection is closed to free capacity.
-    assert.equal(await server.ask('127.0.0.1'), 200);
+    assert.equal(await server.requestStatus('127.0.0.1'), 200);
   },
 );
 
@@ -104,13 +104,13 @@ test(
   onLinux,
   async (t) => {
     const server = await startServer(t, { total: 10, perPeer: 6 });
-    const first = await server.say(fast, '127.0.0.2');
+    const first = await server.send(fast, '127.0.0.2');
     await waitFor('an answer', () => first.text !== '');
     const others: Talk[] = [];
     for (const at of Array.from({ length: 9 }).keys())
-      others.push(await server.say(half, at < 6 ? '127.0.0.3' : '127.0.0.4'));
+      others.push(await server.send(half, at < 6 ? '127.0.0.3' : '127.0.0.4'));
     await waitFor('ten connections', async () => (await server.open()) === 10);
-    assert.equal(await server.ask('127.0.0.5'), 200);
+    assert.equal(await server.requestStatus('127.0.0.5'), 200);
     await waitFor('capacity', () => first.ended);
     assert.ok(others.every(({ ended }) => !ended));
   },
@@ -118,14 +118,14 @@ test(
 
 test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never closed to free capacity', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 3 });
-  const busy = [await server.say(slow), await server.say(slow), await server.say(slow)];
+  const busy = [await server.send(slow), await server.send(slow), await server.send(slow)];
   await waitFor('the requests', () => server.waiting() === 3);
-  const refused = await server.say(fast);
+  const refused = await server.send(fast);
   await waitFor('the refusal', () => refused.ended);
   assert.equal(refused.text, '');
-  server.letGo();
+  server.release();
   for (const talk of busy) await waitFor('the answer', () => talk.text.endsWith('slow'));
-  const next = await server.say(fast);
+  const next = await server.send(fast);
   await waitFor('the next answer', () => next.text.endsWith('fast'));
   // The first of the busy connections is closed.
   await waitFor('capacity', () => busy.filter(({ ended }) => ended).length === 1);
@@ -134,7 +134,7 @@ test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never close
 test('a trusted proxy has no connection limit of its own', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 2 }, ['loopback']);
   const talks: Talk[] = [];
-  for (let at = 0; at < 5; at += 1) talks.push(await server.say(fast));
+  for (let at = 0; at < 5; at += 1) talks.push(await server.send(fast));
   for (const talk of talks) await waitFor('an answer', () => talk.text.endsWith('fast'));
   assert.ok(talks.every(({ ended }) => !ended));
 });

@@ -121,8 +121,8 @@ test('a promotion keeps a person’s keys', async () => {
 
 test('an owner can take over keys in the request that removes or demotes their creator', async () => {
   const removed = await personWithKey('developer');
-  const heir = victim.shop.owner.email;
-  assert.equal((await victim.owner.delete(`${removed.path}?keysTo=${heir}`)).status, 204);
+  const ownerEmail = victim.shop.owner.email;
+  assert.equal((await victim.owner.delete(`${removed.path}?keysTo=${ownerEmail}`)).status, 204);
   assert.equal((await removed.sender.send()).status, 200);
   const { rows } = await database.pool.query(
     'select count(*)::integer as n from api_key where account_id = $1 and created_by = $2',

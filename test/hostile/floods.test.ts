@@ -30,7 +30,7 @@ async function flood(url: string, times: number, userAgent = browser): Promise<S
 }
 
 /** Waits until all earlier opens and clicks are written; batches are written in order. */
-async function settle(): Promise<void> {
+async function waitForWriter(): Promise<void> {
   const { mail, id } = await shop.send('links', { trackOpens: true });
   await flood(addressesIn(mail.html, 'src')[0] ?? '', 20);
   await shop.waitForEvents(id, 'opened', 20);
@@ -40,10 +40,10 @@ test('ASVS 4.0.3 11.1.4: one recipient’s open image stores a few events, and i
   const { mail, id } = await shop.send('links', { trackOpens: true });
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   assert.deepEqual(await flood(image, 1_000), new Set([200]));
-  await settle();
+  await waitForWriter();
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
   assert.deepEqual(await flood(image, 200), new Set([200]));
-  await settle();
+  await waitForWriter();
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
 });
 
@@ -51,7 +51,7 @@ test('ASVS 4.0.3 11.1.4: limits persist across restarts and nodes', async () => 
   const { mail, id } = await shop.send('links', { trackOpens: true });
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   await flood(image, 100);
-  await settle();
+  await waitForWriter();
   const node = await startTestService({ databaseUrl: shop.databaseUrl });
   await flood(image.replace(shop.service.url, node.url), 100);
   await node.stop();
@@ -63,9 +63,9 @@ test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves capacity for the o
   const [one = '', two = ''] = addressesIn(mail.html, 'href');
   assert.deepEqual(await flood(one, 200, scanner), new Set([302]));
   assert.deepEqual(await flood(one, 200), new Set([302]));
-  await settle();
+  await waitForWriter();
   await sendRequest(two, { headers: { 'user-agent': browser } });
-  await settle();
+  await waitForWriter();
   const clicks = (await shop.events(id, 'clicked')).map(
     ({ detail }) => `${detail.link} ${detail.class}`,
   );

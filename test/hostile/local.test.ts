@@ -13,7 +13,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl });
-const doors = {
+const entrances = {
   'the machine itself': service.url,
   'a bare proxy': await startBareProxy(service.url),
 };
@@ -26,8 +26,8 @@ const stranger = {
   accountName: 'Evil',
 };
 
-for (const [door, url] of Object.entries(doors)) {
-  test(`ASVS 4.1.1: a stranger through ${door} can neither read nor delete captured mail`, async () => {
+for (const [entrance, url] of Object.entries(entrances)) {
+  test(`ASVS 4.1.1: a stranger through ${entrance} can neither read nor delete captured mail`, async () => {
     for (const path of [
       '/inbox',
       '/inbox/api/messages',
@@ -49,7 +49,7 @@ for (const [door, url] of Object.entries(doors)) {
     assert.equal(known.status, 200, 'with the token');
   });
 
-  test(`ASVS 4.1.1: a stranger through ${door} can't read metrics`, async () => {
+  test(`ASVS 4.1.1: a stranger through ${entrance} can't read metrics`, async () => {
     const { status, text } = await sendRequest(`${url}/metrics`);
     assert.equal(status, 401);
     assert.doesNotMatch(text, /process_/);
@@ -57,7 +57,7 @@ for (const [door, url] of Object.entries(doors)) {
     assert.equal(known.status, 200, 'with the token');
   });
 
-  test(`ASVS 2.3.1: a stranger through ${door} can't become the first owner, even with expired codes or codes of other kinds`, async () => {
+  test(`ASVS 2.3.1: a stranger through ${entrance} can't become the first owner, even with expired codes or codes of other kinds`, async () => {
     const page = new ManagementClient({ url }, undefined, consolePage);
     const codeOf = async (purpose: 'set-up' | 'inbox') =>
       (await createOneTimeLink(database, purpose, '')).slice(-43);

@@ -54,7 +54,7 @@ async function canSignIn(email: string, typed: string): Promise<boolean> {
 }
 
 /** A person whose password was chosen by an owner, as version 0.1 allowed. */
-async function addUnproven(email: string): Promise<PersonId> {
+async function addPersonWithOwnersPassword(email: string): Promise<PersonId> {
   const passwordHash = await hash(known);
   return (await createPerson(database.kysely, { email, name: 'C', passwordHash })).id;
 }
@@ -104,7 +104,7 @@ async function waitForNewLink(email: string, old: string): Promise<string> {
 
 test('ASVS 2.5.1: a password chosen by another person, and its sessions, end with the invitation', async () => {
   const email = 'inherited@shop.test';
-  await addUnproven(email);
+  await addPersonWithOwnersPassword(email);
   const thief = new TestBrowser(service.url);
   await thief.submit(await thief.open('/me'), { email, password: known });
   assert.match((await thief.open('/me')).text, /Sign-in and security/);
@@ -128,7 +128,7 @@ async function signedInManagerOf(browser: TestBrowser): Promise<{ accounts: unkn
 
 test('ASVS 2.7.1: an emailed link can’t bypass a second factor', async () => {
   const email = 'guarded@shop.test';
-  const id = await addUnproven(email);
+  const id = await addPersonWithOwnersPassword(email);
   await database.pool.query(
     "insert into second_factor (person_id, secret, confirmed_at) values ($1, 'x', now())",
     [id],

@@ -29,10 +29,10 @@ const values: Readonly<Record<string, string>> = {
   listId: 'l-none',
   version: '9',
 };
-const nowhere = '019a0000-0000-7000-8000-000000000000';
+const unknownId = '019a0000-0000-7000-8000-000000000000';
 
-type Who = Role | 'stranger' | 'outsider';
-const everybody: readonly Who[] = [
+type Caller = Role | 'stranger' | 'outsider';
+const allCallers: readonly Caller[] = [
   'owner',
   'developer',
   'marketer',
@@ -47,7 +47,7 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const managed = await openManagedShop(database, service);
 // Another account, so that the shop's owner doesn't own every account.
 await openManagedShop(database, service, '46200');
-const clients = new Map<Who, ManagementClient>([
+const clients = new Map<Caller, ManagementClient>([
   ['owner', managed.owner],
   ['developer', await managed.as('developer')],
   ['marketer', await managed.as('marketer')],
@@ -61,7 +61,7 @@ const clients = new Map<Who, ManagementClient>([
 const ofAllAccounts = (path: string): boolean => path.includes('/inbox/');
 
 /** The status with which a caller is refused; undefined if the endpoint itself answers. */
-function refusal(who: Who, access: Access, path: string): number | undefined {
+function refusal(who: Caller, access: Access, path: string): number | undefined {
   if (access === 'public') return undefined;
   if (who === 'stranger') return 401;
   if (access === 'signed-in') return undefined;
@@ -72,8 +72,8 @@ function refusal(who: Who, access: Access, path: string): number | undefined {
 
 for (const { method, path, access } of routeTable) {
   test(`${method} ${path} requires ${access}`, async () => {
-    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
-    for (const who of everybody) {
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? unknownId);
+    for (const who of allCallers) {
       const client = clients.get(who);
       // The endpoint's own tests cover what everyone may do.
       if (client === undefined || (method !== 'GET' && refusal(who, access, path) === undefined))
@@ -110,7 +110,7 @@ async function keyWith(name: string, scopes: readonly Permission[]): Promise<Man
 
 for (const { method, path, access } of routeTable) {
   test(`an API key can ${method} ${path} with the scope ${access} and no other`, async () => {
-    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? unknownId);
     const body = method === 'GET' ? undefined : {};
     const scope = permissions.find((one) => one === access);
     const others = await keyWith(
@@ -138,12 +138,15 @@ for (const { method, path, access } of routeTable) {
       assert.equal(answer.permission, undefined);
     } else assert.ok(status !== 401 && status !== 403 && status < 500, String(status));
     // The key works for its own account and no other.
-    const elsewhere = filled.replace('/46100', '/46200');
-    assert.equal((await (await keyWith(scope, [scope])).call(method, elsewhere)).status, 404);
+    const otherAccountPath = filled.replace('/46100', '/46200');
+    assert.equal(
+      (await (await keyWith(scope, [scope])).call(method, otherAccountPath)).status,
+      404,
+    );
   });
 }
 
-const room = join(import.meta.dirname, '../../src/management');
+const managementFolder = join(import.meta.dirname, '../../src/management');
 
 test('every defined endpoint is in the route table exactly once', async () => {
   const listed = new Set(routeTable.map(({ operation: endpoint }) => endpoint));
@@ -153,8 +156,10 @@ test('every defined endpoint is in the route table exactly once', async () => {
     listed.size,
   );
   let written = 0;
-  for await (const file of glob('**/*-routes.ts', { cwd: room })) {
-    const exported = Object.entries((await import(join(room, file))) as Record<string, unknown>);
+  for await (const file of glob('**/*-routes.ts', { cwd: managementFolder })) {
+    const exported = Object.entries(
+      (await import(join(managementFolder, file))) as Record<string, unknown>,
+    );
     const endpoints = exported
       // The endpoints of a resource are exported together as lines of the table.
       .flatMap(([name, value]) =>
@@ -175,9 +180,9 @@ test('every defined endpoint is in the route table exactly once', async () => {
 });
 
 test('only the route table registers routes under /manage/v1', async () => {
-  for await (const file of glob('**/*.ts', { cwd: join(room, '..') })) {
+  for await (const file of glob('**/*.ts', { cwd: join(managementFolder, '..') })) {
     if (file === 'management/management-prefix.ts') continue;
-    const text = await readFile(join(room, '..', file), 'utf8');
+    const text = await readFile(join(managementFolder, '..', file), 'utf8');
     assert.doesNotMatch(text, /\.(?:get|put|post|delete|route)\(\s*['`"]\/manage/, file);
   }
 });

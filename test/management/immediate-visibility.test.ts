@@ -36,7 +36,7 @@ const { shop, owner, path } = await openManagedShop(database, service);
 await setOperator(database.kysely, shop.owner.id, true);
 
 /** Runs work while a node receives no announcements, as can happen briefly on a busy machine. */
-async function beforeItHears(listener: number, act: () => Promise<void>): Promise<void> {
+async function withoutAnnouncements(listener: number, act: () => Promise<void>): Promise<void> {
   process.kill(listener, 'SIGSTOP');
   try {
     await act();
@@ -47,23 +47,23 @@ async function beforeItHears(listener: number, act: () => Promise<void>): Promis
 
 test('a renamed account has its new name on any node immediately', async () => {
   const { node, listener } = await startNode();
-  const elsewhere = await signInToManagement(node, shop.owner.email);
-  await elsewhere.get('/me');
-  await beforeItHears(listener, async () => {
+  const otherNode = await signInToManagement(node, shop.owner.email);
+  await otherNode.get('/me');
+  await withoutAnnouncements(listener, async () => {
     assert.equal((await owner.put(path, { name: 'Known at once' })).status, 200);
-    const { accounts } = (await elsewhere.get('/me')).body as { accounts: { name: string }[] };
+    const { accounts } = (await otherNode.get('/me')).body as { accounts: { name: string }[] };
     assert.equal(accounts[0]?.name, 'Known at once');
   });
 });
 
 test('a new account is usable on any node immediately', async () => {
   const { node, listener } = await startNode();
-  const elsewhere = await signInToManagement(node, shop.owner.email);
-  await elsewhere.get('/accounts/46199/lists');
-  await beforeItHears(listener, async () => {
+  const otherNode = await signInToManagement(node, shop.owner.email);
+  await otherNode.get('/accounts/46199/lists');
+  await withoutAnnouncements(listener, async () => {
     const made = await owner.put('/installation/accounts/46199', { name: 'Third' });
     assert.equal(made.status, 201, made.text);
-    assert.equal((await elsewhere.get('/accounts/46199/lists')).status, 200);
+    assert.equal((await otherNode.get('/accounts/46199/lists')).status, 200);
   });
 });
 

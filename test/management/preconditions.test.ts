@@ -35,7 +35,7 @@ const csv = 'address,email\nann@people.test,ann@people.test\n';
 const person = { name: 'New', role: 'viewer' };
 
 /** One resource for each path with PUT. */
-interface Thing {
+interface Resource {
   readonly at: string;
   /** It always exists. */
   readonly there?: true;
@@ -43,7 +43,7 @@ interface Thing {
   readonly second?: unknown;
 }
 
-const things: Readonly<Record<string, Thing>> = {
+const resources: Readonly<Record<string, Resource>> = {
   '/installation/accounts/:accountId': {
     at: '/installation/accounts/46900',
     first: { name: 'New' },
@@ -172,9 +172,9 @@ async function tagOf(at: string): Promise<string> {
 
 for (const { path: pattern } of puts) {
   test(`PUT ${pattern} honors If-None-Match on create and If-Match on update`, async () => {
-    const thing = things[pattern];
-    assert.ok(thing, 'no test says how this is put');
-    const { at, there, first, second = first } = thing;
+    const resource = resources[pattern];
+    assert.ok(resource, 'no test says how this is put');
+    const { at, there, first, second = first } = resource;
     if (there === undefined) {
       assert.equal((await put(at, first, { 'if-match': '*' })).status, 412, 'nothing to change');
       const made = await put(at, first, { 'if-none-match': '*' });
@@ -199,7 +199,7 @@ const removals = routeTable.filter(
 
 for (const { path: pattern } of removals) {
   test(`DELETE ${pattern} honors If-Match`, async () => {
-    const at = things[pattern]?.at ?? '';
+    const at = resources[pattern]?.at ?? '';
     const tag = await tagOf(at);
     const refused = await owner.delete(at, { 'if-match': stale });
     assert.equal(refused.status, 412, refused.text);

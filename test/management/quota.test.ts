@@ -65,6 +65,6 @@ test('omitted quotas stay; an empty quota removes it', async () => {
 test('owners who aren’t operators can’t change the quota', async () => {
   const { owner: stranger } = await openManagedShop(database, service, '46200');
   assert.equal((await stranger.put(whole, { name: 'Shop', quota: {} })).status, 403);
-  const sneaky = await owner.put(path, { name: 'Shop', quota: { perHour: 9 } });
-  assert.equal(sneaky.status, 422);
+  const attempt = await owner.put(path, { name: 'Shop', quota: { perHour: 9 } });
+  assert.equal(attempt.status, 422);
 });

@@ -37,7 +37,7 @@ test('PUT creates a resource, repeating it changes nothing, and it is audited on
 });
 
 test('PUT keeps omitted members of every kind of resource', async () => {
-  const things: [where: string, whole: object, least: object][] = [
+  const things: [where: string, whole: object, minimal: object][] = [
     [
       'integrations/keeps',
       {
@@ -57,12 +57,12 @@ test('PUT keeps omitted members of every kind of resource', async () => {
     ],
     ['templates/keeps', { name: 'Keeps', whenUncertain: 'hold' }, { name: 'Keeps' }],
   ];
-  for (const [where, whole, least] of things) {
+  for (const [where, whole, minimal] of things) {
     const made = await owner.put(`${path}/${where}`, whole);
     assert.equal(made.status, 201, made.text);
     for (const [member, value] of Object.entries(whole))
       assert.deepEqual(made.body[member], value, `${where}: ${member}`);
-    const kept = await owner.put(`${path}/${where}`, least);
+    const kept = await owner.put(`${path}/${where}`, minimal);
     assert.equal(kept.status, 200, kept.text);
     assert.deepEqual(kept.body, made.body, where);
   }

@@ -69,7 +69,7 @@ test('messages to a paused destination wait with the reason, others are sent, an
 });
 
 /** A message deferred for a pause, for a minute that no test waits. */
-async function putOff(count: number, draft: MessageDraft = {}): Promise<void> {
+async function deferForPause(count: number, draft: MessageDraft = {}): Promise<void> {
   for (let place = 0; place < count; place += 1) await world.accept(draft);
   await world.database.pool.query(
     `update queue_entry set due_at = now() + interval '1 minute', reason = 'its destination is paused'`,
@@ -85,9 +85,9 @@ async function waiting(): Promise<number> {
 
 test('a resume makes all messages that waited for the pause due, and nothing else', async () => {
   await controls.control('pause', { accountId, destination: 'people.test' });
-  await putOff(1_201);
-  await putOff(1, { to: 'x@elsewhere.test', cc: ['Ann@People.Test'] });
-  await putOff(1, { to: 'x@elsewhere.test' });
+  await deferForPause(1_201);
+  await deferForPause(1, { to: 'x@elsewhere.test', cc: ['Ann@People.Test'] });
+  await deferForPause(1, { to: 'x@elsewhere.test' });
   const held = await world.accept();
   await controls.control('pause', { accountId, messageId: held });
   await controls.control('resume', { accountId, destination: 'people.test' });

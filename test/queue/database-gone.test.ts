@@ -64,14 +64,14 @@ test('a reply that arrives while the database is down is written when it is back
 
 test('if the database fails before the dot, nothing is sent, and the message waits for its next attempt with the reason', async () => {
   const atRecipient = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const resume = Promise.withResolvers<void>();
   const dropped = Promise.withResolvers<void>();
   const sink = await startSink({
     options: {
       onClose: () => dropped.resolve(),
       async onRcptTo(_address, _session, callback) {
         atRecipient.resolve();
-        await goOn.promise;
+        await resume.promise;
         callback();
       },
     },
@@ -80,7 +80,7 @@ test('if the database fails before the dot, nothing is sent, and the message wai
   const id = await world.accept();
   await atRecipient.promise;
   gate.close();
-  goOn.resolve();
+  resume.resolve();
   await dropped.promise;
   assert.equal(sink.mails.length, 0);
   gate.open();

@@ -98,16 +98,16 @@ test('a worker suspended for longer than its lease causes one delivery and nothi
     },
   });
   const id = await world.accept();
-  const sleeper = startWorker(sink.port);
+  const suspended = startWorker(sink.port);
   await atRecipient.promise;
-  sleeper.kill('SIGSTOP');
+  suspended.kill('SIGSTOP');
   answerFirst?.();
   startWorker(sink.port);
   await world.waitForState(id, 'delivered');
-  sleeper.kill('SIGCONT');
+  suspended.kill('SIGCONT');
   const after = await world.accept();
   await world.waitForState(after, 'delivered');
-  await end(sleeper);
+  await end(suspended);
   const copies = sink.mails.filter(({ source }) => source.includes(id));
   assert.equal(copies.length, 1);
   assert.deepEqual(

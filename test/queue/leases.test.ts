@@ -279,7 +279,7 @@ test('an outcome with a reply of any length and content is stored', async () => 
   const stores = world.stores(lease);
   const id = await world.accept();
   const message = await claimOne(stores, id);
-  const nasty = `\0\ud800 \\u0000 \\\\u0000 \\\0 ${'x'.repeat(200_000)}`;
+  const hostileReply = `\0\ud800 \\u0000 \\\\u0000 \\\0 ${'x'.repeat(200_000)}`;
   const completion = settleAttempt(
     message,
     {
@@ -287,8 +287,11 @@ test('an outcome with a reply of any length and content is stored', async () => 
         {
           recipient: 0,
           outcome: 'deferred',
-          reason: nasty,
-          detail: { reply: nasty, transcript: Array.from({ length: 500 }, () => nasty) },
+          reason: hostileReply,
+          detail: {
+            reply: hostileReply,
+            transcript: Array.from({ length: 500 }, () => hostileReply),
+          },
         },
       ],
       notes: [],

@@ -43,7 +43,7 @@ test('the event followers derive the same data from a filled history as it was f
 });
 
 test('a filled history has the same rows as real accepting, delivering and reading', async () => {
-  const made = await makeByProduct();
+  const made = await fillThroughService();
   const shapes = await Promise.all([shapesOf(made), shapesOf(filled)]);
   const [ours = new Map(), theirs = new Map()] = shapes;
   assert.ok(theirs.size >= 16);
@@ -100,7 +100,7 @@ async function shapesOf({ pool }: Database): Promise<Map<string, unknown>> {
 }
 
 /** Messages with every outcome, created by the service itself. */
-async function makeByProduct(): Promise<Database> {
+async function fillThroughService(): Promise<Database> {
   const sink = await startSink({
     onRcpt(address) {
       if (address.startsWith('gone')) return '550 5.1.1 No such user here';

@@ -57,7 +57,7 @@ async function accept(draft: Draft = {}): Promise<string> {
   return id;
 }
 
-async function happen(
+async function addEventTo(
   id: string,
   kind: string,
   after: number,
@@ -74,16 +74,16 @@ async function happen(
 test('totals count recipients; unique opens and clicks count once per message', async () => {
   const one = await accept({ tag: 'spring', cc: ['boss@Other.test'] });
   const two = await accept({ to: 'Gone@people.test' });
-  await happen(one, 'delivered', 1_000);
-  await happen(one, 'delivered', 2_000, {}, 1);
-  await happen(two, 'bounced', 1_000, { cause: 'no-mailbox' });
+  await addEventTo(one, 'delivered', 1_000);
+  await addEventTo(one, 'delivered', 2_000, {}, 1);
+  await addEventTo(two, 'bounced', 1_000, { cause: 'no-mailbox' });
   await feed.catchUp();
   for (let time = 0; time < 3; time += 1)
-    await happen(one, 'opened', 60_000 + time, { class: 'person' }, null);
-  await happen(one, 'opened', 61_000, { class: 'prefetch' }, null);
+    await addEventTo(one, 'opened', 60_000 + time, { class: 'person' }, null);
+  await addEventTo(one, 'opened', 61_000, { class: 'prefetch' }, null);
   await feed.catchUp();
-  await happen(one, 'opened', 62_000, { class: 'person' }, null);
-  await happen(one, 'clicked', 62_000, { class: 'scanner', link: 0 }, null);
+  await addEventTo(one, 'opened', 62_000, { class: 'person' }, null);
+  await addEventTo(one, 'clicked', 62_000, { class: 'scanner', link: 0 }, null);
   await feed.catchUp();
   const [row] = await readReport(kysely, account, { ...all, group: 'none' });
   const counts = Object.fromEntries(
@@ -193,16 +193,16 @@ test('a rebuild from messages and events gives the same counts', async () => {
         }),
       );
     const kind = kinds[next(kinds.length)] ?? 'delivered';
-    const engaged = kind === 'opened' || kind === 'clicked';
-    const detail = engaged
+    const isEngagement = kind === 'opened' || kind === 'clicked';
+    const detail = isEngagement
       ? { class: classes[next(3)] }
       : { cause: next(2) === 0 ? 'no-mailbox' : 'content' };
-    await happen(
+    await addEventTo(
       ids[next(ids.length)] ?? '',
       kind,
       next(9) * 1_000_000,
       detail,
-      engaged ? null : 0,
+      isEngagement ? null : 0,
     );
     if (count % 37 === 0) await feed.catchUp();
   }
@@ -216,25 +216,29 @@ test('a rebuild from messages and events gives the same counts', async () => {
 test('rows of past days are compacted for reports without changing the counts', async () => {
   const before = await readTotals();
   const end = Date.parse('2026-11-22T00:00Z');
-  const upkeep = (now: number) => new ReportUpkeep({ ...world, clock: { now: () => now } }).run();
+  const runUpkeep = (now: number) =>
+    new ReportUpkeep({ ...world, clock: { now: () => now } }).run();
   const orderedUntil = async () => {
     const { rows } = await pool.query<{ until: Date }>('select until from report_ordered');
     return rows.map(({ until }) => until.getTime());
   };
-  await upkeep(end);
+  await runUpkeep(end);
   const day = 24 * 60 * 60 * 1_000;
   assert.deepEqual(await orderedUntil(), [end - day]);
-  await upkeep(end + 2 * 60 * 60 * 1_000);
+  await runUpkeep(end + 2 * 60 * 60 * 1_000);
   assert.deepEqual(await orderedUntil(), [end]);
   assert.deepEqual(await readTotals(), before);
-  const lying = async (order: string) => {
+  const rowsInOrder = async (order: string) => {
     const { rows } = await pool.query<{ row: string }>(
       `select t::text as row from report_sum t
        where begins >= '2026-11-21Z' and begins < '2026-11-22Z' order by ${order}`,
     );
     return rows.map(({ row }) => row);
   };
-  assert.deepEqual(await lying('t.ctid'), await lying('span, sum_of, key, tag, begins'));
+  assert.deepEqual(
+    await rowsInOrder('t.ctid'),
+    await rowsInOrder('span, sum_of, key, tag, begins'),
+  );
   await rebuildReport(kysely, account, new Date(end - day), new Date(end));
   assert.deepEqual(await orderedUntil(), [end - day]);
   assert.deepEqual(await readTotals(), before);
@@ -309,7 +313,7 @@ test('a report of whole and partial days is the sum of its quarter hours', async
             counts.opened_people_unique,
             latency,
           ]),
-          await addUp(query),
+          await sumQuarters(query),
         );
       },
     ),
@@ -318,7 +322,7 @@ test('a report of whole and partial days is the sum of its quarter hours', async
 });
 
 /** The same, computed directly from the quarter hours. */
-async function addUp(query: ReportQuery): Promise<unknown[]> {
+async function sumQuarters(query: ReportQuery): Promise<unknown[]> {
   const { group, templateId, tag, senderDomain, destinationDomain } = query;
   const table =
     group === 'destination' || destinationDomain !== undefined
@@ -393,8 +397,8 @@ test('a report is a CSV with a header line', async () => {
 
 test('messages are found by every filter, newest first, page by page', async () => {
   const id = await accept({ to: 'Zoe@people.test', cc: ['carl@people.test'], tag: 'find' });
-  await happen(id, 'delivered', 1_000);
-  await happen(id, 'bounced', 5_000, { cause: 'content', by: 'mail' }, 1);
+  await addEventTo(id, 'delivered', 1_000);
+  await addEventTo(id, 'bounced', 5_000, { cause: 'content', by: 'mail' }, 1);
   await feed.catchUp();
   const find = async (filter: object) =>
     (await findMessages(kysely, account, { limit: 10, ...filter })).found.map((row) => [
@@ -434,7 +438,7 @@ test('a rare combination of filters is searched in steps, and no match is missed
     const rare = count % 17 === 3;
     const id = await accept({ tag: 'often', cc: ['one@people.test', 'two@people.test'] });
     if (rare) ids.unshift(id);
-    await happen(id, rare ? 'bounced' : 'delivered', count, {}, 1 + (count % 2));
+    await addEventTo(id, rare ? 'bounced' : 'delivered', count, {}, 1 + (count % 2));
   }
   await feed.catchUp();
   const seen: string[] = [];

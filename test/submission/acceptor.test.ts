@@ -21,14 +21,14 @@ const gate = await openGate(url);
 const store = new AcceptStore({ url: gate.url }, 2);
 after(() => store.close());
 
-const told: AccountId[][] = [];
+const announced: AccountId[][] = [];
 
 function makeAcceptor(limits: Partial<typeof defaultAcceptorLimits> = {}): Acceptor {
   return new Acceptor(
     {
       store,
       log: createLog('silent'),
-      onAccepted: (accountIds) => told.push([...accountIds]),
+      onAccepted: (accountIds) => announced.push([...accountIds]),
     },
     { ...defaultAcceptorLimits, ...limits },
   );
@@ -48,12 +48,12 @@ function isIoException(error: unknown): boolean {
 
 test('after a commit, accounts with new messages are announced once per batch', async () => {
   const acceptor = makeAcceptor();
-  told.length = 0;
+  announced.length = 0;
   const rows = ['1', '2', '1'].map((accountId) =>
     makeAcceptRow({ accountId: accountId as AccountId }),
   );
   await Promise.all(rows.map((row) => acceptor.accept(row)));
-  assert.deepEqual(told.flat().sort(), ['1', '2']);
+  assert.deepEqual(announced.flat().sort(), ['1', '2']);
 });
 
 test('a row with invalid data fails alone; the others of its batch are stored', async () => {

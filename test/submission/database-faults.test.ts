@@ -22,13 +22,13 @@ async function storedIds(): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-async function backToNormal(): Promise<void> {
+async function waitUntilAccepting(): Promise<void> {
   gate.open();
   await waitFor('the service to accept again', async () => (await client.send()).status === 200);
 }
 
 test('7: while the database is down, every request quickly gets 503 IO Exception with Retry-After, and nothing is accepted', async () => {
-  await backToNormal();
+  await waitUntilAccepting();
   const before = await storedIds();
   gate.close();
   await waitFor('the service to notice', async () => {
@@ -45,11 +45,11 @@ test('7: while the database is down, every request quickly gets 503 IO Exception
     assert.match(String(answer.headers.get('retry-after')), /^\d+$/);
   }
   assert.deepEqual(await storedIds(), before);
-  await backToNormal();
+  await waitUntilAccepting();
 });
 
 test('a request whose connection broke after the commit still gets its 200', async () => {
-  await backToNormal();
+  await waitUntilAccepting();
   for (const key of [undefined, 'broken-1']) {
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
     const before = await storedIds();
@@ -73,7 +73,7 @@ test('a request whose connection broke after the commit still gets its 200', asy
 });
 
 test('a silent database server blocks no request forever, and each row it received is stored once', async () => {
-  await backToNormal();
+  await waitUntilAccepting();
   await publishShopTemplate(database, shop, { id: 't-unasked', sender: 'orders@shop.test' });
   const before = await storedIds();
   gate.hold();
@@ -87,11 +87,11 @@ test('a silent database server blocks no request forever, and each row it receiv
   const stored = (await storedIds()).filter((id) => !before.includes(id));
   if (answer.status === 200) assert.deepEqual(stored, [answer.body.messageId]);
   else assert.deepEqual([answer.status, stored], [503, []]);
-  await backToNormal();
+  await waitUntilAccepting();
 });
 
 test('terminating backends under load loses and duplicates nothing', async () => {
-  await backToNormal();
+  await waitUntilAccepting();
   const before = await storedIds();
   const accepted: string[] = [];
   let sending = true;

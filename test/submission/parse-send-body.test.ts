@@ -29,7 +29,7 @@ const text = fc.string({
   ),
 });
 
-function isKeepable(value: string): boolean {
+function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
@@ -50,7 +50,7 @@ test('any bytes are either parsed or rejected as VALIDATION_FAILED with details'
       assert.equal(parsed.code, 'VALIDATION_FAILED');
       assert.ok(parsed.details.length > 0);
       for (const detail of parsed.details) {
-        assert.ok(isKeepable(detail.field + detail.reason));
+        assert.ok(isStorable(detail.field + detail.reason));
       }
     }),
     { numRuns: 500 },
@@ -68,10 +68,10 @@ test('values arrive as sent and are rejected exactly if they can’t be stored',
         actions: { trackOpens: true, trackClicks: false },
       };
       const parsed = parse(Buffer.from(JSON.stringify(body)));
-      const keepable = Object.entries(values).every(
-        ([key, value]) => isKeepable(key) && isKeepable(value),
+      const storable = Object.entries(values).every(
+        ([key, value]) => isStorable(key) && isStorable(value),
       );
-      assert.equal(parsed instanceof Fault, !keepable);
+      assert.equal(parsed instanceof Fault, !storable);
       if (parsed instanceof Fault) return;
       assert.deepEqual(Object.entries(parsed.values), Object.entries(values));
       assert.deepEqual(

@@ -19,7 +19,7 @@ async function openLimited(id: string, quota: Quota) {
 }
 
 /** Sets the clock to the middle of an hour that isn't the last of its day, so that no window ends during a test. */
-async function settle(): Promise<void> {
+async function moveToMidHour(): Promise<void> {
   const now = new Date(clock.now());
   const target = new Date(now);
   target.setUTCHours(now.getUTCHours() + (now.getUTCHours() >= 21 ? 4 : 1), 20, 0, 0);
@@ -50,7 +50,7 @@ async function use(id: string): Promise<{ hour: number; day: number } | undefine
   return row && { hour: row.hour_used, day: row.day_used };
 }
 
-await settle();
+await moveToMidHour();
 
 test('two nodes together accept exactly the hourly quota, however many requests are concurrent', async () => {
   const { one, other } = await openLimited('q-race', { perHour: 97, perDay: undefined });
@@ -100,7 +100,7 @@ test('the next hour starts from zero while the day continues', async () => {
   assert.match(JSON.stringify(refused.body.details), /its 4 messages of this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
   assert.equal(await stored(account), 4);
-  await settle();
+  await moveToMidHour();
 });
 
 test('rejected requests and replays use no quota', async () => {

@@ -30,7 +30,7 @@ async function accept(): Promise<string> {
   return String(body.messageId);
 }
 
-async function letGo(): Promise<void> {
+async function runRetention(): Promise<void> {
   const { log } = logIntoLines('error');
   await new PrivacyUpkeep({ database, log }).run();
 }
@@ -45,14 +45,14 @@ async function rowsOf(id: string): Promise<unknown> {
   return rows[0];
 }
 
-const bothThere = { messages: 1, entries: 1 };
+const bothExist = { messages: 1, entries: 1 };
 
 test('a node with a wrong clock creates message ids with the database’s time', async () => {
   const id = await accept();
   assert.ok(Math.abs(timeOfId(id).getTime() - now()) < 60_000);
   setClock(0);
-  await letGo();
-  assert.deepEqual(await rowsOf(id), bothThere);
+  await runRetention();
+  assert.deepEqual(await rowsOf(id), bothExist);
 });
 
 test('a message with an id that is too old is not deleted unless the message itself is old', async () => {
@@ -68,8 +68,8 @@ test('a message with an id that is too old is not deleted unless the message its
      select account_id, id, retention_days, gen_random_uuid(), now(), 'deferred', '{}' from message where id = $1`,
     [old],
   );
-  await letGo();
-  assert.deepEqual(await rowsOf(old), bothThere);
+  await runRetention();
+  assert.deepEqual(await rowsOf(old), bothExist);
   const events = async () =>
     (await database.pool.query('select from message_event where message_id = $1', [old])).rowCount;
   assert.equal(await events(), 1);
@@ -77,7 +77,7 @@ test('a message with an id that is too old is not deleted unless the message its
     "update message set accepted_at = now() - interval '95 days' where id = $1",
     [old],
   );
-  await letGo();
+  await runRetention();
   assert.deepEqual(await rowsOf(old), { messages: 0, entries: 1 });
   assert.equal(await events(), 0);
 });
@@ -85,7 +85,7 @@ test('a message with an id that is too old is not deleted unless the message its
 test('a node with a fast clock deletes nothing that is new', async () => {
   const id = await accept();
   setClock(200);
-  await letGo();
+  await runRetention();
   setClock(0);
-  assert.deepEqual(await rowsOf(id), bothThere);
+  assert.deepEqual(await rowsOf(id), bothExist);
 });

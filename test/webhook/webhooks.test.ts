@@ -385,28 +385,28 @@ test('a replay of a long period commits in steps and includes every event once',
     return rows[0].count;
   };
   const other = await pool.connect();
-  let told: number | undefined;
+  let announcedEvents: number | undefined;
   try {
     await other.query('begin');
     await other.query(
       'select from webhook_delivery where endpoint_id = $1 order by place desc offset 100 limit 1 for update',
       [endpointId],
     );
-    const which = {
+    const range = {
       from: new Date('2026-01-01T00:01:41Z'),
       until: new Date('2026-01-02T00:00:00Z'),
     };
-    const replayed = webhooks.replay(accountId, endpointId, which, async (_transaction, events) => {
-      told = events;
+    const replayed = webhooks.replay(accountId, endpointId, range, async (_transaction, events) => {
+      announcedEvents = events;
     });
     await waitFor('the first steps', async () => (await pending()) >= 2_000);
-    assert.equal(told, undefined);
+    assert.equal(announcedEvents, undefined);
     await other.query('commit');
     assert.equal(await replayed, 4_900);
   } finally {
     other.release();
   }
-  assert.equal(told, 4_900);
+  assert.equal(announcedEvents, 4_900);
   assert.equal(await pending(), 4_900);
   await removeEndpoint(kysely, accountId, endpointId);
 });
@@ -493,12 +493,12 @@ test('an event is retried for 3 days at growing intervals; then it fails visibly
     url: receiver.url,
     kinds: ['accepted'],
   });
-  const began = clock.now();
+  const startedAt = clock.now();
   const { id } = await shop.send('note');
   const { pool } = shop.database;
-  const waits: number[] = [];
+  const delays: number[] = [];
   for (;;) {
-    const tries = waits.length + 1;
+    const tries = delays.length + 1;
     const line = await waitFor(`attempt ${tries}`, async () => {
       const [found] = await readLog(kysely, accountId, endpointId, { limit: 1 });
       return found?.attempts === tries && found;
@@ -513,7 +513,7 @@ test('an event is retried for 3 days at growing intervals; then it fails visibly
       );
       return rows[0];
     });
-    waits.push(Number(job.wait));
+    delays.push(Number(job.wait));
     await clock.advance(Number(job.wait));
     await pool.query('select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())', [
       job.id,
@@ -521,11 +521,11 @@ test('an event is retried for 3 days at growing intervals; then it fails visibly
     await pool.query(`select pg_notify('jobs:insert', '{"r":"test","count":1}')`);
   }
   const hour = 60 * 60 * 1_000;
-  const tried = clock.now() - began;
+  const tried = clock.now() - startedAt;
   assert.ok(tried > 72 * hour && tried < 79 * hour, `${tried / hour} hours`);
-  assert.ok(waits.length >= 15);
-  for (const [place, wait] of waits.entries()) {
-    assert.ok(wait > (waits[place - 1] ?? 0) - 2_000, waits.join());
+  assert.ok(delays.length >= 15);
+  for (const [place, wait] of delays.entries()) {
+    assert.ok(wait > (delays[place - 1] ?? 0) - 2_000, delays.join());
     assert.ok(wait < 6.5 * hour);
   }
   assert.equal(new Set(receiver.about(id).map(({ headers }) => headers['webhook-id'])).size, 1);
