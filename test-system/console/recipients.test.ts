@@ -67,7 +67,7 @@ test('lists: a list is created and opened; an existing id is rejected at its fie
   await visit.end();
 });
 
-test('lists: a file without addresses is rejected with the reason; a list removed by someone else shows “List not found” and keeps the typed text', async () => {
+test('lists: a file without an email column is rejected with the reason; a list removed by someone else shows “List not found” and keeps the typed text', async () => {
   const file = join(folder, 'names.csv');
   await writeFile(file, 'name\nAnn\n');
   await colleague.put(`${lists}/l-gone`, { name: 'Gone soon' });

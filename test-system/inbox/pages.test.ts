@@ -119,7 +119,7 @@ for (const [device, options] of [
   });
 }
 
-test('an open list shows new mail immediately, announces it, and keeps the focus', async () => {
+test('an open list shows new mail automatically, announces it, and keeps the focus', async () => {
   const first = await send('The first');
   const { page, complaints } = await newPage(await newVisitor(browser));
   await page.goto(inbox);

@@ -186,7 +186,7 @@ test('messages of an account suspended after acceptance are kept until the suspe
   await world.waitForState(id, 'delivered');
 });
 
-test('an identity is notified if no server was reached, so that its daily share is not used up', async () => {
+test('an identity is released if no server was reached, so that its daily share is not used up', async () => {
   let unused = 0;
   const start = (port: number): void => {
     const attempt = createDelivery({

@@ -107,7 +107,7 @@ for (const [suppresses, rows] of [
 ] as const) {
   for (const row of rows) {
     const [text, cause, source] = row;
-    test(`"${text}" is ${cause} (${source}) and ${suppresses ? 'suppresses' : 'suppresses nobody'}`, () => {
+    test(`"${text}" is ${cause} (${source}) and ${suppresses ? 'suppresses' : 'does not suppress'}`, () => {
       assert.equal(causeOf(row), cause);
       assert.equal(hardCauses.includes(cause), suppresses);
     });

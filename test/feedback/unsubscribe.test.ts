@@ -115,7 +115,7 @@ test('a modified token is rejected', async () => {
   assert.equal((await post(`${shop.service.url}/u/x`)).status, 404);
 });
 
-test('tokens are deterministic and differ for each message, recipient and kind', () => {
+test('tokens are deterministic and contain the message, account and address', () => {
   const tokens = new UnsubscribeTokens(testKey);
   const message = {
     accountId: 'a' as AccountId,

@@ -131,7 +131,7 @@ test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never close
   await waitFor('capacity', () => busy.filter(({ ended }) => ended).length === 1);
 });
 
-test('a trusted proxy has no connection limit of its own', async (t) => {
+test('a trusted proxy has no separate connection limit', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 2 }, ['loopback']);
   const talks: Talk[] = [];
   for (let at = 0; at < 5; at += 1) talks.push(await server.send(fast));

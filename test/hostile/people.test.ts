@@ -68,7 +68,7 @@ test('ASVS 2.3.1: an owner can’t choose a password for another person, and the
   assert.equal(rows.length, 0);
 });
 
-test('ASVS 2.5.1: after a withdrawn invitation to one account, only the mailbox can accept another account’s invitation', async () => {
+test('ASVS 2.5.1: a withdrawn invitation to one account can’t be used to accept another account’s invitation', async () => {
   const email = 'cfo@shop.test';
   assert.equal((await managerOfB.put(`${usersOfB}/${email}`, { role: 'viewer' })).status, 201);
   const stale = await invitationOf(email);

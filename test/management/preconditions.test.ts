@@ -173,7 +173,7 @@ async function tagOf(at: string): Promise<string> {
 for (const { path: pattern } of puts) {
   test(`PUT ${pattern} honors If-None-Match on create and If-Match on update`, async () => {
     const resource = resources[pattern];
-    assert.ok(resource, 'no test says how this is put');
+    assert.ok(resource, 'this path has no test resource');
     const { at, there, first, second = first } = resource;
     if (there === undefined) {
       assert.equal((await put(at, first, { 'if-match': '*' })).status, 412, 'nothing to change');

@@ -213,7 +213,7 @@ test('a rebuild from messages and events gives the same counts', async () => {
   assert.deepEqual(await readTotals(), before);
 });
 
-test('rows of past days are compacted for reports without changing the counts', async () => {
+test('rows of past days are stored in report order without changing the counts', async () => {
   const before = await readTotals();
   const end = Date.parse('2026-11-22T00:00Z');
   const runUpkeep = (now: number) =>

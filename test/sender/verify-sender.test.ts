@@ -73,7 +73,7 @@ test('tokens are stored as hashes, and forged ones are rejected', async () => {
     );
 });
 
-test('unknown senders get no mail, and without SYSTEM_MAIL_FROM nobody does', async () => {
+test('unknown senders get no mail, and without SYSTEM_MAIL_FROM no sender does', async () => {
   assert.equal(await proofs.request(accountId, 'nobody@shop.test', undefined), 'unknown');
   const without = new SenderVerification({ database, clock, key: testKey, mailEnabled: false });
   await saveSender(database.kysely, accountId, {

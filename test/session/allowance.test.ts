@@ -119,7 +119,7 @@ test('8: the allowance is per user/client pair', async () => {
   assert.equal((await postToken(nodes[0], passwordFields(other, client))).status, 200);
 });
 
-test('wrong passwords use up nobody’s allowance, and once it is used up they get the usual error', async () => {
+test('wrong passwords use no allowance, and once it is used up they get the default error', async () => {
   await clock.reset();
   const person = await world.addPerson();
   const wrong = { ...passwordFields(person, client), password: 'wrong' };
