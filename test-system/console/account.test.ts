@@ -69,13 +69,13 @@ test('every page shows that the service is unreachable and offers a retry, and k
   const second = await startTestService({ databaseUrl, environment });
   const visit = await signedIn();
   const { page } = visit;
-  const underWay = new Set<Request>();
+  const pendingScripts = new Set<Request>();
   page.on('request', (request) => {
-    if (request.url().endsWith('.js')) underWay.add(request);
+    if (request.url().endsWith('.js')) pendingScripts.add(request);
   });
   // The browser aborts preloads that are already in progress.
   for (const ended of ['requestfinished', 'requestfailed'] as const)
-    page.on(ended as 'requestfinished', (request) => underWay.delete(request));
+    page.on(ended as 'requestfinished', (request) => pendingScripts.delete(request));
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
   const names = [
@@ -101,7 +101,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
       ),
       page.getByRole('link', { name, exact: true }).hover(),
     ]);
-  await waitFor('every script to load', () => underWay.size === 0);
+  await waitFor('every script to load', () => pendingScripts.size === 0);
   await second.stop();
   for (const name of names) {
     await page.getByRole('link', { name, exact: true }).click();
@@ -154,11 +154,11 @@ test('a page and the palette whose scripts were never loaded show that the servi
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   const away = page.getByRole('alert').getByText('Can’t reach the service');
   await away.waitFor();
-  const asked = page.waitForEvent('requestfailed', (request) =>
+  const failedRequest = page.waitForEvent('requestfailed', (request) =>
     request.url().includes('audit-page'),
   );
   await page.getByRole('button', { name: 'Try again' }).click();
-  await asked;
+  await failedRequest;
   await away.waitFor();
 
   const third = await startTestService({ databaseUrl, environment });

@@ -78,8 +78,8 @@ describe('on every device', { concurrency: true }, () => {
       const visit = await signedIn(options);
       await visit.page.addInitScript(recordShifts);
       await visit.open(shop.id);
-      const asked: string[] = [];
-      visit.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      const requestedPaths: string[] = [];
+      visit.page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
       for (const path of pages) {
         await visit.open(`${shop.id}/${path}`);
         await visit.page.waitForLoadState('networkidle');
@@ -88,9 +88,11 @@ describe('on every device', { concurrency: true }, () => {
         assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
         await visit.look(`${nameOf(path)}-${device}`);
       }
-      const others = asked.filter((path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path));
+      const others = requestedPaths.filter(
+        (path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path),
+      );
       assert.deepEqual(others, []);
-      assert.ok(asked.some((path) => path.startsWith('/manage/v1/accounts/')));
+      assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
       await visit.end();
     });
   }

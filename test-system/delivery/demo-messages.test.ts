@@ -135,8 +135,8 @@ const demos = [
 for (const { name, raw, file } of demos) {
   test(`the demo's ${name} has valid signatures according to mailauth`, async () => {
     const { results } = await dkimVerify(raw, {
-      resolver: async (asked: string) => [
-        [keys.find((record) => record.name === asked)?.value ?? ''],
+      resolver: async (queriedName: string) => [
+        [keys.find((record) => record.name === queriedName)?.value ?? ''],
       ],
     });
     assert.deepEqual(

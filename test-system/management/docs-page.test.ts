@@ -25,9 +25,9 @@ test('the documentation shows the contract and the management API under its stri
   const visitor = await newVisitor(browser);
   const page = await visitor.newPage();
   page.setDefaultTimeout(30_000);
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   const complaints: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  page.on('request', (request) => requestedUrls.push(request.url()));
   page.on('pageerror', (error) => complaints.push(error.message));
   // A blocked load also logs a console error.
   page.on('console', (message) => {
@@ -56,7 +56,7 @@ test('the documentation shows the contract and the management API under its stri
     `[...document.querySelectorAll('a[href]')].filter((a) => a.checkVisibility()).map((a) => a.href)`,
   );
   assert.deepEqual(
-    [...asked, ...links].filter(
+    [...requestedUrls, ...links].filter(
       (url) => !/^(?:data|blob):/.test(url) && !url.startsWith(service.url),
     ),
     [],

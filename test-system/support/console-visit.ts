@@ -47,10 +47,10 @@ export async function visitConsole(
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
-    const asked = new URL(request.url());
-    const path = asked.pathname + asked.search;
-    if (asked.protocol === 'data:') return;
-    if (asked.origin !== url || !allowed.some((pattern) => pattern.test(path)))
+    const requested = new URL(request.url());
+    const path = requested.pathname + requested.search;
+    if (requested.protocol === 'data:') return;
+    if (requested.origin !== url || !allowed.some((pattern) => pattern.test(path)))
       unexpectedRequests.push(request.url());
   });
   return {

@@ -54,12 +54,13 @@ test('RFC 4954 6: rejected credentials are a configuration error and fail no mes
 });
 
 test('a wait named by the receiver is parsed in seconds, minutes, hours and clock notation', () => {
-  const asked = (text: string) => meaningOf(`450 4.2.0 Greylisted, ${text}`).split(' ')[3];
-  assert.equal(asked('try again in 300 seconds'), '300');
-  assert.equal(asked('please retry in 5 minutes'), '300');
-  assert.equal(asked('please come back in 00:05:00'), '300');
-  assert.equal(asked('wait 2h'), '7200');
-  assert.equal(asked('see http://example.test/1234'), undefined);
+  const requestedSeconds = (text: string) =>
+    meaningOf(`450 4.2.0 Greylisted, ${text}`).split(' ')[3];
+  assert.equal(requestedSeconds('try again in 300 seconds'), '300');
+  assert.equal(requestedSeconds('please retry in 5 minutes'), '300');
+  assert.equal(requestedSeconds('please come back in 00:05:00'), '300');
+  assert.equal(requestedSeconds('wait 2h'), '7200');
+  assert.equal(requestedSeconds('see http://example.test/1234'), undefined);
 });
 
 test('classifying never throws and always returns one of three kinds', () => {

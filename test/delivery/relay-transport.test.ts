@@ -155,8 +155,8 @@ test('the next relay is tried if one is unreachable, rejects the session or alwa
   const { outcome, result } = await send(urls.join(' '));
   assert.equal(outcome, 'delivered');
   assert.equal(sink.mails.length, 1);
-  const asked = result.transcript.filter((line) => line.startsWith('* relay'));
-  assert.equal(asked.length, 4);
+  const attempts = result.transcript.filter((line) => line.startsWith('* relay'));
+  assert.equal(attempts.length, 4);
 });
 
 test('a relay’s reply about a message is final, and no message is sent through two relays', async () => {

@@ -233,9 +233,9 @@ test('Amazon SES: signatures of both versions cover all fields', async () => {
   const folder = join(import.meta.dirname, 'sns');
   const key = await readFile(join(folder, 'key.pem'), 'utf8');
   const certificate = await readFile(join(folder, 'certificate.pem'), 'utf8');
-  const asked: string[] = [];
+  const fetchedUrls: string[] = [];
   const signatures = new SnsSignatures(async (url) => {
-    asked.push(url);
+    fetchedUrls.push(url);
     return certificate;
   });
   const base = {
@@ -264,7 +264,7 @@ test('Amazon SES: signatures of both versions cover all fields', async () => {
       assert.equal(await signatures.isSigned({ ...message, SigningCertURL: other }), false);
     }
   }
-  assert.deepEqual(asked, [SigningCertURL]);
+  assert.deepEqual(fetchedUrls, [SigningCertURL]);
 });
 
 test('only Amazon’s own URLs are fetched', () => {

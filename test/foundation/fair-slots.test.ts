@@ -37,7 +37,7 @@ test('a group is limited to its share and takes turns with others', async () => 
   ] as const)
     take(group, name);
   await settle();
-  assert.deepEqual(order, ['b1', 'a1'], 'the second of b waits although c could not come before');
+  assert.deepEqual(order, ['b1', 'a1'], 'the second item of b waits although c is not ahead of it');
   releases.shift()?.();
   await settle();
   assert.deepEqual(order, ['b1', 'a1', 'b2']);

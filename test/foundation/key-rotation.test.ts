@@ -45,7 +45,7 @@ const message = {
 interface Use<Holder, Thing> {
   readonly open: (key: MasterKey) => Holder;
   readonly make: (holder: Holder) => Thing | Promise<Thing>;
-  readonly accepts: (holder: Holder, thing: Thing) => boolean | Promise<boolean>;
+  readonly accepts: (holder: Holder, secret: Thing) => boolean | Promise<boolean>;
 }
 
 function use<Holder, Thing>(one: Use<Holder, Thing>): Use<unknown, unknown> {
@@ -65,7 +65,7 @@ const sealed = (purpose: string) =>
   use({
     open: (key) => key.keysFor(purpose),
     make: (keys) => seal(keys.current, 'row', Buffer.from('secret')),
-    accepts: (keys, thing) => opens(() => unsealAny(keys, 'row', thing)),
+    accepts: (keys, secret) => opens(() => unsealAny(keys, 'row', secret)),
   });
 
 /** Every purpose of the master key, with what must keep working during a rotation. */
@@ -372,13 +372,13 @@ test('a token lookup costs one hash, even after a rotation', () => {
   both.select(newName, null);
   assert.equal(both.keysFor('token checksum').others.length, 0);
   both.select(newName, oldName);
-  let asked = 0;
+  let lookups = 0;
   assert.equal(
     both.keysFor('token checksum').some(() => {
-      asked += 1;
+      lookups += 1;
       return true;
     }),
     true,
   );
-  assert.equal(asked, 1);
+  assert.equal(lookups, 1);
 });

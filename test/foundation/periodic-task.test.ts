@@ -34,10 +34,10 @@ test('a requested round starts at once, or right after the current one', async (
   await task.runNow();
   assert.equal(rounds, 0);
   task.start();
-  const asked = [task.runNow(), task.runNow(), task.runNow()];
-  await asked[0];
+  const requested = [task.runNow(), task.runNow(), task.runNow()];
+  await requested[0];
   assert.equal(rounds, 1);
-  await Promise.all(asked);
+  await Promise.all(requested);
   assert.equal(rounds, 2);
   await task.stop();
   await task.runNow();

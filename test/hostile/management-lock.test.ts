@@ -97,7 +97,7 @@ test('ASVS 4.0.3 11.1.6: the published version is the compiled draft', async () 
   const publishing = b.owner.post(`${template}/publish`, {}, { 'if-match': tag });
   const changed = await b.owner.put(`${template}/draft`, { subject: 'Changed', text: 'Hello' });
   assert.equal(changed.status, 200, changed.text);
-  assert.equal((await publishing).status, 412, 'nobody publishes what they have not seen');
+  assert.equal((await publishing).status, 412, 'an unseen draft is not published');
   assert.equal((await b.owner.post(`${template}/publish`, {})).status, 200);
   assert.equal((await b.owner.get(template)).body.subject, 'Changed');
 });

@@ -122,10 +122,10 @@ test('ASVS 4.0.3 12.6.1: an MTA-STS policy host in a private network is not cont
 
 test('ASVS 4.0.3 12.6.1: a name is resolved once, so it cannot change between check and connection', async () => {
   zones.set('mta-sts.rebound.test', { A: ['8.8.8.8'], ttl: 0 });
-  const before = zones.asked.length;
+  const before = zones.queries.length;
   await fetchStsPolicy(dns, 'rebound.test', { networks: strict, timeoutMs: 50 });
-  const asked = zones.asked.slice(before);
-  assert.deepEqual(asked.toSorted(), ['A mta-sts.rebound.test', 'AAAA mta-sts.rebound.test']);
+  const requested = zones.queries.slice(before);
+  assert.deepEqual(requested.toSorted(), ['A mta-sts.rebound.test', 'AAAA mta-sts.rebound.test']);
 });
 
 test('ASVS 4.0.3 5.2.6: certificates come only from SNS itself', () => {
@@ -149,9 +149,9 @@ test('ASVS 4.0.3 5.2.6: certificates come only from SNS itself', () => {
 });
 
 test('ASVS 4.0.3 5.2.6: certificate URLs use https and a plain path, without credentials', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const signatures = new SnsSignatures(async (url) => {
-    asked.push(url);
+    requested.push(url);
     throw new Error('not fetched');
   });
   const origin = 'sns.us-east-1.amazonaws.com';
@@ -167,7 +167,7 @@ test('ASVS 4.0.3 5.2.6: certificate URLs use https and a plain path, without cre
     'https://sns.s3-us-west-2.amazonaws.com/bucket/a.pem',
   ])
     assert.equal(await signatures.isSigned({ SigningCertURL: address }), false, address);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requested, []);
   const right = `https://${origin}/SimpleNotificationService-9c6465fa7f59f5cacd23014631ec1136.pem`;
   await assert.rejects(signatures.isSigned({ SigningCertURL: right }), /not fetched/);
 });

@@ -150,7 +150,11 @@ test('ASVS 2.5.4: a person with their own password keeps it and is not a member 
     since: '',
     invitation: '',
   });
-  assert.deepEqual(shown(answer.body), shown(unknown.body), 'nobody learns who has a sign-in');
+  assert.deepEqual(
+    shown(answer.body),
+    shown(unknown.body),
+    'the answer does not reveal who has a sign-in',
+  );
   const manager = await signedInManager(service, person.email);
   assert.deepEqual((await manager.get('/me')).body.accounts, []);
   const link = await invitationOf(person.email);

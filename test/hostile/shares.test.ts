@@ -115,7 +115,7 @@ test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management 
     await lock.query('begin');
     await lock.query('lock table contact_list in access exclusive mode');
     const answers: number[] = [];
-    const asked = Array.from({ length: 60 }, async () => {
+    const requests = Array.from({ length: 60 }, async () => {
       const { status } = await owner.get(`${path}/lists/l-0001`);
       answers.push(status);
     });
@@ -123,7 +123,7 @@ test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management 
     assert.deepEqual([...new Set(answers)], [429]);
     assert.equal((await neighbor.owner.get(`${neighbor.path}/templates`)).status, 200);
     await lock.query('rollback');
-    await Promise.all(asked);
+    await Promise.all(requests);
     assert.equal(answers.filter((status) => status === 200).length, 48, slow.id);
   } finally {
     lock.release();

@@ -263,5 +263,5 @@ test('ASVS 2.2.3: notices never mention another account', async () => {
   const { rows } = await database.pool.query(
     "select from system_mail where facts ->> 'accountId' = '46900'",
   );
-  assert.equal(rows.length, 0, 'the first owner of a new account is news to nobody');
+  assert.equal(rows.length, 0, 'the first owner of a new account causes no notice');
 });

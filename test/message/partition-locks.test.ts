@@ -46,7 +46,7 @@ test('dropping old partitions during a long read does not block requests for lon
     await dropped;
     // Each unavailable lock delays concurrent requests for a fifth of a second.
     assert.ok(longest < 5_000, `the longest took ${longest} ms`);
-    assert.equal(await oldPartitions(), 3, 'the reader was not disturbed');
+    assert.equal(await oldPartitions(), 3, 'the reader was not interrupted');
     await reader.query('commit');
   } finally {
     reader.release();

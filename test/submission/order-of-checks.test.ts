@@ -35,7 +35,7 @@ test('7: the first failing check determines the answer, whatever else is wrong',
   let now: SendOptions = wrong;
   assert.equal(await nameOf(now), 'UNAUTHORIZED');
   now = { ...now, token };
-  assert.equal(await nameOf(now), 'INVALID_ID', 'the account comes second');
+  assert.equal(await nameOf(now), 'INVALID_ID', 'the account second');
   now = { ...now, account: '46100' };
   assert.equal(await nameOf(now), 'ACCOUNT_SUSPENDED', 'the suspension third');
   await saveShop(database, { addOns: [] });

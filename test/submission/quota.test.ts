@@ -54,8 +54,8 @@ await moveToMidHour();
 
 test('two nodes together accept exactly the hourly quota, however many requests are concurrent', async () => {
   const { one, other } = await openLimited('q-race', { perHour: 97, perDay: undefined });
-  const asked = Array.from({ length: 240 }, (_, n) => (n % 2 === 0 ? one : other));
-  const answers = await Promise.all(asked.map((client) => client.send({ account: 'q-race' })));
+  const clients = Array.from({ length: 240 }, (_, n) => (n % 2 === 0 ? one : other));
+  const answers = await Promise.all(clients.map((client) => client.send({ account: 'q-race' })));
   // A node may refuse while the other one holds some of the quota, which it returns within two seconds.
   await waitFor('the rest to be available again', async () => {
     const answer = await one.send({ account: 'q-race' });

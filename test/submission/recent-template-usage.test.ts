@@ -24,8 +24,8 @@ function request(
 }
 
 /** As if a message with this usage had been committed, whether or not it was new. */
-function store(calls: RecentTemplateUsage, asked: ReturnType<typeof request>): void {
-  const call = new RecentTemplateUsage().findNewUsage(account, template, asked);
+function store(calls: RecentTemplateUsage, input: ReturnType<typeof request>): void {
+  const call = new RecentTemplateUsage().findNewUsage(account, template, input);
   assert.ok(call !== undefined);
   calls.record(call);
 }
@@ -58,8 +58,8 @@ test('usages that differ in any member are distinguished', () => {
     ['1', 'u', request({ A: '' })],
     ['2', 't', request({ A: '' })],
   ] as const;
-  for (const [accountId, templateId, asked] of different) {
-    const call = calls.findNewUsage(accountId as AccountId, templateId as TemplateId, asked);
+  for (const [accountId, templateId, input] of different) {
+    const call = calls.findNewUsage(accountId as AccountId, templateId as TemplateId, input);
     assert.ok(call !== undefined);
     calls.record(call);
   }
@@ -85,9 +85,9 @@ test('a usage with names too long to be cached is always new', () => {
     [900, false],
     [1_000, true],
   ] as const) {
-    const asked = request({ ['x'.repeat(length)]: '' });
-    store(calls, asked);
-    assert.equal(calls.findNewUsage(account, template, asked) !== undefined, isNew);
+    const input = request({ ['x'.repeat(length)]: '' });
+    store(calls, input);
+    assert.equal(calls.findNewUsage(account, template, input) !== undefined, isNew);
   }
 });
 

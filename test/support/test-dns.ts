@@ -25,7 +25,7 @@ const maxUdpBytes = 1_200;
 export class TestDns {
   readonly zones = new Map<string, TestZone>();
   /** All questions so far, as `TYPE name`. */
-  readonly asked: string[] = [];
+  readonly queries: string[] = [];
   #port = 0;
 
   /** `127.0.0.1:port`. */
@@ -95,7 +95,7 @@ export class TestDns {
     const query = decode(bytes);
     const [question] = query.questions ?? [];
     if (question === undefined) return undefined;
-    this.asked.push(`${question.type} ${question.name}`);
+    this.queries.push(`${question.type} ${question.name}`);
     const zone = this.zones.get(question.name.toLowerCase());
     if (zone?.fault === 'silent') return undefined;
     const answers = zone === undefined ? [] : this.#records(question.name, question.type);

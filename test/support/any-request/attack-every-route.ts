@@ -55,29 +55,29 @@ export async function attackEveryRoute(
       const at = round % shapes.length;
       const shape = shapes[at];
       if (shape === undefined) return;
-      for (const asked of fc.sample(shape, { seed: seed + round, numRuns: batch })) {
+      for (const outgoing of fc.sample(shape, { seed: seed + round, numRuns: batch })) {
         const caller = callers[(sent + round) % callers.length] ?? 'stranger';
-        await attempt(asked, caller, seed + round);
+        await attempt(outgoing, caller, seed + round);
         sent += 1;
         if (sent % 10_000 === 0) attack.onProgress?.(sent, statuses);
       }
     }
   };
-  const attempt = async (asked: AnyRequest, caller: CallerName, from: number): Promise<void> => {
+  const attempt = async (outgoing: AnyRequest, caller: CallerName, from: number): Promise<void> => {
     const headers = { 'x-forwarded-for': attackerNetwork(sent), ...scene.callerHeaders(caller) };
     try {
-      const answer = await exchangeRequest(scene.url, asked, headers, agent);
+      const answer = await exchangeRequest(scene.url, outgoing, headers, agent);
       const status = String(answer?.status ?? 'none');
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (answer !== undefined && (isWellFramed(asked) || answer.status >= 500))
-        requireSoundAnswer(asked, answer);
+      if (answer !== undefined && (isWellFramed(outgoing) || answer.status >= 500))
+        requireSoundAnswer(outgoing, answer);
     } catch (error) {
       const { message } = error as Error;
-      const { method, line } = asked;
+      const { method, line } = outgoing;
       const [what] = message.split(': ');
       failures.set(
         `${what} ${method} ${line.limit.path}`,
-        `${line.method} ${line.limit.path} as ${caller}, seed ${from}: ${message}\n${describe(asked)}`,
+        `${line.method} ${line.limit.path} as ${caller}, seed ${from}: ${message}\n${describe(outgoing)}`,
       );
     }
   };

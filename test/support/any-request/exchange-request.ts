@@ -16,17 +16,17 @@ const answerMs = 60_000;
  */
 export async function exchangeRequest(
   base: string,
-  asked: AnyRequest,
+  sent: AnyRequest,
   caller: Readonly<Record<string, string>>,
   agent: Agent,
 ): Promise<AnyAnswer | undefined> {
-  const { body, framing, method, target } = asked;
+  const { body, framing, method, target } = sent;
   const bytes = body?.bytes() ?? Buffer.alloc(0);
-  const headers = { ...caller, ...asked.headers, ...frame(asked, bytes.length) };
+  const headers = { ...caller, ...sent.headers, ...frame(sent, bytes.length) };
   if (body?.type !== undefined) Object.assign(headers, { 'content-type': body.type });
   const { hostname, port } = new URL(base);
   // A badly framed request breaks its connection.
-  const wellFramed = isWellFramed(asked);
+  const wellFramed = isWellFramed(sent);
   return new Promise((resolve, reject) => {
     const outgoing = request({
       hostname,

@@ -5,9 +5,9 @@ import { type AnyAnswer, isWellFramed } from './exchange-request.ts';
 /**
  * Checks what holds for every answer: no internal error, Retry-After with 503 and 429, and errors in the format of the API.
  */
-export function requireSoundAnswer(asked: AnyRequest, answer: AnyAnswer): void {
+export function requireSoundAnswer(sent: AnyRequest, answer: AnyAnswer): void {
   const { status, headers, text } = answer;
-  const where = `${asked.method} ${asked.target.slice(0, 300)} ${status} ${text.slice(0, 500)}`;
+  const where = `${sent.method} ${sent.target.slice(0, 300)} ${status} ${text.slice(0, 500)}`;
   assert.ok(status < 500 || status === 503, `internal error: ${where}`);
   if (status === 503 || status === 429)
     assert.match(headers['retry-after'] ?? '', /^\d+$/, `no Retry-After: ${where}`);
@@ -15,25 +15,25 @@ export function requireSoundAnswer(asked: AnyRequest, answer: AnyAnswer): void {
   if (status < 400) return;
   const type = headers['content-type'] ?? '';
   if (type.startsWith('text/html') || type.startsWith('text/plain')) {
-    assert.ok(!isProgram(asked), `a page instead of JSON: ${where}`);
+    assert.ok(!isProgram(sent), `a page instead of JSON: ${where}`);
     return;
   }
   assert.match(type, /json/, `neither a page nor JSON: ${where}`);
-  requireForm(asked, status, JSON.parse(text), where);
+  requireForm(sent, status, JSON.parse(text), where);
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-function requireForm(asked: AnyRequest, status: number, body: Json, where: string): void {
+function requireForm(sent: AnyRequest, status: number, body: Json, where: string): void {
   // Requests that the HTTP parser or the router rejects never reach an API.
-  if (!isWellFramed(asked) || ('message' in body && [400, 404, 405, 414, 431].includes(status)))
+  if (!isWellFramed(sent) || ('message' in body && [400, 404, 405, 414, 431].includes(status)))
     return;
   const has = (...names: readonly string[]) =>
     assert.ok(
       names.every((name) => name in body),
       `not ${names.join(', ')}: ${where}`,
     );
-  const { path } = asked.line.limit;
+  const { path } = sent.line.limit;
   if (path.startsWith('/manage/')) has('type', 'title', 'status', 'detail', 'requestId');
   else if (path.startsWith('/ete/') || path.startsWith('/api/'))
     has('success', 'status', 'errorName', 'message', 'requestId');
