@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { attackEveryRoute } from '../../test/support/any-request/attack-every-route.ts';
 import { openHostileScene } from '../../test/support/any-request/hostile-scene.ts';
 
-/** How many requests, by how many clients, for how long at most, and the seed of an earlier run to make it again. */
+/** Number of requests and clients, the time limit, and the seed of an earlier run to repeat it. */
 const requests = Number(process.env.EVERY_ROUTE_REQUESTS ?? 1_000_000);
 const clients = Number(process.env.EVERY_ROUTE_CLIENTS ?? 16);
 const minutes = Number(process.env.EVERY_ROUTE_MINUTES ?? 120);

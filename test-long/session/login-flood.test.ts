@@ -12,7 +12,7 @@ const world = new SessionWorld(database);
 await world.addAccount();
 const [person, client] = [await world.addPerson(), await world.addIntegration()];
 
-/** Milliseconds of each of many requests with a token, one after the other. */
+/** Durations in milliseconds of many sequential requests with a token. */
 async function timesOfRequests(token: string, count: number): Promise<number[]> {
   const times: number[] = [];
   const headers = { authorization: `Bearer ${token}` };
@@ -24,7 +24,7 @@ async function timesOfRequests(token: string, count: number): Promise<number[]> 
   return times.sort((a, b) => a - b);
 }
 
-test('a flood of log-ins from everywhere does not stop tokens from being checked', async (context) => {
+test('a login flood from many networks does not block token checks', async (context) => {
   const { body } = await postToken(service, passwordFields(person, client));
   const token = String(body.access_token);
   await timesOfRequests(token, 50);

@@ -21,7 +21,7 @@ const { database, service, shop, signedIn } = await openConsoleWorld({
 });
 const membership = { accountId: shop.id, personId: shop.owner.id };
 
-test('overview and reports: figures and plots of what was sent, by template, compared and exported', async () => {
+test('overview and reports show sent messages in numbers and plots, by template, compared and exported', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
@@ -29,7 +29,7 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await page.getByRole('dialog').getByLabel('To').fill('ann@people.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
   await page.getByText('The receiving server accepted it.').waitFor();
-  await waitFor('the report to know the message', async () => {
+  await waitFor('the report to include the message', async () => {
     await visit.open(`${shop.id}`);
     await page.locator('.plot').waitFor();
     return (await page.locator('.plot-part[data-series="delivered"]').count()) > 0;
@@ -63,19 +63,19 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await visit.end();
 });
 
-test('every page says that the service is away and offers to try again; nothing typed is lost', async () => {
+test('every page shows that the service is unreachable and offers a retry, and keeps typed text', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
   const visit = await signedIn();
   const { page } = visit;
-  const underWay = new Set<Request>();
+  const pendingScripts = new Set<Request>();
   page.on('request', (request) => {
-    if (request.url().endsWith('.js')) underWay.add(request);
+    if (request.url().endsWith('.js')) pendingScripts.add(request);
   });
-  // The browser lets go of what it was told to load ahead and had begun to load already.
+  // The browser aborts preloads that are already in progress.
   for (const ended of ['requestfinished', 'requestfailed'] as const)
-    page.on(ended as 'requestfinished', (request) => underWay.delete(request));
+    page.on(ended as 'requestfinished', (request) => pendingScripts.delete(request));
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
   const names = [
@@ -93,7 +93,7 @@ test('every page says that the service is away and offers to try again; nothing 
     'Team',
     'Audit log',
   ];
-  // The pages' scripts are there already, so that only the API is missed.
+  // Load the pages' scripts first, so that only the API is unreachable.
   for (const name of [...names, 'Settings'])
     await Promise.all([
       page.waitForResponse((response) =>
@@ -101,7 +101,7 @@ test('every page says that the service is away and offers to try again; nothing 
       ),
       page.getByRole('link', { name, exact: true }).hover(),
     ]);
-  await waitFor('every script to be there', () => underWay.size === 0);
+  await waitFor('every script to load', () => pendingScripts.size === 0);
   await second.stop();
   for (const name of names) {
     await page.getByRole('link', { name, exact: true }).click();
@@ -113,7 +113,7 @@ test('every page says that the service is away and offers to try again; nothing 
   await page.getByLabel('Name').fill('Kept later');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Can’t reach the service').first().waitFor();
-  assert.equal(await page.getByLabel('Name').inputValue(), 'Kept later', 'nothing typed is lost');
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Kept later', 'typed text is kept');
 
   const third = await startTestService({ databaseUrl, environment });
   await page.getByRole('button', { name: 'Save' }).first().click();
@@ -136,7 +136,7 @@ test('every page says that the service is away and offers to try again; nothing 
   await visit.context.close();
 });
 
-test('a page and the palette whose scripts were never loaded say that the service is away, and come when it is back', async () => {
+test('a page and the palette whose scripts were never loaded show that the service is unreachable, and open when it is back', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
@@ -154,11 +154,11 @@ test('a page and the palette whose scripts were never loaded say that the servic
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   const away = page.getByRole('alert').getByText('Can’t reach the service');
   await away.waitFor();
-  const asked = page.waitForEvent('requestfailed', (request) =>
+  const failedRequest = page.waitForEvent('requestfailed', (request) =>
     request.url().includes('audit-page'),
   );
   await page.getByRole('button', { name: 'Try again' }).click();
-  await asked;
+  await failedRequest;
   await away.waitFor();
 
   const third = await startTestService({ databaseUrl, environment });
@@ -170,7 +170,7 @@ test('a page and the palette whose scripts were never loaded say that the servic
   await visit.context.close();
 });
 
-test('a page whose script is gone, since a newer console is there, comes with that console', async () => {
+test('a page whose script was removed by a newer console opens in the newer console', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
@@ -182,7 +182,7 @@ test('a page whose script is gone, since a newer console is there, comes with th
   await visit.context.close();
 });
 
-test('settings: the account is renamed everywhere at once; a name that is none is refused at its field', async () => {
+test('settings: renaming the account updates every place at once; an invalid name is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
@@ -206,7 +206,7 @@ test('settings: the account is renamed everywhere at once; a name that is none i
   await visit.end();
 });
 
-test('settings: personal data gets days of its own, not fewer than three; what is kept about a person is erased by name', async () => {
+test('settings: personal data has a separate retention of at least three days; a person is erased after typing the address', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
@@ -226,7 +226,7 @@ test('settings: personal data gets days of its own, not fewer than three; what i
   await visit.end();
 });
 
-test('settings: an operator sets a quota and sees what is used of it; one below nothing is refused at its field', async () => {
+test('settings: an operator sets a quota and sees its usage; a negative quota is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
@@ -246,7 +246,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await card.getByText(/^Today: \d of 2 messages$/).waitFor();
   await visit.open(`${shop.id}/templates/t-0001`);
   const dialog = page.getByRole('dialog');
-  // Only what was accepted since the quota was set counts.
+  // Only messages accepted since the quota was set count.
   for (const to of ['one', 'two']) {
     await page.getByRole('button', { name: 'Send a test' }).click();
     await dialog.getByLabel('To').fill(`${to}@people.test`);
@@ -270,7 +270,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await visit.end();
 });
 
-test('settings: a missing add-on needs attention, and is given there; two operators at once do not undo each other', async () => {
+test('settings: a missing add-on needs attention and is added there; two operators at once do not undo each other', async () => {
   const visit = await signedIn();
   const { page } = visit;
   const operator = await signInToManagement(service, shop.owner.email);
@@ -283,7 +283,7 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   const card = page.getByRole('region', { name: 'Operator controls' });
   const addOn = card.getByRole('switch', { name: 'Transactional add-on' });
   await addOn.waitFor();
-  // Somebody else is faster.
+  // Someone else changes it first.
   assert.equal((await operator.put(whole, { name: 'Renamed meanwhile' })).status, 200);
   await addOn.click();
   const conflict = card.getByRole('alert', { name: 'Someone else changed this' });
@@ -312,7 +312,7 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   await visit.end();
 });
 
-test('team: the last owner stays; a person is invited with a role; the audit log tells of it', async () => {
+test('team: the last owner stays; a person is invited with a role; the audit log records it', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/team`);
@@ -340,7 +340,7 @@ test('team: the last owner stays; a person is invited with a role; the audit log
   await visit.end();
 });
 
-test('API keys: one for sending is shown once with a command that works, until it is revoked', async () => {
+test('API keys: a new key is shown once with a command that works until the key is revoked', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
@@ -348,7 +348,7 @@ test('API keys: one for sending is shown once with a command that works, until i
   await page.getByRole('button', { name: 'New API key' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Deploy');
-  assert.equal(await dialog.getByLabel('messages:send').isChecked(), true, 'chosen at first');
+  assert.equal(await dialog.getByLabel('messages:send').isChecked(), true, 'selected by default');
   assert.equal(await dialog.getByLabel('users:write').count(), 0, 'no key can have it');
   await dialog.getByLabel('senders:read').check();
   await visit.look('key-new');
@@ -378,7 +378,7 @@ test('API keys: one for sending is shown once with a command that works, until i
   await visit.end();
 });
 
-test('API keys: one with limits is listed with them and rotated; a network that is none is refused at its field', async () => {
+test('API keys: a limited key is listed with its limits and rotated; an invalid network is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
@@ -414,11 +414,11 @@ test('API keys: one with limits is listed with them and rotated; a network that 
   await visit.end();
 });
 
-test('team: an owner keeps the API keys of somebody who is demoted, and of somebody who is removed', async () => {
+test('team: an owner takes over the API keys of a person who is demoted or removed', async () => {
   const world = new SessionWorld(database, shop.id);
   const visit = await signedIn();
   const { page } = visit;
-  const heirs = async (keyId: string) =>
+  const creatorOf = async (keyId: string) =>
     (await database.pool.query('select created_by from api_key where id = $1', [keyId])).rows[0]
       ?.created_by;
   const people = await Promise.all([world.addPerson(), world.addPerson(), world.addPerson()]);
@@ -441,7 +441,7 @@ test('team: an owner keeps the API keys of somebody who is demoted, and of someb
   await visit.look('team-demote');
   await dialog.getByRole('button', { name: 'Change role' }).click();
   await dialog.waitFor({ state: 'detached' });
-  assert.equal(await heirs(keys[0] ?? ''), shop.owner.id);
+  assert.equal(await creatorOf(keys[0] ?? ''), shop.owner.id);
 
   for (const [index, keep] of [
     [1, true],
@@ -454,12 +454,12 @@ test('team: an owner keeps the API keys of somebody who is demoted, and of someb
     await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(await heirs(keys[index] ?? ''), keep ? shop.owner.id : undefined);
+    assert.equal(await creatorOf(keys[index] ?? ''), keep ? shop.owner.id : undefined);
   }
   await visit.end();
 });
 
-test('integrations: a client id that is taken is refused at its field', async () => {
+test('integrations: an existing client id is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
@@ -472,7 +472,7 @@ test('integrations: a client id that is taken is refused at its field', async ()
   await visit.end();
 });
 
-test('webhooks: one is made, its secret shown once, its log read; an address that is none is refused', async () => {
+test('webhooks: a new webhook shows its secret once and has a log; an invalid URL is rejected', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/webhooks`);
@@ -495,7 +495,7 @@ test('webhooks: one is made, its secret shown once, its log read; an address tha
   await visit.end();
 });
 
-test('integrations: who used up the initial token requests is seen, and an operator lifts them; a number too high is refused', async () => {
+test('integrations: the used initial token requests are shown, and an operator raises the limit; a limit that is too high is rejected', async () => {
   await getToken(service, shop);
   const visit = await signedIn();
   const { page } = visit;
@@ -523,7 +523,7 @@ test('integrations: who used up the initial token requests is seen, and an opera
   await visit.end();
 });
 
-test('webhooks: what a receiver answers with a fault stands in the log and on the overview, and is sent again by hand', async () => {
+test('webhooks: a failed delivery appears in the log and on the overview, and can be replayed', async () => {
   let status = 500;
   const receiver = createServer((_request, response) => response.writeHead(status).end('no'));
   receiver.listen(0, '127.0.0.1');
@@ -544,7 +544,7 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
   await page.getByRole('dialog').getByLabel('To').fill('hooked@people.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
   await page.getByText('The receiving server accepted it.').waitFor();
-  await waitFor('the fault to need attention', async () => {
+  await waitFor('the failure to need attention', async () => {
     await visit.open(`${shop.id}`);
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByRole('listitem').first().waitFor();
@@ -566,7 +566,7 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
   await visit.end();
 });
 
-test('a role sees only what it may: a viewer finds no button that would be refused, and is told on pages of other roles', async () => {
+test('a role sees only what it can use: a viewer gets no buttons that would be refused, and a message on pages of other roles', async () => {
   await saveMembership(database.kysely, { ...membership, role: 'viewer' });
   try {
     const visit = await signedIn();
@@ -582,7 +582,7 @@ test('a role sees only what it may: a viewer finds no button that would be refus
     await visit.open(`${shop.id}/templates`);
     await page.getByRole('link', { name: 't-0001' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);
-    // Pages that are not in the menu are opened by an address that somebody was given.
+    // Pages that aren't in the menu are opened by URL.
     for (const path of ['integrations', 'webhooks', 'inbox', 'team', 'audit']) {
       await visit.open(`${shop.id}/${path}`);
       const alert = page.getByRole('alert', { name: 'Permission denied' });

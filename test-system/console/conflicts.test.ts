@@ -5,16 +5,16 @@ import { openConsoleWorld } from '../support/console-world.ts';
 
 const { service, shop, signedIn } = await openConsoleWorld();
 
-/** Whoever else works on the account. */
+/** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
 const account = `/accounts/${shop.id}`;
 
-async function changed(path: string, body: unknown): Promise<void> {
+async function change(path: string, body: unknown): Promise<void> {
   const { status, text } = await colleague.put(path, body);
   assert.ok(status === 200 || status === 201, text);
 }
 
-test('senders: names that somebody else gave meanwhile are told and stay, and a sender that is taken is not overwritten', async () => {
+test('senders: display names changed by someone else are shown and kept; an existing sender is not overwritten', async () => {
   const sender = `${account}/senders/orders@shop.test`;
   const visit = await signedIn();
   const { page } = visit;
@@ -25,7 +25,7 @@ test('senders: names that somebody else gave meanwhile are told and stay, and a 
   await row.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByLabel('Display names').fill('Mine');
   await dialog.getByLabel('Display names').press('Enter');
-  await changed(sender, { displayNames: ['Theirs'] });
+  await change(sender, { displayNames: ['Theirs'] });
   await dialog.getByRole('button', { name: 'Save' }).click();
   await alert.getByText('Display names: Demo Shop, Orders → Theirs').waitFor();
   await visit.look('sender-conflict');
@@ -41,7 +41,7 @@ test('senders: names that somebody else gave meanwhile are told and stay, and a 
 
   await row.getByRole('button', { name: 'Remove' }).click();
   await dialog.getByLabel('Type orders@shop.test to confirm').fill('orders@shop.test');
-  await changed(sender, { displayNames: ['Needed'] });
+  await change(sender, { displayNames: ['Needed'] });
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await alert.getByText('Display names: Theirs, Mine → Needed').waitFor();
   await alert.getByRole('button', { name: 'Show current values' }).click();
@@ -55,15 +55,15 @@ test('senders: names that somebody else gave meanwhile are told and stay, and a 
   await visit.end();
 });
 
-test('team: a role that somebody else gave meanwhile is told before it is changed', async () => {
+test('team: a role changed by someone else is shown before it is changed again', async () => {
   const user = `${account}/users/vic@shop.test`;
-  await changed(user, { name: 'Vic', role: 'viewer' });
+  await change(user, { name: 'Vic', role: 'viewer' });
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/team`);
   const role = page.getByLabel('Role of Vic');
   await role.waitFor();
-  await changed(user, { role: 'developer' });
+  await change(user, { role: 'developer' });
   await role.selectOption('marketer');
   const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Role: viewer → developer').waitFor();
@@ -79,14 +79,14 @@ test('team: a role that somebody else gave meanwhile is told before it is change
   await visit.end();
 });
 
-test('integrations: disabling one does not write its old name over the one that somebody else gave meanwhile', async () => {
+test('integrations: disabling an integration does not overwrite a name changed by someone else', async () => {
   const app = `${account}/integrations/app`;
-  await changed(app, { name: 'App' });
+  await change(app, { name: 'App' });
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   await page.getByRole('button', { name: 'Actions for App' }).click();
-  await changed(app, { name: 'Renamed' });
+  await change(app, { name: 'Renamed' });
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Name: App → Renamed').waitFor();
@@ -102,13 +102,13 @@ test('integrations: disabling one does not write its old name over the one that 
   await visit.end();
 });
 
-test('settings: a rule that somebody else changed meanwhile is told, what was not touched follows it, and what was typed stays', async () => {
+test('settings: a rule changed by someone else is shown; untouched fields follow it, and typed values stay', async () => {
   const rule = `${account}/retention-rule`;
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   await page.getByLabel('Addresses').fill('30');
-  await changed(rule, { contentDays: 7, addressDays: null, engagementDays: null });
+  await change(rule, { contentDays: 7, addressDays: null, engagementDays: null });
   await page.getByRole('button', { name: 'Save rule' }).click();
   const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Values and subjects: – → 7').waitFor();

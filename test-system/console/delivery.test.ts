@@ -14,7 +14,7 @@ const { database, shop, signedIn } = await openConsoleWorld({
   DIRECT_SOURCES: '127.0.0.1=mail1.signalpost.test,bulk/127.0.0.2=mail2.signalpost.test',
 });
 
-test('domains: the pool of source addresses is chosen, and a tracking host that cannot be is refused at its field', async () => {
+test('domains: the source address pool can be chosen; an invalid tracking host is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/domains`);
@@ -43,14 +43,14 @@ test('domains: the pool of source addresses is chosen, and a tracking host that 
   await visit.end();
 });
 
-test('destinations: what was learnt about a receiver is seen and decided otherwise; what cannot be is refused', async () => {
+test('destinations: learned limits of a destination are shown and can be overridden; invalid values are rejected', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
-  const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
-  const [known] = await store.heartbeat([{ ...beat, demand: 0, sent: 0 }]);
-  assert.ok(known);
+  const heartbeat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
+  const [stored] = await store.heartbeat([{ ...heartbeat, demand: 0, sent: 0 }]);
+  assert.ok(stored);
   const reason = '421 Max message per connection reached';
   const session = { maxMessages: 6, learnedAt: Date.now(), reason };
-  await store.save('yahoo', known.version, { ...known.throttle, session }, undefined);
+  await store.save('yahoo', stored.version, { ...stored.throttle, session }, undefined);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);
@@ -83,7 +83,7 @@ test('destinations: what was learnt about a receiver is seen and decided otherwi
   await visit.end();
 });
 
-test('destinations: how TLS went is shown by day and domain, and filtered', async () => {
+test('destinations: TLS results are shown by day and domain, and can be filtered', async () => {
   const tls = new TlsResultStore(database, newId());
   const session = { policyType: 'sts', host: 'mx.people.test' } as const;
   await tls.add([

@@ -10,7 +10,7 @@ async function count(table: 'message' | 'api_key' | 'webhook_endpoint'): Promise
   return rows[0]?.count;
 }
 
-/** Fills the form of a new key up to its last button. */
+/** Fills in the form of a new key but does not submit it. */
 async function fillKey(page: Page): Promise<void> {
   await page.getByRole('tab', { name: 'API keys' }).click();
   await page.getByRole('button', { name: 'New API key' }).first().dblclick();
@@ -20,7 +20,7 @@ async function fillKey(page: Page): Promise<void> {
 }
 
 for (const delay of [0, 80])
-  test(`a double click on “Send again” sends one mail, with ${delay} ms between press and release`, async () => {
+  test(`a double click on “Send again” sends one message, with ${delay} ms between press and release`, async () => {
     const visit = await signedIn();
     const { page } = visit;
     await visit.open(`${shop.id}/templates/t-0001`);
@@ -36,12 +36,12 @@ for (const delay of [0, 80])
     await page.getByRole('button', { name: 'Send again' }).dblclick({ delay });
     await page.waitForURL((url) => url.href !== first);
     await page.getByText('The receiving server accepted it.').waitFor();
-    assert.equal(await count('message'), before + 2, 'and the same again');
+    assert.equal(await count('message'), before + 2, 'the test sent again');
     await visit.end();
   });
 
 for (const delay of [0, 80])
-  test(`a double click on the button of “New API key” makes one key, with ${delay} ms between press and release`, async () => {
+  test(`a double click on “Create key” creates one key, with ${delay} ms between press and release`, async () => {
     const visit = await signedIn();
     const { page } = visit;
     await visit.open(`${shop.id}/integrations`);
@@ -53,7 +53,7 @@ for (const delay of [0, 80])
     await visit.end();
   });
 
-test('a form that is sent twice before the page has drawn that it is busy makes one webhook', async () => {
+test('a form submitted twice before the page shows that it is busy creates one webhook', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/webhooks`);
@@ -61,7 +61,7 @@ test('a form that is sent twice before the page has drawn that it is busy makes 
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('URL').fill('https://hooks.shop.test/');
   await dialog.getByLabel('Delivered').check();
-  // As two keys do, which no count of clicks tells apart from two wishes.
+  // Two separate clicks, so that a click count can't tell them from two intended submissions.
   await dialog
     .getByRole('button', { name: 'Add a webhook' })
     .evaluate((button: { click(): void }) => {

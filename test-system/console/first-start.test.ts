@@ -16,12 +16,12 @@ const password = 'a password of twelve';
 
 const run = promisify(execFile);
 
-/** Runs a script as a person's shell does, without anything of this process's environment. */
+/** Runs a script in a shell without this process's environment. */
 function shell(script: string): Promise<{ stdout: string }> {
   return run('sh', ['-eu', '-c', script], { env: { PATH: process.env.PATH }, timeout: 60_000 });
 }
 
-/** What stands in the code of a section of the page. */
+/** The code block in a section of the page. */
 async function codeOf(page: Page, section: string): Promise<string> {
   return (await page.getByRole('region', { name: section }).locator('pre').textContent()) ?? '';
 }
@@ -59,7 +59,7 @@ async function makeTemplate(page: Page): Promise<void> {
   assert.equal(await dialog.getByLabel('Template ID').inputValue(), 'welcome-aboard');
   await dialog.getByRole('button', { name: 'Create template' }).click();
   await page.waitForURL(/templates\/welcome-aboard$/);
-  // The creator is no sender; the one that was verified is chosen already.
+  // The creator isn't a verified sender; the verified one is preselected.
   assert.equal(
     await page.getByRole('combobox', { name: 'Sender' }).inputValue(),
     'hello@shop.test',
@@ -74,12 +74,12 @@ async function makeTemplate(page: Page): Promise<void> {
   await preview.frameLocator('iframe').getByText('Hello Ada,').waitFor();
 }
 
-/** The link as the start prints it. */
+/** The link that the start prints. */
 function setUpLink(database: Database, service: TestService): Promise<string> {
   return createOneTimeLink(database, 'set-up', service.url);
 }
 
-test('a stranger sees where the set-up link and the demo’s password are, and no form', async () => {
+test('a stranger sees where to find the set-up link and the demo password, and no form', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   await database.pool.query(`
@@ -89,14 +89,14 @@ test('a stranger sees where the set-up link and the demo’s password are, and n
   await visit.page.goto(service.url);
   await visit.page.getByText('bin/signalpost set-up-link').waitFor();
   assert.equal(await visit.page.getByLabel('Your name').count(), 0);
-  // Where the data folder is, is not for strangers: it is not always `data`.
+  // Strangers don't learn the path of the data folder, which isn't always `data`.
   const demo = visit.page.getByRole('region', { name: 'Try the demo' });
   await demo.getByText('in demo.env in the data folder').waitFor();
   await visit.look('first-start-demo');
   await visit.end();
 });
 
-test('a set-up link that was replaced makes nobody owner, and the page says how to get a new one', async () => {
+test('a replaced set-up link does not create an owner, and the page says how to get a new one', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);
@@ -111,7 +111,7 @@ test('a set-up link that was replaced makes nobody owner, and the page says how 
   await visit.end();
 });
 
-test('a first-time user gets from the start to an own template, sender, integration and a sent message', async () => {
+test('a first-time user gets from the first start to a template, a sender, an integration and a sent message', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);
@@ -156,7 +156,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
   await page.getByRole('link', { name: 'Welcome aboard' }).click();
   await page.getByRole('tab', { name: 'Use it' }).click();
   await page.getByText("SIGNALPOST_CLIENT_ID='shop'").waitFor();
-  // What stands on the page is copied into a shell, and only the two secrets are put in.
+  // The commands on the page work in a shell once the two secrets are filled in.
   const environment = await codeOf(page, '1. Set up your shell');
   assert.match(environment, /SIGNALPOST_USER='olive@shop\.test'/);
   assert.match(environment, /SIGNALPOST_CLIENT_ID='shop'/);
@@ -186,7 +186,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
   await visit.end();
 });
 
-test('the owner’s password that is too short is refused at its field, and nothing is made', async () => {
+test('an owner password that is too short is rejected at its field, and nothing is created', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url, { phone: true });
@@ -203,7 +203,7 @@ test('the owner’s password that is too short is refused at its field, and noth
   await visit.end();
 });
 
-test('whoever comes second to make the owner is told so and led to the sign-in', async () => {
+test('a second person who tries to create the owner gets a message and a link to sign in', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);

@@ -55,48 +55,50 @@ const pages = [
   'settings',
 ] as const;
 
-/** Adds up what moves on a page without anybody having touched it (Layout Instability API). */
-const noteShifts = `
+/** Adds up layout shifts without user input (Layout Instability API). */
+const recordShifts = `
   window.shifted = 0;
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** As pictures are called: without ids that differ each time. */
+/** The name of a screenshot, without ids that change on every run. */
 function nameOf(path: string): string {
   return path.replace(/\/[\w-]{36}$/, '-one').replaceAll('/', '-') || 'overview';
 }
 
-// At once, as most of the time is waited.
+// Concurrent, because the tests mostly wait.
 describe('on every device', { concurrency: true }, () => {
   for (const [device, options] of [
     ['desk', {}],
     ['phone', { phone: true }],
     ['dark', { dark: true }],
   ] as const) {
-    test(`every page is without barriers, no wider than the screen, stays in its place while it is read, and asks for the API and static files alone, on a ${device}`, async () => {
+    test(`every page is accessible, fits the screen, does not shift, and requests only the API and static files, on a ${device}`, async () => {
       const visit = await signedIn(options);
-      await visit.page.addInitScript(noteShifts);
+      await visit.page.addInitScript(recordShifts);
       await visit.open(shop.id);
-      const asked: string[] = [];
-      visit.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      const requestedPaths: string[] = [];
+      visit.page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
       for (const path of pages) {
         await visit.open(`${shop.id}/${path}`);
         await visit.page.waitForLoadState('networkidle');
         const shifted = await visit.page.evaluate<number>('window.shifted');
-        // What Core Web Vitals call good.
+        // The Core Web Vitals limit for "good".
         assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
         await visit.look(`${nameOf(path)}-${device}`);
       }
-      const others = asked.filter((path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path));
+      const others = requestedPaths.filter(
+        (path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path),
+      );
       assert.deepEqual(others, []);
-      assert.ok(asked.some((path) => path.startsWith('/manage/v1/accounts/')));
+      assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
       await visit.end();
     });
   }
 });
 
-test('a stranger is led to the sign-in and back to the very page; an unknown account says that there is nothing', async () => {
+test('a signed-out visitor is sent to the sign-in and back to the same page; an unknown account shows “Page not found”', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/messages?state=bounced`);
@@ -110,7 +112,7 @@ test('a stranger is led to the sign-in and back to the very page; an unknown acc
   await visit.end();
 });
 
-test('whoever signs in without having been on the way somewhere comes to the console', async () => {
+test('a sign-in without a requested page leads to the console', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/sign-in`);
@@ -124,7 +126,7 @@ test('whoever signs in without having been on the way somewhere comes to the con
   await visit.context.close();
 });
 
-test('messages: a filter stands in the address; a message that was sent shows its way and can be sent again', async () => {
+test('messages: filters are part of the URL; a sent message shows its delivery and can be sent again', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
@@ -144,7 +146,7 @@ test('messages: a filter stands in the address; a message that was sent shows it
   await page.getByLabel('Recipient').fill(' ann@ ');
   await page.getByRole('button', { name: 'Search' }).click();
   await page.waitForURL(/recipient=ann%40$/);
-  // The search follows the messages.
+  // The search index lags behind the messages.
   await page.getByRole('link', { name: 'ann@people.test' }).nth(1).waitFor({ timeout: 30_000 });
   await page.getByLabel('Recipient').fill('nobody@');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -152,14 +154,14 @@ test('messages: a filter stands in the address; a message that was sent shows it
   await visit.end();
 });
 
-test('the console is used with the keyboard alone: skip link, menu, page, and the palette to anywhere', async () => {
+test('the console works with the keyboard alone: skip link, menu, page and palette', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await waitFor('the content has the focus', async () =>
+  await waitFor('the content to have the focus', async () =>
     page.evaluate<boolean>("document.activeElement?.id === 'main'"),
   );
   await page.keyboard.press('Tab');
@@ -189,12 +191,12 @@ test('the console is used with the keyboard alone: skip link, menu, page, and th
   await visit.end();
 });
 
-test('the palette takes every key from its opening on, and Enter waits for what was typed', async () => {
+test('the palette takes every key from the moment it opens, and Enter waits for the results', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Go to…' }).waitFor();
-  // Its script is on the way while the person types.
+  // The palette's script is still loading while the person types.
   await page.route(/\/palette-[^/]*\.js$/, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     await route.continue();
@@ -218,7 +220,7 @@ test('the palette takes every key from its opening on, and Enter waits for what 
   await visit.end();
 });
 
-test('messages: one that does not exist says so, on its page and in the menu’s way; a filter that no message passes is cleared', async () => {
+test('messages: an unknown message or an invalid id shows “Message not found”; filters without matches can be cleared', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
@@ -236,7 +238,7 @@ test('messages: one that does not exist says so, on its page and in the menu’s
   await visit.end();
 });
 
-test('inbox: a mail is found, read as it looks and as it came, and the inbox is emptied by name; one that is gone says so', async () => {
+test('inbox: a message is found and shown rendered and as source; the inbox is emptied after typing its name; a deleted message shows “Message not found”', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/inbox`);
@@ -266,7 +268,7 @@ test('inbox: a mail is found, read as it looks and as it came, and the inbox is 
   await visit.end();
 });
 
-test('whoever belongs to no account is told so; an address that leads nowhere offers the way back', async () => {
+test('a person without an account gets a message; an unknown URL offers a way back', async () => {
   const stranger = await new SessionWorld(database, shop.id).addPerson({ accounts: [] });
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
@@ -284,7 +286,7 @@ test('whoever belongs to no account is told so; an address that leads nowhere of
   await visit.end();
 });
 
-test('the name of an account is cut where it is too long, by one account and by several; the buttons beside it stay', async () => {
+test('a long account name is truncated, with one account and with several; the buttons beside it stay visible', async () => {
   const name = 'Northwind Traders International GmbH '.repeat(5).trim();
   for (const kind of ['one', 'several']) {
     if (kind === 'several') {
@@ -309,7 +311,7 @@ test('the name of an account is cut where it is too long, by one account and by 
   }
 });
 
-test('the console begins with the account that was looked at last in this browser', async () => {
+test('the console opens with the account last used in this browser', async () => {
   const other = await openShop(database, { id: '46300' });
   const membership = { accountId: other.id, personId: shop.owner.id, role: 'owner' } as const;
   await saveMembership(database.kysely, membership);
@@ -322,7 +324,7 @@ test('the console begins with the account that was looked at last in this browse
   await visit.end();
 });
 
-test('times are in the person’s zone and name it', async () => {
+test('times are shown in the person’s time zone and name it', async () => {
   await database.pool.query(`update contact_list set modified_at = '2026-01-15T22:30:00Z'`);
   const visit = await signedIn({ timeZone: 'Asia/Tokyo' });
   const { page } = visit;
@@ -334,7 +336,7 @@ test('times are in the person’s zone and name it', async () => {
   await visit.end();
 });
 
-test('the first view loads less than 200 kB of compressed script, its plot included', async () => {
+test('the first view loads less than 200 kB of compressed script, including its plot', async () => {
   const visit = await visitConsole(browser, service.url);
   let bytes = 0;
   visit.page.on('response', (response) => {

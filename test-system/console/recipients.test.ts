@@ -8,7 +8,7 @@ import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
 
-/** Whoever else works on the account. */
+/** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
 const lists = `/accounts/${shop.id}/lists`;
 await database.pool.query(
@@ -19,7 +19,7 @@ await database.pool.query(
 const folder = await mkdtemp(join(tmpdir(), 'console-'));
 after(() => rm(folder, { recursive: true }));
 
-test('lists: contacts are imported with progress, found, removed and brought back; wrong rows are named', async () => {
+test('lists: contacts are imported with progress, found, removed and restored; invalid rows are named', async () => {
   const file = join(folder, 'contacts.csv');
   await writeFile(file, 'email,Name\nann@people.test,Ann\nnot an address,Bob\n');
   const visit = await signedIn();
@@ -45,7 +45,7 @@ test('lists: contacts are imported with progress, found, removed and brought bac
   await visit.end();
 });
 
-test('lists: one is made and opened; an id that is taken is refused at its field, and the other list stays as it is', async () => {
+test('lists: a list is created and opened; an existing id is rejected at its field and leaves the other list unchanged', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists`);
@@ -67,7 +67,7 @@ test('lists: one is made and opened; an id that is taken is refused at its field
   await visit.end();
 });
 
-test('lists: a file without addresses is not imported and says why; a list that is removed meanwhile says so and keeps what was typed', async () => {
+test('lists: a file without an email column is rejected with the reason; a list removed by someone else shows “List not found” and keeps the typed text', async () => {
   const file = join(folder, 'names.csv');
   await writeFile(file, 'name\nAnn\n');
   await colleague.put(`${lists}/l-gone`, { name: 'Gone soon' });
@@ -95,7 +95,7 @@ test('lists: a file without addresses is not imported and says why; a list that 
   await visit.end();
 });
 
-test('lists: what somebody else changed of a contact meanwhile is told and not lost, by a change or by a removal', async () => {
+test('lists: a contact changed by someone else is shown, and neither an edit nor a removal overwrites it', async () => {
   const contact = `${lists}/l-1/contacts/cara@people.test`;
   await colleague.put(contact, { fields: { Name: 'Cara' } });
   const visit = await signedIn();
@@ -126,7 +126,7 @@ test('lists: what somebody else changed of a contact meanwhile is told and not l
   await visit.end();
 });
 
-test('suppressions: an address is suppressed, and a test to it is refused with the reason', async () => {
+test('suppressions: an address is suppressed, and a test message to it is rejected with the reason', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/suppressions`);
@@ -144,7 +144,7 @@ test('suppressions: an address is suppressed, and a test to it is refused with t
   await visit.end();
 });
 
-test('suppressions: a file is imported, its wrong lines are named, and a removal is taken back', async () => {
+test('suppressions: a file is imported, its invalid lines are named, and a removal is undone', async () => {
   const file = join(folder, 'suppressions.csv');
   await writeFile(file, 'address,reason\nzed@people.test,complaint\nnobody,manual\n');
   const visit = await signedIn();

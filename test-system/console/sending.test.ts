@@ -5,14 +5,14 @@ import { TestDns } from '../../test/support/test-dns.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const dns = await new TestDns().start();
-// The service itself: SPF records name it.
+// The service's own host, which SPF records refer to.
 dns.set('mail.signalpost.test', { A: ['192.0.2.10'] });
 const { database, service, shop, signedIn } = await openConsoleWorld({
   DNS_SERVERS: dns.server,
   SMTP_HOSTNAME: 'mail.signalpost.test',
 });
 
-/** Publishes what the page says, as somebody would who copies it into the DNS. */
+/** Publishes the records on the page, as a person who copies them into the DNS. */
 async function publishShownRecords(page: Page): Promise<void> {
   for (const card of await page.getByRole('article').all()) {
     const type = (await card.locator('dd').nth(0).textContent()) ?? '';
@@ -26,7 +26,7 @@ async function publishShownRecords(page: Page): Promise<void> {
   }
 }
 
-test('domains: what the page says is published, found, and signs; new keys and a warm-up are begun', async () => {
+test('domains: the records on the page are published and verified; keys are rotated and a warm-up starts', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/domains`);
@@ -65,7 +65,7 @@ test('domains: what the page says is published, found, and signs; new keys and a
   await visit.end();
 });
 
-test('domains: a wrong record is shown with what was found; a name that is no domain is refused', async () => {
+test('domains: a wrong record is shown with its current value; an invalid domain is rejected', async () => {
   dns.set('_dmarc.wrong.test', { TXT: ['v=DMARC1; p=nonsense'] });
   const visit = await signedIn();
   const { page } = visit;
@@ -89,7 +89,7 @@ test('domains: a wrong record is shown with what was found; a name that is no do
   await visit.end();
 });
 
-test('senders: what is destroyed asks for its name; an address that is none is refused at its field', async () => {
+test('senders: removal requires typing the address; an invalid address is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
@@ -113,7 +113,7 @@ test('senders: what is destroyed asks for its name; an address that is none is r
   await visit.end();
 });
 
-test('destinations: mail waits visibly while its domain is paused, and goes when it is resumed; a domain that is none is refused', async () => {
+test('destinations: mail to a paused domain is shown as waiting and is sent on resume; an invalid domain is rejected', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);
@@ -135,7 +135,7 @@ test('destinations: mail waits visibly while its domain is paused, and goes when
   await visit.open(`${shop.id}/destinations`);
   const held = page.getByRole('row', { name: /held\.test/ });
   await held.getByText('Paused', { exact: true }).waitFor();
-  assert.equal(await held.locator('time').count(), 0, 'nothing is tried while it is paused');
+  assert.equal(await held.locator('time').count(), 0, 'no attempts while it is paused');
   await visit.look('destinations');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('No mail waiting').waitFor();

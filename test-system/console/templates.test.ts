@@ -6,7 +6,7 @@ import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
 
-/** Whoever else works on the account. */
+/** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
 const templates = `/accounts/${shop.id}/templates`;
 
@@ -19,7 +19,7 @@ async function publish(id: string, subject: string): Promise<void> {
   assert.equal((await colleague.post(`${templates}/${id}/publish`, {})).status, 200);
 }
 
-test('templates: a mistake is marked in place and cannot be published; versions are compared as they look, and rolled back', async () => {
+test('templates: an error is marked in place and prevents publishing; versions are compared as rendered and rolled back', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
@@ -53,7 +53,7 @@ test('templates: a mistake is marked in place and cannot be published; versions 
   assert.match((await added.getAttribute('style')) ?? '', /outline/);
   const kept = page.getByRole('region', { name: 'Version 1' }).frameLocator('iframe');
   await kept.getByText('Hello').waitFor();
-  assert.equal(await kept.locator('[style*="outline"]').count(), 0, 'nothing went away');
+  assert.equal(await kept.locator('[style*="outline"]').count(), 0, 'nothing was removed');
   await visit.look('versions-rendered');
   await page.getByText('Source', { exact: true }).click();
   await page.locator('.cm-changedLine').first().waitFor();
@@ -69,7 +69,7 @@ test('templates: a mistake is marked in place and cannot be published; versions 
   await visit.end();
 });
 
-test('templates: one is duplicated, removed and brought back; an id that is taken is refused', async () => {
+test('templates: a template is duplicated, removed and restored; an existing id is rejected', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates`);
@@ -97,7 +97,7 @@ test('templates: one is duplicated, removed and brought back; an id that is take
   await visit.end();
 });
 
-test('templates: a draft that is discarded by mistake is taken back with every word', async () => {
+test('templates: a discarded draft can be restored completely', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
@@ -112,13 +112,13 @@ test('templates: a draft that is discarded by mistake is taken back with every w
   await visit.end();
 });
 
-test('templates: “Use it” says where nothing is published yet and leads to the editor; one that was removed meanwhile says so', async () => {
+test('templates: “Use it” links to the editor if nothing is published yet; a removed template shows “Template not found”', async () => {
   await colleague.put(`${templates}/t-unused`, { name: 'Unused' });
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-unused/use`);
   await page.getByText('This template isn’t published yet').waitFor();
-  assert.equal(await page.locator('pre').count(), 0, 'no call that would be refused is shown');
+  assert.equal(await page.locator('pre').count(), 0, 'no example that would be refused is shown');
   await visit.look('use-unpublished');
   await page.getByRole('link', { name: 'Publish it in the editor' }).click();
   await page.waitForURL(/templates\/t-unused$/);
@@ -134,7 +134,7 @@ test('templates: “Use it” says where nothing is published yet and leads to t
   await visit.end();
 });
 
-test('versions: going back does not undo what somebody else published meanwhile without saying so', async () => {
+test('versions: a rollback shows a version published by someone else before replacing it', async () => {
   await colleague.put(`${templates}/t-back`, { name: 'Back' });
   await publish('t-back', 'One');
   await publish('t-back', 'Two');
@@ -162,7 +162,7 @@ test('versions: going back does not undo what somebody else published meanwhile 
   await visit.end();
 });
 
-test('templates: the line breaks of a sample and of a default stay when either is changed', async () => {
+test('templates: line breaks in samples and defaults survive edits', async () => {
   const lines = '1 High Street\nOxford\nUK';
   const address = { sample: lines, default: lines };
   await colleague.put(`${templates}/t-lines`, { name: 'Lines' });
@@ -192,7 +192,7 @@ test('templates: the line breaks of a sample and of a default stay when either i
   await visit.end();
 });
 
-test('templates: a session that ended takes nothing that was typed: one signs in beside it and saves', async () => {
+test('templates: an expired session keeps typed text, which is saved after signing in again', async () => {
   await colleague.put(`${templates}/t-session`, { name: 'Session' });
   await colleague.put(`${templates}/t-session/draft`, draftOf('At first'));
   const visit = await signedIn();
@@ -219,7 +219,7 @@ test('templates: a session that ended takes nothing that was typed: one signs in
   await visit.end();
 });
 
-test('templates: of two people who edit one draft, the second is told and says whose words stay', async () => {
+test('templates: when two people edit one draft, the second gets a warning and chooses whose text to keep', async () => {
   await colleague.put(`${templates}/t-both`, { name: 'Both' });
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at first'));
   const visit = await signedIn();

@@ -39,17 +39,17 @@ const service = await startTestService({
 });
 
 const account = '1000' as AccountId;
-const care = new SendingDomains({
+const sendingDomains = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys: new DkimKeyStore(testKey),
   service: serviceNames(service.config),
   log: createLog('silent'),
 });
-await care.add(account, 'shop.test', { ed25519: true });
+await sendingDomains.add(account, 'shop.test', { ed25519: true });
 const domain = await readSendingDomain(database.kysely, account, 'shop.test');
 assert.ok(domain);
-const records = await care.records(domain);
+const records = await sendingDomains.records(domain);
 for (const { name, type, value } of records) {
   const zone = zones.zones.get(name) ?? {};
   zones.set(name, {
@@ -57,7 +57,7 @@ for (const { name, type, value } of records) {
     ...(type === 'TXT' ? { TXT: [value] } : { MX: [[10, value.slice(3, -1)]] }),
   });
 }
-await care.check(domain);
+await sendingDomains.check(domain);
 const keys = records.filter(({ kind }) => kind === 'dkim');
 assert.equal(keys.length, 2);
 
@@ -79,7 +79,7 @@ async function signIn(): Promise<SendClient> {
 
 const client = await signIn();
 
-/** The bytes that the relay got of a demo message, and a file that holds them. */
+/** The bytes of a demo message as the relay received them, and a file with them. */
 async function sendDemo(
   template: string,
   values: Record<string, string>,
@@ -133,10 +133,10 @@ const demos = [
 ];
 
 for (const { name, raw, file } of demos) {
-  test(`the ${name} of the demo has signatures that mailauth finds good`, async () => {
+  test(`the demo's ${name} has valid signatures according to mailauth`, async () => {
     const { results } = await dkimVerify(raw, {
-      resolver: async (asked: string) => [
-        [keys.find((record) => record.name === asked)?.value ?? ''],
+      resolver: async (queriedName: string) => [
+        [keys.find((record) => record.name === queriedName)?.value ?? ''],
       ],
     });
     assert.deepEqual(
@@ -145,7 +145,7 @@ for (const { name, raw, file } of demos) {
     );
   });
 
-  test(`… and that OpenDKIM finds good`, () => {
+  test(`… and according to OpenDKIM`, () => {
     const keyFile = join(folder, 'keys');
     writeFileSync(keyFile, keys.map((key) => `${key.name} ${key.value}\n`).join(''));
     const settings = join(folder, 'opendkim.conf');
@@ -159,8 +159,8 @@ for (const { name, raw, file } of demos) {
     assert.match(stdout + stderr, /verification \(s=\S+,? d=shop\.test.*\) succeeded/);
   });
 
-  test(`… and that SpamAssassin scores 0 or less on content`, () => {
-    // Local tests only: what needs the network (block lists, SPF) says nothing about the message.
+  test(`… and a SpamAssassin content score of 0 or less`, () => {
+    // Local tests only: network tests (block lists, SPF) say nothing about the message.
     const { stdout, stderr, status } = spawnSync('spamassassin', ['--local', '--test-mode'], {
       input: raw,
       encoding: 'utf8',
@@ -172,7 +172,7 @@ for (const { name, raw, file } of demos) {
     assert.ok(Number(score) <= 0, stdout.slice(stdout.indexOf('Content analysis details')));
   });
 
-  test(`… and MIME in which mailparser and Python’s strict policy find no defect`, async () => {
+  test(`… and MIME without defects according to mailparser and Python’s strict policy`, async () => {
     const parsed = await simpleParser(raw, { skipTextToHtml: true });
     assert.deepEqual(parsed.attachments, [] as Attachment[]);
     assert.ok(parsed.html !== false && parsed.text !== undefined);

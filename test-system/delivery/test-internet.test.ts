@@ -26,7 +26,7 @@ import { Rspamd } from '../support/start-rspamd.ts';
 const { url: databaseUrl, database } = await createTestDatabase();
 const zones = await new TestDns().start();
 const authority = new TestAuthority();
-// It takes a free port, which all other servers share at addresses of their own.
+// It picks a free port, which all other servers use too, each at a separate address.
 const busy = await new TestMx({
   address: '127.0.0.20',
   port: 0,
@@ -36,7 +36,7 @@ const { port } = busy;
 
 const milter = new OpenDkim(await freePort());
 
-/** Answers Postfix's policy questions: a client is put off at first. */
+/** Answers Postfix's policy requests: the first attempt to a recipient is deferred. */
 async function startGreylist(): Promise<number> {
   const seen = new Set<string>();
   const server = createServer((socket) => {
@@ -87,17 +87,17 @@ async function startReceiver(
 const shop = await openShop(database);
 const client = new SendClient(service, await getToken(service, shop));
 const keys = new DkimKeyStore(testKey);
-const care = new SendingDomains({
+const sendingDomains = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys,
   service: serviceNames(service.config),
   log: createLog('silent'),
 });
-await care.add(shop.id, 'shop.test', { ed25519: true });
+await sendingDomains.add(shop.id, 'shop.test', { ed25519: true });
 const domain = await readSendingDomain(database.kysely, shop.id, 'shop.test');
 assert.ok(domain);
-const records = await care.records(domain);
+const records = await sendingDomains.records(domain);
 for (const { name, type, value } of records) {
   const zone = zones.zones.get(name) ?? {};
   zones.set(
@@ -105,7 +105,7 @@ for (const { name, type, value } of records) {
     type === 'TXT' ? { ...zone, TXT: [value] } : { ...zone, MX: [[10, value.slice(3, -1)]] },
   );
 }
-assert.equal((await care.check(domain))?.state, 'verified');
+assert.equal((await sendingDomains.check(domain))?.state, 'verified');
 await milter.start(
   records.filter(({ kind }) => kind === 'dkim').map(({ name, value }) => [name, value]),
 );
@@ -139,7 +139,7 @@ async function reasonOf(id: string): Promise<string> {
   return rows[0]?.reason ?? '';
 }
 
-async function becomes(id: string, state: string): Promise<void> {
+async function waitForState(id: string, state: string): Promise<void> {
   let reason = '';
   const reached = waitFor(`the message to be ${state}`, async () => {
     const actual = (await client.status(id)).body.state;
@@ -149,23 +149,23 @@ async function becomes(id: string, state: string): Promise<void> {
   await reached.catch((error: unknown) => assert.fail(`${error}; it is ${reason}`));
 }
 
-async function arrived(domain: string, count: number): Promise<string[]> {
+async function waitForMail(domain: string, count: number): Promise<string[]> {
   return waitFor(`mail at ${domain}`, async () => {
     const mails = (await postfixes.get(domain)?.mails()) ?? [];
     return mails.length >= count ? mails : undefined;
   });
 }
 
-/** Brings what waits to now, as time would. */
-async function hurry(): Promise<void> {
+/** Makes all waiting messages due now. */
+async function makeDue(): Promise<void> {
   await database.pool.query(
     'update queue_entry set due_at = now() where lease_owner is null and due_at > now()',
   );
 }
 
-test('Postfix takes mail over TLS, and OpenDKIM behind it finds both signatures good', async () => {
-  await becomes(await send('ann@plain.test'), 'delivered');
-  const [mail = ''] = await arrived('plain.test', 1);
+test('Postfix accepts mail over TLS, and OpenDKIM behind it verifies both signatures', async () => {
+  await waitForState(await send('ann@plain.test'), 'delivered');
+  const [mail = ''] = await waitForMail('plain.test', 1);
   assert.match(mail, /using TLSv1\.3/);
   assert.match(mail, /^Return-Path: <b-[a-z2-7]+@bounces\.shop\.test>/im);
   const results =
@@ -174,8 +174,8 @@ test('Postfix takes mail over TLS, and OpenDKIM behind it finds both signatures 
   assert.doesNotMatch(results, /dkim=(fail|permerror|neutral)/);
 });
 
-/** What of SPF, DKIM and DMARC rspamd says of a message. */
-async function judged(source: string, ip = '127.0.0.77'): Promise<string[]> {
+/** The SPF, DKIM and DMARC results of rspamd for a message. */
+async function checkAuthentication(source: string, ip = '127.0.0.77'): Promise<string[]> {
   const from = /^Return-Path: <(.+)>/im.exec(source)?.[1] ?? '';
   const arrival = { ip, helo: 'mail.sender.test', from, rcpt: 'ann@plain.test' };
   const symbols = await rspamd.check(source, arrival);
@@ -184,17 +184,25 @@ async function judged(source: string, ip = '127.0.0.77'): Promise<string[]> {
     .sort();
 }
 
-test('rspamd and mailauth find SPF, DKIM with both keys, and DMARC passed, and see where one is not', async () => {
-  const [mail = ''] = await arrived('plain.test', 1);
-  assert.deepEqual(await judged(mail), ['DMARC_POLICY_ALLOW', 'R_DKIM_ALLOW', 'R_SPF_ALLOW']);
-  assert.deepEqual(await judged(mail, '127.0.0.78'), [
+test('rspamd and mailauth pass SPF, DKIM with both keys, and DMARC, and detect each failure', async () => {
+  const [mail = ''] = await waitForMail('plain.test', 1);
+  assert.deepEqual(await checkAuthentication(mail), [
+    'DMARC_POLICY_ALLOW',
+    'R_DKIM_ALLOW',
+    'R_SPF_ALLOW',
+  ]);
+  assert.deepEqual(await checkAuthentication(mail, '127.0.0.78'), [
     'DMARC_POLICY_ALLOW',
     'R_DKIM_ALLOW',
     'R_SPF_FAIL',
   ]);
   const changed = mail.replace(/\nSubject: /i, '\nSubject: changed ');
-  assert.deepEqual(await judged(changed), ['DMARC_POLICY_ALLOW', 'R_DKIM_REJECT', 'R_SPF_ALLOW']);
-  const forged = await judged(changed, '127.0.0.78');
+  assert.deepEqual(await checkAuthentication(changed), [
+    'DMARC_POLICY_ALLOW',
+    'R_DKIM_REJECT',
+    'R_SPF_ALLOW',
+  ]);
+  const forged = await checkAuthentication(changed, '127.0.0.78');
   assert.ok(!forged.includes('DMARC_POLICY_ALLOW') && forged.some((name) => /^DMARC/.test(name)));
 
   const { dkim, spf, dmarc } = await authenticate(Buffer.from(mail, 'latin1'), {
@@ -215,24 +223,24 @@ test('rspamd and mailauth find SPF, DKIM with both keys, and DMARC passed, and s
   assert.equal((dmarc || undefined)?.status.result, 'pass');
 });
 
-test('Postfix takes an address beyond ASCII by SMTPUTF8', async () => {
-  await becomes(await send('jürgen@plain.test'), 'delivered');
-  await arrived('plain.test', 2);
+test('Postfix accepts a non-ASCII address over SMTPUTF8', async () => {
+  await waitForState(await send('jürgen@plain.test'), 'delivered');
+  await waitForMail('plain.test', 2);
 });
 
-test('a greylisting Postfix gets the same message again and takes it', async () => {
+test('a greylisting Postfix accepts the same message on the second attempt', async () => {
   const id = await send('ann@grey.test');
-  await becomes(id, 'deferred');
-  await hurry();
-  await becomes(id, 'delivered');
-  await arrived('grey.test', 1);
+  await waitForState(id, 'deferred');
+  await makeDue();
+  await waitForState(id, 'delivered');
+  await waitForMail('grey.test', 1);
 });
 
-test('a Postfix that limits messages slows its destination down, and everything arrives', async () => {
+test('a Postfix with a message rate limit throttles its destination, and every message arrives', async () => {
   const ids = await Promise.all(
     Array.from({ length: 12 }, (_, place) => send(`r${place}@limited.test`)),
   );
-  const slowed = await waitFor('the receiver to ask for less', async () => {
+  const slowed = await waitFor('the destination to be throttled', async () => {
     const { rows } = await database.pool.query<{ slowed_reason: string | null }>(
       "select slowed_reason from destination where name = 'limited.test'",
     );
@@ -242,14 +250,14 @@ test('a Postfix that limits messages slows its destination down, and everything 
   await waitFor(
     'all mails',
     async () => {
-      await hurry();
+      await makeDue();
       return ((await postfixes.get('limited.test')?.mails()) ?? []).length === ids.length;
     },
     60_000,
   );
 });
 
-test('a host that is busy, a zone that is broken, a slow zone: mail waits and says why', async () => {
+test('mail to a busy host, a broken zone or a slow zone is deferred with the reason', async () => {
   zones
     .set('busy.test', { MX: [[10, 'mx.busy.test']] })
     .set('mx.busy.test', { A: ['127.0.0.20'] })
@@ -261,7 +269,7 @@ test('a host that is busy, a zone that is broken, a slow zone: mail waits and sa
     ['slow.test', /no answer in time/],
   ] as const) {
     const id = await send(`ann@${domain}`);
-    await becomes(id, 'deferred');
+    await waitForState(id, 'deferred');
     assert.match(await reasonOf(id), reason);
   }
 });

@@ -23,7 +23,7 @@ const inbox = `${service.url}/inbox`;
 const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort(), pool: true });
 after(() => transport.close());
 
-/** Somebody else's server: what a message would load from, and where its link leads. */
+/** A third-party server that a message would load from and link to. */
 const requests: string[] = [];
 const site = createServer((request, response) => {
   requests.push(request.url ?? '');
@@ -55,7 +55,7 @@ async function send(subject: string, to = 'ada@customer.example'): Promise<strin
   return message?.id ?? '';
 }
 
-/** A page that came in by a link as the start prints it; whose every refused load or script, but those of the message in its frame, fails the test. */
+/** Opens a page by a one-time link and collects refused loads and scripts, except those of the message in its frame. */
 async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
   const page = await visitor.newPage();
   const complaints: string[] = [];
@@ -69,7 +69,7 @@ async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaint
   return { page, complaints };
 }
 
-/** Keeps a picture and looks for barriers; axe-core needs script in the page to do so. */
+/** Takes a screenshot and checks accessibility; axe-core needs scripts in the page. */
 async function look(page: Page, name: string, script = true): Promise<void> {
   await takeScreenshot(page, `inbox-${name}`);
   if (script) assert.deepEqual(await findBarriers(page), [], name);
@@ -86,7 +86,7 @@ for (const [device, options] of [
   ['phone-dark', { phone: true, dark: true }],
   ['without-script', {}],
 ] as const) {
-  test(`list, message, tabs and search can be used and read by everyone: ${device}`, async () => {
+  test(`list, message, tabs and search are accessible: ${device}`, async () => {
     const script = device !== 'without-script';
     const { page, complaints } = await newPage(await newVisitor(browser, { ...options, script }));
     await page.goto(inbox);
@@ -119,7 +119,7 @@ for (const [device, options] of [
   });
 }
 
-test('an open list shows new mail by itself, says so, and keeps the focus', async () => {
+test('an open list shows new mail automatically, announces it, and keeps the focus', async () => {
   const first = await send('The first');
   const { page, complaints } = await newPage(await newVisitor(browser));
   await page.goto(inbox);
@@ -137,7 +137,7 @@ test('an open list shows new mail by itself, says so, and keeps the focus', asyn
   await page.context().close();
 });
 
-test('a page that was open over a restart becomes live again', async () => {
+test('a page that stays open during a restart becomes live again', async () => {
   const { page } = await newPage(await newVisitor(browser));
   const environment = { PORT: String(await freePort()) };
   const other = await startTestService({ databaseUrl, environment });
@@ -152,7 +152,7 @@ test('a page that was open over a restart becomes live again', async () => {
   await page.context().close();
 });
 
-test('a message runs nothing and loads nothing, and its link opens in a tab that knows nothing of the inbox', async () => {
+test('a message runs no scripts and loads nothing, and its link opens in a tab without a reference to the inbox', async () => {
   const id = await send('Hostile');
   requests.length = 0;
   for (const path of [`/messages/${id}`, `/messages/${id}/html`]) {
@@ -180,7 +180,7 @@ test('a message runs nothing and loads nothing, and its link opens in a tab that
   }
 });
 
-test('the inbox is emptied by its button alone, with and without script', async () => {
+test('the button empties the inbox, with and without scripts', async () => {
   for (const script of [true, false]) {
     await send('To be deleted');
     const { page } = await newPage(await newVisitor(browser, { script }));
@@ -194,7 +194,7 @@ test('the inbox is emptied by its button alone, with and without script', async 
   }
 });
 
-test('the page of another origin can neither read nor empty the inbox', async () => {
+test('a page of another origin can neither read nor empty the inbox', async () => {
   await send('Private');
   const { page } = await newPage(await newVisitor(browser));
   await page.goto(siteUrl);
@@ -215,7 +215,7 @@ test('the page of another origin can neither read nor empty the inbox', async ()
   await page.context().close();
 });
 
-test('a stranger’s browser is told how to get in, and a link that was used is worth nothing in it', async () => {
+test('a stranger’s browser shows how to get access, and a used link does not work in it', async () => {
   await send('Private');
   const link = await createOneTimeLink(database, 'inbox', service.url);
   const first = await newVisitor(browser);
@@ -237,7 +237,7 @@ test('a stranger’s browser is told how to get in, and a link that was used is 
   await first.close();
 });
 
-test('everything can be reached by keyboard', async () => {
+test('every control can be reached by keyboard', async () => {
   const id = await send('By keyboard');
   const { page } = await newPage(await newVisitor(browser));
   await page.goto(inbox);

@@ -13,23 +13,23 @@ const { url: databaseUrl } = await createTestDatabase();
 const service = await startTestService({ databaseUrl, roles: ['http'] });
 const browser = await openChromium();
 
-/** In the viewer's own markup, which takes no settings: what copies has no name, and scrolling examples no focus. */
-const viewersOwn: ReadonlySet<string> = new Set([
+/** Known problems in the viewer's own markup, which can't be configured: unnamed copy buttons, examples without focus. */
+const viewerRules: ReadonlySet<string> = new Set([
   'button-name',
   'label-content-name-mismatch',
   'landmark-unique',
   'scrollable-region-focusable',
 ]);
 
-test('the documentation shows contract and management API in a browser, under its strict policy, without any other host or a way to one', async () => {
+test('the documentation shows the contract and the management API under its strict policy, without requests or links to other hosts', async () => {
   const visitor = await newVisitor(browser);
   const page = await visitor.newPage();
   page.setDefaultTimeout(30_000);
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   const complaints: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  page.on('request', (request) => requestedUrls.push(request.url()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  // What the policy refuses is an error of the console, too.
+  // A blocked load also logs a console error.
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
@@ -49,14 +49,14 @@ test('the documentation shows contract and management API in a browser, under it
   await takeScreenshot(page, 'docs');
   const barriers = (await findBarriers(page)).map((one) => one.split(':')[0] ?? '');
   assert.deepEqual(
-    barriers.filter((rule) => !viewersOwn.has(rule)),
+    barriers.filter((rule) => !viewerRules.has(rule)),
     [],
   );
   const links = await page.evaluate<string[]>(
     `[...document.querySelectorAll('a[href]')].filter((a) => a.checkVisibility()).map((a) => a.href)`,
   );
   assert.deepEqual(
-    [...asked, ...links].filter(
+    [...requestedUrls, ...links].filter(
       (url) => !/^(?:data|blob):/.test(url) && !url.startsWith(service.url),
     ),
     [],

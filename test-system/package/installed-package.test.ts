@@ -11,14 +11,14 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const folder = await mkdtemp(join(tmpdir(), 'package-'));
-// Started by root, PostgreSQL runs as somebody else, who has to get there.
+// If root starts it, PostgreSQL runs as another user, which needs access to the folder.
 await chmod(folder, 0o755);
 after(() => rm(folder, { recursive: true, force: true }));
 
 /** Packs this checkout; resolves with the file and the paths in it. */
 async function pack(): Promise<{ readonly file: string; readonly paths: readonly string[] }> {
   await run(process.execPath, [join(root, 'scripts/build-package.mjs')]);
-  // Without its scripts: `prepare` would build the console anew under the other tests.
+  // Without scripts: `prepare` would rebuild the console while other tests use it.
   const { stdout } = await run(
     'npm',
     ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
@@ -30,16 +30,16 @@ async function pack(): Promise<{ readonly file: string; readonly paths: readonly
   return { file: join(folder, filename), paths: files.map(({ path }) => path) };
 }
 
-/** Starts the installed program as people do; resolves with the address that it prints. */
+/** Starts the installed program; resolves with the URL that it prints. */
 async function start(): Promise<string> {
   const child = spawn('npx', ['--no-install', 'signalpost', 'start'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DEMO: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // npx, a shell and the service: they are ended together.
+    // A process group, to stop npx, a shell and the service together.
     detached: true,
   });
-  // `close`, not `exit`: npx goes at once, while the service is still stopping its database.
+  // `close`, not `exit`: npx exits at once, while the service is still stopping its database.
   const end = once(child, 'close');
   after(async () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
@@ -53,7 +53,7 @@ async function start(): Promise<string> {
   throw new Error('the service did not start');
 }
 
-test('the published package is installed by npm into an empty folder and starts there, with console, documentation and database', async () => {
+test('npm installs the published package into an empty folder, where it starts with console, documentation and database', async () => {
   const { file, paths } = await pack();
   assert.ok(paths.includes('console/dist/index.html'));
   assert.ok(paths.includes('dist/main.js'));

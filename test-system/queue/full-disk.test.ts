@@ -11,7 +11,7 @@ import { waitFor } from '../../test/support/wait-for.ts';
 const disk = await openSmallDisk();
 after(() => disk.remove());
 const dataDir = join(disk.path, 'data');
-const patience = 60_000;
+const timeoutMs = 60_000;
 
 async function getToken(url: string): Promise<string> {
   const text = readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
@@ -29,9 +29,9 @@ async function getToken(url: string): Promise<string> {
   return ((await answer.json()) as { access_token: string }).access_token;
 }
 
-test('a full disk: nothing is answered with 200 that is not kept, and all goes on by itself when there is room', {
-  skip: !disk.canFill && 'only root may give the database a disk of its own',
-  timeout: 4 * patience,
+test('a full disk loses no message answered with 200, and the service recovers when space is available', {
+  skip: !disk.canFill && 'only root can mount a separate disk for the database',
+  timeout: 4 * timeoutMs,
 }, async () => {
   const sink = await startSink();
   const service = runSignalpost(['start'], {
@@ -49,7 +49,7 @@ test('a full disk: nothing is answered with 200 that is not kept, and all goes o
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         envelope: { toAddress: `reader-${number}@example.test` },
-        // Much that cannot be made smaller: new pages are needed soon.
+        // Incompressible data, so that the database soon needs new pages.
         content: {
           personalizationDataMap: {
             'Order Number': `A-${number}`,
@@ -74,16 +74,20 @@ test('a full disk: nothing is answered with 200 that is not kept, and all goes o
       const answer = await send(number);
       return answer.status !== 200 && answer;
     },
-    patience,
+    timeoutMs,
   );
   assert.deepEqual(refused, { status: 503, message: 'IO Exception was encountered' });
   disk.free();
-  await waitFor('it to accept again', async () => (await send(0)).status === 200, patience);
+  await waitFor(
+    'messages to be accepted again',
+    async () => (await send(0)).status === 200,
+    timeoutMs,
+  );
   const idOf = (source: string) => /^Message-ID: <([^@]+)@/m.exec(source)?.[1] ?? '';
   await waitFor(
     'all messages',
     () => new Set(sink.mails.map(({ source }) => idOf(source))).size >= accepted.length,
-    2 * patience,
+    2 * timeoutMs,
   );
   const copies = sink.mails.map(({ source }) => idOf(source));
   for (const id of accepted) assert.ok(copies.includes(id), `${id} was lost`);

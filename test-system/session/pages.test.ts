@@ -22,7 +22,7 @@ const world = new SessionWorld(database);
 await world.addAccount();
 await world.addAccount('2000');
 
-/** The integration's own site: says what it was called with. */
+/** The integration's own site, which echoes its request. */
 const site = createServer((request, response) => {
   response.setHeader('content-type', 'text/plain');
   response.end(`called ${request.url ?? ''}`);
@@ -39,7 +39,7 @@ const start = `${service.url}/authorize?${new URLSearchParams({
 })}`;
 const browser = await openChromium();
 
-/** A page whose every refused load or script is a failure of the test. */
+/** Opens a page and collects refused loads and script errors. */
 async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
   const page = await visitor.newPage();
   const complaints: string[] = [];
@@ -100,7 +100,7 @@ for (const [device, options] of [
   });
 }
 
-test('everything works without script and with the keyboard alone', async () => {
+test('signing in and allowing work without scripts and with the keyboard alone', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser, { script: false });
   const page = await visitor.newPage();
@@ -118,7 +118,7 @@ test('everything works without script and with the keyboard alone', async () => 
   await visitor.close();
 });
 
-test('declining tells the integration, and nothing else happens', async () => {
+test('declining returns access_denied to the integration and no code', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
   const { page, complaints } = await newPage(visitor);
@@ -133,7 +133,7 @@ test('declining tells the integration, and nothing else happens', async () => {
   await visitor.close();
 });
 
-test('an expired page says so and works at the second try', async () => {
+test('an expired page shows a message and works on the second try', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
   const { page } = await newPage(visitor);
@@ -150,7 +150,7 @@ test('an expired page says so and works at the second try', async () => {
   await visitor.close();
 });
 
-test('the back button after signing in and after allowing behaves as people expect', async () => {
+test('the back button works after signing in and after allowing', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
   const { page } = await newPage(visitor);
@@ -168,7 +168,7 @@ test('the back button after signing in and after allowing behaves as people expe
   await visitor.close();
 });
 
-test('another sign-in can be used instead', async () => {
+test('a person can switch to another sign-in', async () => {
   const [first, second] = [await world.addPerson(), await world.addPerson()];
   const visitor = await newVisitor(browser);
   const { page } = await newPage(visitor);
@@ -180,7 +180,7 @@ test('another sign-in can be used instead', async () => {
   await visitor.close();
 });
 
-test('a second factor is set up by its picture or key, asked for, and removed', async () => {
+test('a second factor is set up, required at sign-in, and replaced by a recovery code', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser, { phone: true });
   const { page, complaints } = await newPage(visitor);
@@ -233,7 +233,7 @@ test('a second factor is set up by its picture or key, asked for, and removed', 
   await visitor.close();
 });
 
-test('one’s own page, with browsers and integrations', async () => {
+test('the personal page signs out browsers and revokes integrations', async () => {
   const person = await world.addPerson();
   for (const agent of ['one', 'two']) {
     const visitor = await newVisitor(browser);
@@ -254,7 +254,7 @@ test('one’s own page, with browsers and integrations', async () => {
   }
 });
 
-test('a link that does not work says so on a page', async () => {
+test('an invalid authorization link shows a page', async () => {
   const visitor = await newVisitor(browser);
   const { page } = await newPage(visitor);
   await page.goto(`${service.url}/authorize?client_id=nobody`);
@@ -262,7 +262,7 @@ test('a link that does not work says so on a page', async () => {
   await visitor.close();
 });
 
-test('no page can be framed, and no page of another site can send its forms', async () => {
+test('pages cannot be framed, and other sites cannot submit their forms', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
   const { page } = await newPage(visitor);
@@ -286,7 +286,7 @@ test('no page can be framed, and no page of another site can send its forms', as
   await visitor.close();
 });
 
-test('a password is asked for and set by a link', async () => {
+test('a password is requested and set through a link', async () => {
   const person = await world.addPerson();
   const mailing = await startTestService({ databaseUrl: url });
   const visitor = await newVisitor(browser, { phone: true });

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { consoleFolder } from '../../src/console-server/console-files.ts';
 import { findBarriers, newVisitor, takeScreenshot, type VisitorOptions } from './open-chromium.ts';
 
-/** What a page of the console may ask for, beside itself: files of the build, the API, and the sign-in. */
+/** The URLs that a console page may request: files of the build, the API, and the sign-in. */
 const allowed = [
   /^\/console(?:\/|$)/,
   /^\/manage\/v1\//,
@@ -13,18 +13,18 @@ const allowed = [
   /^\/$/,
 ];
 
-/** One browser window at the console, which notes all that it asks for and all that goes wrong in it. */
+/** A browser window with the console that records its requests and problems. */
 export interface ConsoleVisit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Signs in by address and password, and waits for the first page. */
+  /** Signs in with address and password, and waits for the first page. */
   signIn(email: string, password: string): Promise<void>;
   open(path: string): Promise<void>;
-  /** Keeps a picture, and notes every barrier (axe-core), what is wider than the screen, and alerts that are cut. */
+  /** Takes a screenshot and records accessibility problems (axe-core), overflow and truncated alerts. */
   look(name: string): Promise<void>;
   /**
-   * Nothing was wrong with what was looked at, nothing was refused by the policy, no script failed, and nothing was asked
-   * for but API and files.
+   * Closes the window. Fails if `look` found a problem, the policy blocked a load, a script failed, or a page requested
+   * anything but the API and files.
    */
   end(): Promise<void>;
 }
@@ -34,24 +34,24 @@ export async function visitConsole(
   url: string,
   options: VisitorOptions = {},
 ): Promise<ConsoleVisit> {
-  assert.ok(existsSync(consoleFolder), 'the console has to be built first: npm run console');
+  assert.ok(existsSync(consoleFolder), 'build the console first: npm run console');
   const context = await newVisitor(browser, options);
   const page = await context.newPage();
-  // Some pages come together on a machine that has much else to do.
+  // Allows for a busy machine.
   page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
-  const strangers: string[] = [];
+  const unexpectedRequests: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
       complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
-    const asked = new URL(request.url());
-    const path = asked.pathname + asked.search;
-    if (asked.protocol === 'data:') return;
-    if (asked.origin !== url || !allowed.some((pattern) => pattern.test(path)))
-      strangers.push(request.url());
+    const requested = new URL(request.url());
+    const path = requested.pathname + requested.search;
+    if (requested.protocol === 'data:') return;
+    if (requested.origin !== url || !allowed.some((pattern) => pattern.test(path)))
+      unexpectedRequests.push(request.url());
   });
   return {
     page,
@@ -69,7 +69,7 @@ export async function visitConsole(
     },
     async look(name) {
       await page.evaluate('document.fonts.ready');
-      // What still fades in has too little contrast.
+      // Elements that are still fading in have too little contrast.
       await page.evaluate(
         'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
       );
@@ -81,11 +81,11 @@ export async function visitConsole(
       const cut = await page.evaluate(
         "[...document.querySelectorAll('[role=alert]')].some((one) => one.scrollWidth > one.clientWidth + 1)",
       );
-      if (cut === true) complaints.push(`${name} cuts what went wrong`);
+      if (cut === true) complaints.push(`${name} truncates an alert`);
     },
     async end() {
       assert.deepEqual(complaints, []);
-      assert.deepEqual(strangers, []);
+      assert.deepEqual(unexpectedRequests, []);
       await context.close();
     },
   };

@@ -9,13 +9,13 @@ import { startTestService, type TestService } from '../../test/support/test-serv
 import { type ConsoleVisit, visitConsole } from './console-visit.ts';
 import { openChromium, type VisitorOptions } from './open-chromium.ts';
 
-/** A shop whose owner sits at the console: one database, service and browser for a file. */
+/** A shop whose owner uses the console: one database, service and browser per file. */
 export interface ConsoleWorld {
   readonly browser: Browser;
   readonly database: Database;
   readonly service: TestService;
   readonly shop: Shop;
-  /** A window of its own in which the owner is signed in. */
+  /** A new window in which the owner is signed in. */
   signedIn(options?: VisitorOptions): Promise<ConsoleVisit>;
 }
 
@@ -34,7 +34,7 @@ export async function openConsoleWorld(
     role: 'owner',
   });
   await setOperator(database.kysely, shop.owner.id, true);
-  // Signing in proves a password, which is slow on purpose; the windows share one session.
+  // Password checks are slow on purpose, so the windows share one session.
   let session: Awaited<ReturnType<ConsoleVisit['context']['cookies']>> | undefined;
   return {
     browser,

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * A port of the loopback for a program that cannot take one by itself, or for a service that is to come back to it. It
- * lies below those that the system gives out, so that nothing else gets it before the program does.
+ * A free port of the loopback for a program that can't pick one, or for a service that restarts on the same port. It is
+ * below the ephemeral range, so that the system doesn't assign it to something else first.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -4,7 +4,7 @@ import { after } from 'node:test';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Where screenshots go, for people to look at; not kept. */
+/** Folder for screenshots, which are only for viewing. */
 const folder = process.env.SCREENSHOTS ?? join(import.meta.dirname, '../../.screenshots');
 
 /** The system's Chromium, closed at the end of the file. */
@@ -26,16 +26,16 @@ export async function openChromium(): Promise<Browser> {
   return browser;
 }
 
-/** Who looks, and on what. */
+/** The visitor's device and settings. */
 export interface VisitorOptions {
   readonly phone?: boolean;
   readonly dark?: boolean;
   readonly script?: boolean;
-  /** Such as `Asia/Tokyo`; the machine's where it is not given. */
+  /** Such as `Asia/Tokyo`; default: the machine's. */
   readonly timeZone?: string;
 }
 
-/** A window of its own, as of somebody who has never been here. */
+/** A new window without cookies or cache. */
 export function newVisitor(
   browser: Browser,
   options: VisitorOptions = {},
@@ -49,13 +49,13 @@ export function newVisitor(
   });
 }
 
-/** Keeps a picture of the whole page. */
+/** Takes a screenshot of the whole page. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** What axe-core finds wrong with the page, each as one line. */
+/** The accessibility problems that axe-core finds, one per line. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const found: unknown = await page.evaluate(
     `(() => { ${axe.source}; return axe.run(document); })()`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { waitFor } from '../../test/support/wait-for.ts';
 
-/** Debian's OpenDKIM as a verifying milter on the loopback, with the public keys given instead of DNS. */
+/** Debian's OpenDKIM as a verifying milter on the loopback, with public keys from a file instead of DNS. */
 export class OpenDkim {
   readonly #folder = mkdtempSync('/tmp/signalpost-opendkim-');
   readonly port: number;

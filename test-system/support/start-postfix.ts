@@ -11,18 +11,18 @@ import { waitFor } from '../../test/support/wait-for.ts';
 const run = promisify(execFile);
 
 export interface PostfixOptions {
-  /** Of the loopback. */
+  /** A loopback address. */
   readonly address: string;
   readonly port: number;
   readonly domain: string;
   readonly certificate: TestCertificate;
-  /** Further lines of main.cf. */
+  /** Additional lines of main.cf. */
   readonly settings?: readonly string[];
-  /** Further lines of master.cf. */
+  /** Additional lines of master.cf. */
   readonly services?: readonly string[];
 }
 
-/** Debian's Postfix, receiving for one domain into a folder. */
+/** Debian's Postfix, which stores mail for one domain in a folder. */
 export class Postfix {
   readonly #mails: string;
 
@@ -30,7 +30,7 @@ export class Postfix {
     this.#mails = mails;
   }
 
-  /** What has arrived, headers of the receiver included. */
+  /** The received mail, including the headers that Postfix added. */
   async mails(): Promise<string[]> {
     const folder = join(this.#mails, 'new');
     const names = await readdir(folder).catch(() => []);
@@ -42,7 +42,7 @@ function idOf(kind: '-u' | '-g', user: string): number {
   return Number(execFileSync('id', [kind, user], { encoding: 'utf8' }));
 }
 
-/** Starts an instance of its own beside whatever the machine runs; it is stopped at the end of the file. Needs root. */
+/** Starts a separate Postfix instance, which stops at the end of the file. Requires root. */
 export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
   const folder = mkdtempSync('/tmp/signalpost-postfix-');
   chmodSync(folder, 0o755);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { waitFor } from '../../test/support/wait-for.ts';
 
-/** Where a message comes from, as the receiving server saw it. */
+/** The origin of a message as the receiving server sees it. */
 export interface Arrival {
   readonly ip: string;
   readonly helo: string;
@@ -12,7 +12,7 @@ export interface Arrival {
   readonly rcpt: string;
 }
 
-/** Debian's rspamd as a receiver has it: SPF, DKIM and DMARC checked against a DNS server of the tests. */
+/** Debian's rspamd as on a receiving server: checks SPF, DKIM and DMARC against a test DNS server. */
 export class Rspamd {
   readonly #folder = mkdtempSync('/tmp/signalpost-rspamd-');
   readonly #port: number;
@@ -22,7 +22,7 @@ export class Rspamd {
     chmodSync(this.#folder, 0o755);
   }
 
-  /** The distribution's own configuration, with what this machine lacks turned off. @param resolver `127.0.0.1:port` */
+  /** Uses the distribution's configuration without modules that this machine can't run. @param resolver `127.0.0.1:port` */
   async start(resolver: string): Promise<void> {
     const [data, local] = ['data', 'local/override.d'].map((name) => {
       const path = join(this.#folder, name);
@@ -30,7 +30,7 @@ export class Rspamd {
       return path;
     }) as [string, string];
     chmodSync(data, 0o777);
-    // The public suffix list has no `test`, so nothing below it would count as one organization (RFC 7489 section 3.2).
+    // The public suffix list lacks `test`, so no organizational domain would be found below it (RFC 7489 section 3.2).
     const suffixes = join(this.#folder, 'suffixes.dat');
     writeFileSync(suffixes, 'test\n');
     for (const [file, text] of Object.entries(settingsOf(this.#port, resolver, suffixes)))
@@ -58,7 +58,7 @@ export class Rspamd {
     await waitFor('rspamd to answer', async () => (await this.#ping()) === 200, 60_000);
   }
 
-  /** Names of everything that was found in a message. */
+  /** The names of all symbols found in a message. */
   async check(source: string, { ip, helo, from, rcpt }: Arrival): Promise<Set<string>> {
     const answer = await fetch(`http://127.0.0.1:${this.#port}/checkv2`, {
       method: 'POST',
@@ -75,8 +75,8 @@ export class Rspamd {
   }
 }
 
-/** Modules that would ask servers of the world. */
-const worldly = [
+/** Modules that would query servers on the internet. */
+const onlineModules = [
   'asn',
   'bimi',
   'elastic',
@@ -89,10 +89,10 @@ const worldly = [
 ];
 
 function settingsOf(port: number, resolver: string, suffixes: string): Record<string, string> {
-  const off = worldly.map((name) => [`${name}.conf`, 'enabled = false;'] as const);
+  const off = onlineModules.map((name) => [`${name}.conf`, 'enabled = false;'] as const);
   return {
     ...Object.fromEntries(off),
-    // Mail of the tests comes from the loopback, which is not checked otherwise.
+    // Test mail comes from the loopback, which isn't checked by default.
     'options.inc': `dns { nameserver = ["${resolver}"]; } url_tld = "${suffixes}"; local_addrs = []; check_local = true; check_authed = true;`,
     'logging.inc': 'type = "console"; level = "error";',
     'worker-normal.inc': `bind_socket = "127.0.0.1:${port}"; count = 1;`,

@@ -53,8 +53,8 @@ async function startNode(max?: number): Promise<Node> {
 const here = await startNode();
 const there = await startNode();
 
-/** Asks until the answer comes from memory: on an overloaded machine the cache is bypassed for a moment. */
-async function remember({ checker }: Node, text: string): Promise<KeyPrincipal> {
+/** Repeats the request until it is served from memory, because an overloaded machine briefly bypasses the cache. */
+async function cacheKey({ checker }: Node, text: string): Promise<KeyPrincipal> {
   let found: unknown;
   await waitFor('the key to be answered from memory', async () => {
     await checker.check(text);
@@ -65,7 +65,7 @@ async function remember({ checker }: Node, text: string): Promise<KeyPrincipal> 
 }
 
 test('a key is read once and then answered synchronously from memory', async () => {
-  const key = await remember(here, await addKey(database, shop, { scopes: ['messages:send'] }));
+  const key = await cacheKey(here, await addKey(database, shop, { scopes: ['messages:send'] }));
   assert.equal(key.kind, 'key');
   assert.equal(key.accountId, shop);
   assert.deepEqual([...key.scopes], ['messages:send']);
@@ -79,8 +79,8 @@ test('a revoked or expired key is forgotten on every node within a second', asyn
     (id: string) => expireApiKey(database.kysely, shop, id, new Date(Date.now() - 1_000)),
   ]) {
     const text = await addKey(database, shop);
-    const { keyId } = await remember(here, text);
-    await remember(there, text);
+    const { keyId } = await cacheKey(here, text);
+    await cacheKey(there, text);
     await end(keyId);
     for (const node of [here, there])
       await waitFor(
@@ -94,7 +94,7 @@ test('a revoked or expired key is forgotten on every node within a second', asyn
 test('a key ends when it expires, both in memory and in the database', async () => {
   const node = await startNode();
   const text = await addKey(database, shop, { expiresAt: new Date(Date.now() + 3_600_000) });
-  await remember(node, text);
+  await cacheKey(node, text);
   await clock.advance(3_590_000);
   assert.ok(await node.checker.check(text));
   await clock.advance(20_000);
@@ -120,17 +120,17 @@ test('ASVS 4.0.3 11.1.4: 5,000 forged keys at once cost a dozen statements; a wr
   const forged = Array.from({ length: 5_000 }, () => generateApiKey(shop).text);
   const answers = await Promise.all(forged.map((text) => here.checker.check(text)));
   assert.ok(answers.every((answer) => answer === undefined));
-  const spent = here.statements() - before;
-  assert.ok(spent <= 20, `${spent} statements`);
+  const statementCount = here.statements() - before;
+  assert.ok(statementCount <= 20, `${statementCount} statements`);
   const wrong = forged.map((text) => text.slice(0, -1) + (text.endsWith('0') ? '1' : '0'));
   for (const text of wrong) assert.equal(here.checker.check(text), undefined);
-  assert.equal(here.statements() - before, spent);
+  assert.equal(here.statements() - before, statementCount);
 });
 
 test('the last use of a key is written once for many uses, and again only after an interval', async () => {
   const node = await startNode();
   const text = await addKey(database, shop);
-  const { keyId } = await remember(node, text);
+  const { keyId } = await cacheKey(node, text);
   for (let use = 0; use < 1_000; use += 1) await node.checker.check(text);
   const before = node.statements();
   await node.checker.writeUsage();
@@ -155,7 +155,7 @@ test('the last use of a key is written once for many uses, and again only after 
 test('recording the last use skips rows locked by another node instead of waiting', async () => {
   const node = await startNode();
   const text = await addKey(database, shop);
-  const { keyId } = await remember(node, text);
+  const { keyId } = await cacheKey(node, text);
   await database.kysely.transaction().execute(async (transaction) => {
     await transaction
       .updateTable('api_key')
@@ -184,14 +184,14 @@ test('while the cache is bypassed, every request reads its key again, and the us
 });
 
 test('the usage queue stays bounded, however many keys are used and however slow the database is', async () => {
-  let noted = 0;
+  let recorded = 0;
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
   const slow: KyselyPlugin = {
     transformQuery({ node }) {
-      noted += 1;
+      recorded += 1;
       return node;
     },
     async transformResult({ result }) {
@@ -214,11 +214,11 @@ test('the usage queue stays bounded, however many keys are used and however slow
       templates: undefined,
     });
   assert.equal(uses.size, 100);
-  assert.equal(noted, 1, 'one statement at a time');
+  assert.equal(recorded, 1, 'one statement at a time');
   release();
   await uses.write();
   assert.equal(uses.size, 0);
-  assert.equal(noted, 2);
+  assert.equal(recorded, 2);
 });
 
 test('memory stays bounded with many keys, and concurrent requests share one statement', async () => {

@@ -22,7 +22,7 @@ const world = new SessionWorld(database, shop.id);
 type OperationName = keyof typeof tokenOperations;
 const operationNames = Object.keys(tokenOperations) as OperationName[];
 
-/** Calls an operation; an unknown message or template is enough to tell whether the caller is let in. */
+/** Calls an operation; an unknown message or template is enough to see whether the caller has access. */
 function call(
   operation: OperationName,
   credential: string,
@@ -47,7 +47,7 @@ function call(
   });
 }
 
-function isLetIn(operation: OperationName, answer: TextResponse): void {
+function assertAllowed(operation: OperationName, answer: TextResponse): void {
   // An unknown message is an Invalid ID for another field than an unknown account.
   if (operation === 'status') {
     assert.equal(answer.status, 400, answer.text);
@@ -82,7 +82,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who can use the operations of the contract
         for (const operation of operationNames) {
           const answer = await call(operation, token);
           const { permission } = tokenOperations[operation];
-          if (permissionsOf[role].has(permission)) isLetIn(operation, answer);
+          if (permissionsOf[role].has(permission)) assertAllowed(operation, answer);
           else lacksScope(answer);
           assert.ok(grant);
         }
@@ -100,7 +100,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who can use the operations of the contract
   for (const operation of operationNames)
     test(`an API key allows ${operation} with exactly the scope for it`, async () => {
       const { permission } = tokenOperations[operation];
-      isLetIn(
+      assertAllowed(
         operation,
         await call(operation, await addKey(database, shop.id, { scopes: [permission] })),
       );
@@ -130,8 +130,8 @@ describe('API keys on the send operation', () => {
     const expired = await addKey(database, shop.id, { expiresAt: new Date(Date.now() - 1_000) });
     const key = await addKey(database, shop.id);
     const forged = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
-    const elsewhere = key.replace('sp_46100_', 'sp_46200_');
-    for (const wrong of [expired, forged, elsewhere, 'sp_', 'sp_46100__']) {
+    const otherAccountKey = key.replace('sp_46100_', 'sp_46200_');
+    for (const wrong of [expired, forged, otherAccountKey, 'sp_', 'sp_46100__']) {
       const answer = await send(wrong);
       assert.equal(answer.status, 401, wrong);
       assert.equal(

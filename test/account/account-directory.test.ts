@@ -48,12 +48,8 @@ test('accounts looked up concurrently are each returned to their own caller', as
   const second = { ...shop, id: 'second' as AccountId, name: 'Second' };
   await change((transaction) => saveAccount(transaction, second));
   const cold = new AccountDirectory(nodes.database, nodes.first);
-  const asked = ['second', 'nobody', 'shop'] as AccountId[];
-  assert.deepEqual(await Promise.all(asked.map((id) => cold.account(id))), [
-    second,
-    undefined,
-    shop,
-  ]);
+  const ids = ['second', 'nobody', 'shop'] as AccountId[];
+  assert.deepEqual(await Promise.all(ids.map((id) => cold.account(id))), [second, undefined, shop]);
 });
 
 test('an account suspended on one node is suspended on the other within a second', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accountTables, isAccountFirst } from '../support/account-first.ts';
 
-test('rule 7: a statement on account data without the account is recognised, however it is written', () => {
+test('rule 7: a statement on account data without the account is recognized, however it is written', () => {
   assert.ok(accountTables.includes('message') && accountTables.includes('template_version'));
   assert.ok(!accountTables.includes('person'));
   for (const [statement, keeps] of [

@@ -3,7 +3,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative } from 'node:path';
 import { test } from 'node:test';
 
-/** The rooms in the order in which they may know each other: each imports only itself and rooms before it. */
+/** The rooms in dependency order: each imports only itself and earlier rooms. */
 const rooms = [
   'foundation',
   'audit',
@@ -56,14 +56,14 @@ function roomOf(file: string): string {
   return file.split('/')[0] ?? file;
 }
 
-test('every file of src stands in a room that this test knows', async () => {
+test('every file of src is in a known room', async () => {
   const strangers = [...(await readImports()).keys()].filter(
     (file) => !rooms.includes(roomOf(file)),
   );
   assert.deepEqual(strangers, []);
 });
 
-test('imports go only to the same room or to an earlier one', async () => {
+test('files import only from their own room or an earlier one', async () => {
   const wrong: string[] = [];
   for (const [file, targets] of await readImports()) {
     for (const target of targets) {
@@ -75,13 +75,13 @@ test('imports go only to the same room or to an earlier one', async () => {
   assert.deepEqual(wrong, []);
 });
 
-test('imports never run in a circle', async () => {
+test('imports have no cycles', async () => {
   const imports = await readImports();
   const done = new Set<string>();
   const path: string[] = [];
-  const circles: string[] = [];
+  const cycles: string[] = [];
   const visit = (file: string): void => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
     if (done.has(file) || path.includes(file)) return;
     path.push(file);
     for (const target of imports.get(file) ?? []) visit(target);
@@ -89,10 +89,10 @@ test('imports never run in a circle', async () => {
     done.add(file);
   };
   for (const file of imports.keys()) visit(file);
-  assert.deepEqual(circles, []);
+  assert.deepEqual(cycles, []);
 });
 
-test('SQL stands only in stores, in fragments for them, in foundation, in embedded-database and in migrations', async () => {
+test('SQL occurs only in stores and their fragments, in foundation, in embedded-database and in migrations', async () => {
   const wrong: string[] = [];
   for (const [file] of await readImports()) {
     if (/-(store|sql)\.ts$/.test(file) || /^(foundation|embedded-database)\//.test(file)) continue;

@@ -6,7 +6,7 @@ import { markdownPages } from '../support/markdown-pages.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test('every relative link and anchor of a Markdown page leads somewhere', () => {
+test('every relative link and anchor in a Markdown page has a target', () => {
   const dead: string[] = [];
   for (const page of markdownPages(root)) {
     const text = withoutCode(readFileSync(join(root, page), 'utf8'));
@@ -33,14 +33,14 @@ test('every page of docs/ can be reached from its index', () => {
       assert.ok(index.includes(`](${page.slice('docs/'.length)})`), page);
 });
 
-test('every file that a Markdown page names is there', () => {
+test('every file named in a Markdown page exists', () => {
   const missing: string[] = [];
   for (const page of markdownPages(root)) {
     const text = readFileSync(join(root, page), 'utf8').replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
     for (const [, path = ''] of text.matchAll(
       /`((?:bench|bin|console|demo|docs|migrations|scripts|src|test|test-long|test-system)\/[\w./-]+)`/g,
     )) {
-      // What a build or a recipe makes is named too, and `NNNN` stands for a number.
+      // Build outputs don't exist before a build, and `NNNN` is a placeholder for a number.
       if (/^console\/dist\b|NNNN/.test(path)) continue;
       if (!existsSync(join(root, path))) missing.push(`${page}: ${path}`);
     }
@@ -48,7 +48,7 @@ test('every file that a Markdown page names is there', () => {
   assert.deepEqual(missing, []);
 });
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub generates them. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
   const text = readFileSync(join(root, page), 'utf8').replaceAll(/^ *```[\s\S]*?^ *```/gm, '');

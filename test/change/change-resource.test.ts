@@ -30,7 +30,7 @@ function poolChange(sourcePool: string): ResourceChange<DomainSettings> {
   };
 }
 
-/** What the audit log has, which it then forgets. */
+/** Returns the audit log and clears it. */
 async function takeEvents(): Promise<unknown[]> {
   const { rows } = await database.pool.query(
     'with taken as (delete from audit_event returning id, kind, account_id, detail) select kind, account_id, detail from taken order by id',
@@ -40,7 +40,7 @@ async function takeEvents(): Promise<unknown[]> {
 
 const event = (kind: string, detail: object) => ({ kind, account_id: accountId, detail });
 
-test('a change is recorded with what it changed, and not again where it changes nothing', async () => {
+test('a change is recorded with the changed members; a change without effect is not recorded', async () => {
   const actor = commandLine(accountId);
   const { after, created } = await changeResource({ database }, actor, poolChange('slow'));
   assert.deepEqual([after.sourcePool, created], ['slow', false]);
@@ -50,7 +50,7 @@ test('a change is recorded with what it changed, and not again where it changes 
   assert.deepEqual(await takeEvents(), []);
 });
 
-test('a change waits for another one of its account, and is made again where they collide', async () => {
+test('a change waits for a concurrent one in its account and is repeated if they conflict', async () => {
   let waiting = true;
   let attempts = 0;
   const locked = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ test('a change waits for another one of its account, and is made again where the
   assert.equal((await takeEvents()).length, 1);
 });
 
-test('what a precondition refuses, and what is not there, is neither changed nor recorded', async () => {
+test('a failed precondition or a missing resource changes and records nothing', async () => {
   const actor = commandLine(accountId);
   const refuse = () => {
     throw new Error('not as it was');

@@ -47,54 +47,59 @@ async function assertRecorded(command: string, ...entries: Entry[]): Promise<voi
 }
 
 test('commands on a domain are recorded in the audit log of its account', async () => {
-  const of = (kind: string, changed?: string): Entry => ({
+  const entryOf = (kind: string, changed?: string): Entry => ({
     kind,
     account_id: 'a1',
     detail: { id: 'shop.test', ...(changed === undefined ? {} : { changed }) },
   });
-  await assertRecorded('domain add a1 shop.test', of('domain_created'));
-  await assertRecorded('domain rotate a1 shop.test', of('domain_keys_rotated'));
-  await assertRecorded('domain warm-up a1 shop.test --goal 200', of('domain_changed', 'warmUp'));
-  await assertRecorded('domain pool a1 shop.test slow', of('domain_changed', 'sourcePool'));
+  await assertRecorded('domain add a1 shop.test', entryOf('domain_created'));
+  await assertRecorded('domain rotate a1 shop.test', entryOf('domain_keys_rotated'));
+  await assertRecorded(
+    'domain warm-up a1 shop.test --goal 200',
+    entryOf('domain_changed', 'warmUp'),
+  );
+  await assertRecorded('domain pool a1 shop.test slow', entryOf('domain_changed', 'sourcePool'));
   await assertRecorded(
     'domain tracking a1 shop.test links.shop.test',
-    of('domain_changed', 'trackingHost'),
+    entryOf('domain_changed', 'trackingHost'),
   );
   await assertRecorded('domain warm-up a1 shop.test --goal 200');
   await assertRecorded('domain pool a1 shop.test slow');
   await assertRecorded('domain tracking a1 shop.test links.shop.test');
   await assertRecorded('domain list a1');
   await assertRecorded('domain show a1 shop.test');
-  await assertRecorded('domain remove a1 shop.test', of('domain_removed'));
+  await assertRecorded('domain remove a1 shop.test', entryOf('domain_removed'));
   assert.equal((await run('domain remove a1 shop.test')).code, 1);
   assert.deepEqual(await takeEntries(), [], 'what did not happen');
 });
 
 test('commands on queued messages are recorded in the audit log of their account', async () => {
   const id = await world.accept();
-  const of = (kind: string, what: string): Entry => ({
+  const entryOf = (kind: string, what: string): Entry => ({
     kind,
     account_id: 'a1',
     detail: { id: what },
   });
-  await assertRecorded('queue pause --account a1', of('pause_created', '*'));
+  await assertRecorded('queue pause --account a1', entryOf('pause_created', '*'));
   await assertRecorded('queue pause --account a1');
-  await assertRecorded('queue resume --account a1', of('pause_removed', '*'));
+  await assertRecorded('queue resume --account a1', entryOf('pause_removed', '*'));
   await assertRecorded(
     'queue pause --account a1 --destination people.test',
-    of('pause_created', 'people.test'),
+    entryOf('pause_created', 'people.test'),
   );
-  await assertRecorded(`queue pause --account a1 --message ${id}`, of('message_pause', id));
+  await assertRecorded(`queue pause --account a1 --message ${id}`, entryOf('message_pause', id));
   await assertRecorded(
     'queue retry --account a1 --destination people.test',
-    of('queue_retry', 'people.test'),
+    entryOf('queue_retry', 'people.test'),
   );
-  await assertRecorded('queue cancel --account a1', of('queue_cancel', '*'));
+  await assertRecorded('queue cancel --account a1', entryOf('queue_cancel', '*'));
 });
 
 test('commands on rate limits are recorded in the audit log', async () => {
-  const told = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
-  await new ShapingStore(database, newId(), Date.now).heartbeat([{ ...told, demand: 1, sent: 3 }]);
+  const heartbeat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
+  await new ShapingStore(database, newId(), Date.now).heartbeat([
+    { ...heartbeat, demand: 1, sent: 3 },
+  ]);
   await assertRecorded('destination set google --rate 5', {
     kind: 'receiver_changed',
     account_id: null,
@@ -131,7 +136,7 @@ test("a change that can't be recorded is not made", async () => {
   assert.equal((await takeEntries()).length, changes.length);
 });
 
-/** Everything that the commands in the test change. */
+/** All state that the commands in the test change. */
 async function state(): Promise<Record<string, unknown>> {
   const tables = ['integration', 'person', 'source_warm_up', 'sending_domain', 'delivery_pause'];
   const entries = tables.map(async (table) => {

@@ -73,15 +73,15 @@ test('invalid arguments give a one-sentence message', async () => {
 
 test('the limits of a destination are shown, overridden and learned again', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
-  const beat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
-  const tell = () => store.heartbeat([{ ...beat, demand: 1, sent: 3 }]);
-  await tell();
+  const heartbeat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
+  const sendHeartbeat = () => store.heartbeat([{ ...heartbeat, demand: 1, sent: 3 }]);
+  await sendHeartbeat();
   // Nodes do this every second; older heartbeats no longer count.
-  const telling = setInterval(() => void tell(), 1_000);
+  const heartbeats = setInterval(() => void sendHeartbeat(), 1_000);
   const { out } = await run('destination', 'list');
-  clearInterval(telling);
-  const usual = /^google\t20\/s\t40 connections\t100 messages per connection\tsending 3/;
-  assert.match(out, usual);
+  clearInterval(heartbeats);
+  const learnedLimits = /^google\t20\/s\t40 connections\t100 messages per connection\tsending 3/;
+  assert.match(out, learnedLimits);
   const list = async () => (await run('destination', 'list')).out;
   const fix = ['--rate', '2.5', '--connections', '3', '--messages-per-connection', '7'];
   assert.equal((await run('destination', 'set', 'google', ...fix)).code, 0);

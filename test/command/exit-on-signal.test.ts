@@ -17,7 +17,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The embedded database's process, from its start. */
+/** The process id of the embedded database, available from its start. */
 function postmasterOf(dataDir: string): number | undefined {
   try {
     const [pid] = readFileSync(join(dataDir, 'database', 'postmaster.pid'), 'utf8').split('\n');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const folder = temporaryFolder();
 const { url, database } = await createTestDatabase();
@@ -103,12 +103,7 @@ test("changes during an export don't appear in any part of it", async () => {
   await writer.query('begin');
   await writer.query('lock table contact in access exclusive mode');
   const exporting = run(['export', target]);
-  await waitFor('the export to reach the contacts', async () => {
-    const { rows } = await database.pool.query(
-      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    return rows.length > 0;
-  });
+  await waitForLock(database);
   await writer.query("delete from contact where email = 'ann@people.test'");
   await writer.query('commit');
   writer.release();

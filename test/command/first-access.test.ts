@@ -34,7 +34,7 @@ test('the start prints a link that opens the inbox, and inbox-link prints only a
   const { code, out } = await run('inbox-link');
   assert.equal(code, 0);
   assert.match(out, /^http\S+\/inbox\/enter\?code=[\w-]{43}\n$/);
-  assert.ok(out.startsWith(url), 'where the service answers');
+  assert.ok(out.startsWith(url), 'the URL of the service');
   assert.equal((await sendRequest(link)).status, 401, 'the previous one is invalid');
   assert.equal((await sendRequest(out.trim())).status, 303);
 });

@@ -191,7 +191,7 @@ test("a key that can't be recorded is not created, and a name can't write to the
   await database.pool.query(
     'alter table audit_event add constraint full_disk check (false) not valid',
   );
-  // When keys were used last is written behind, also meanwhile.
+  // The last use of keys is written in the background, also during this test.
   const ids = async () => (await listed()).map(({ id }) => id);
   const before = await ids();
   const refused = await run('key', 'create', shop.id, '--name', 'N', '--scope', 'messages:send');
@@ -210,8 +210,12 @@ test("a key that can't be recorded is not created, and a name can't write to the
 test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that an owner takes over', async () => {
   const other = await world.addAccount('46300');
   const leaver = await world.addPerson({ accounts: [shop.id, other] });
-  const heir = await world.addPerson({ accounts: [other] });
-  await saveMembership(database.kysely, { accountId: shop.id, personId: heir.id, role: 'owner' });
+  const newOwner = await world.addPerson({ accounts: [other] });
+  await saveMembership(database.kysely, {
+    accountId: shop.id,
+    personId: newOwner.id,
+    role: 'owner',
+  });
   const createdBy = leaver.id;
   const kept = await addKey(database, shop.id, { createdBy, scopes: ['messages:send'] });
   const lost = await addKey(database, other, { createdBy, scopes: ['messages:send'] });
@@ -228,17 +232,23 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
   }
   assert.equal(await status(kept), 200);
 
-  const done = await run('user', 'disable', leaver.email, '--keys-to', heir.email.toUpperCase());
+  const done = await run(
+    'user',
+    'disable',
+    leaver.email,
+    '--keys-to',
+    newOwner.email.toUpperCase(),
+  );
   assert.equal(done.code, 0, done.err);
   assert.match(done.out, /1 API key revoked, 1 transferred\.\n$/);
   assert.equal(await status(kept), 200);
   const { rows } = await database.pool.query('select from api_key where account_id = $1', [other]);
-  assert.deepEqual(rows, [], `the key of an account that the heir does not own: ${lost}`);
+  assert.deepEqual(rows, [], `the key of an account that the new owner does not own: ${lost}`);
   assert.deepEqual(
     (await takeEntries()).map((entry) => (entry as { kind: string }).kind),
     ['api_keys_taken_over', 'user_disabled'],
   );
-  const heirless = await run('user', 'disable', heir.email);
-  assert.match(heirless.out, /1 API key revoked\.\n$/);
+  const withoutTransfer = await run('user', 'disable', newOwner.email);
+  assert.match(withoutTransfer.out, /1 API key revoked\.\n$/);
   await ended(kept);
 });

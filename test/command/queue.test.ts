@@ -56,15 +56,15 @@ test('the list says why most messages for a destination are waiting, and where i
   };
   const list = async () => (await run('list', '--account', 'a1')).stdout;
   await store(3);
-  const give = (count: number) =>
+  const enqueue = (count: number) =>
     pool.query(
       `update queue_entry set reason = 'its server is slow'
        where message_id in (select message_id from queue_entry order by message_id limit $1)`,
       [count],
     );
-  await give(1);
+  await enqueue(1);
   assert.match(await list(), /^people\.test\t3 waiting\tnext [^\t]+\n$/);
-  await give(2);
+  await enqueue(2);
   assert.match(await list(), /^people\.test\t3 waiting\tnext [^\t]+\tits server is slow\n$/);
   await store(9_998);
   assert.match(await list(), /^people\.test\t10,000 or more waiting\tnext [^\t]+\n$/);
@@ -81,8 +81,8 @@ test('only domain names can be paused; an existing pause of another name can be 
     `insert into delivery_pause values ('a1', 'x y'), ('a1', 'bücher.test')`,
   );
   for (const destination of ['X y', 'bücher.test']) {
-    const lifted = await run('resume', '--account', 'a1', '--destination', destination);
-    assert.equal(lifted.stdout, `Done: mail to ${destination.toLowerCase()} is resumed.\n`);
+    const resumed = await run('resume', '--account', 'a1', '--destination', destination);
+    assert.equal(resumed.stdout, `Done: mail to ${destination.toLowerCase()} is resumed.\n`);
   }
   const wide = () => run('pause', '--account', 'a1', '--destination', 'Bücher.test');
   assert.equal((await wide()).stdout, 'Done: mail to xn--bcher-kva.test is paused.\n');

@@ -59,14 +59,14 @@ async function lists(url: string, accessToken = ''): Promise<number> {
 
 test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, with kills at any point, and nothing stops working before --finish', async () => {
   const keyBefore = await readFile(join(dataDir, 'signalpost.key'), 'utf8');
-  const given = await passwordGrant(first.url);
-  assert.equal(await lists(first.url, given.access_token), 200, JSON.stringify(given));
+  const tokens = await passwordGrant(first.url);
+  assert.equal(await lists(first.url, tokens.access_token), 200, JSON.stringify(tokens));
   for (const milliseconds of [300, 600, 900, 1_200, 2_000, 4_000]) {
     const killed = runSignalpost(['key', 'rotate-master'], environment);
     await Promise.race([delay(milliseconds), killed.exit]);
     killed.child.kill('SIGKILL');
     await killed.exit;
-    assert.equal(await lists(first.url, given.access_token), 200, `after ${milliseconds} ms`);
+    assert.equal(await lists(first.url, tokens.access_token), 200, `after ${milliseconds} ms`);
   }
   const done = await rotate();
   assert.equal(done.code, 0, done.err);
@@ -76,18 +76,18 @@ test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, with k
   assert.equal(existsSync(join(dataDir, 'signalpost.next.key')), false);
 
   // Data created with the previous key still works, even after a restart with both.
-  assert.equal(await lists(first.url, given.access_token), 200);
+  assert.equal(await lists(first.url, tokens.access_token), 200);
   await first.stop();
   const second = await start();
-  assert.equal(await lists(second.url, given.access_token), 200);
-  const told = await rotate('--finish');
-  assert.equal(told.code, 0, told.err);
-  assert.match(told.out, /client secrets of integrations[^\n]*: 1\n {4}demo\n/);
-  assert.match(told.out, /refresh tokens: 1\n/);
-  assert.match(told.out, /Nothing was changed/);
+  assert.equal(await lists(second.url, tokens.access_token), 200);
+  const report = await rotate('--finish');
+  assert.equal(report.code, 0, report.err);
+  assert.match(report.out, /client secrets of integrations[^\n]*: 1\n {4}demo\n/);
+  assert.match(report.out, /refresh tokens: 1\n/);
+  assert.match(report.out, /Nothing was changed/);
 
   // Secrets and tokens used in the meantime survive the end of the rotation.
-  const refreshed = await refresh(second.url, given.refresh_token);
+  const refreshed = await refresh(second.url, tokens.refresh_token);
   assert.equal(await lists(second.url, refreshed.access_token), 200, JSON.stringify(refreshed));
   await waitFor('the secret to be rehashed', async () =>
     /client secrets of integrations[^\n]*: 0\n/.test((await rotate('--finish')).out),
@@ -100,7 +100,7 @@ test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, with k
   assert.equal((await rotate('--finish', '--yes')).out, 'No rotation is in progress.\n');
   await second.stop();
   const third = await start();
-  assert.equal(await lists(third.url, given.access_token), 401);
+  assert.equal(await lists(third.url, tokens.access_token), 401);
   assert.equal(await lists(third.url, refreshed.access_token), 200);
   assert.ok((await refresh(third.url, refreshed.refresh_token)).access_token);
   await third.stop();
@@ -111,7 +111,7 @@ test('ASVS 4.0.3 6.4.1: nodes with their own settings get both keys one after th
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64'));
   const only = { DATABASE_URL: url, SIGNALPOST_KEY: oldKey ?? '', PORT: '0', LOG_LEVEL: 'warn' };
   const both = { ...only, SIGNALPOST_KEY: newKey ?? '', SIGNALPOST_KEY_PREVIOUS: oldKey ?? '' };
-  const serve = async (settings: Record<string, string>) => {
+  const startNode = async (settings: Record<string, string>) => {
     const node = runSignalpost(['serve', '--processes', '1'], settings);
     await node.printed(/http:\/\//);
     return node;
@@ -120,10 +120,10 @@ test('ASVS 4.0.3 6.4.1: nodes with their own settings get both keys one after th
     const command = runSignalpost(['key', 'rotate-master', ...more], settings);
     return { code: await command.exit, ...command.output };
   };
-  const lagging = await serve(only);
+  const lagging = await startNode(only);
   const advice = await run(only);
   assert.match(advice.stdout, /SIGNALPOST_KEY=[A-Za-z0-9+/]{43}=\n {2}SIGNALPOST_KEY_PREVIOUS=/);
-  const ready = await serve(both);
+  const ready = await startNode(both);
   const command = runSignalpost(['key', 'rotate-master'], both);
   await command.printed(/Waiting until every process knows/);
   const fingerprint = async () =>
@@ -134,16 +134,16 @@ test('ASVS 4.0.3 6.4.1: nodes with their own settings get both keys one after th
     ).rows[0];
   const before = await fingerprint();
   /** Waits until both nodes have reported their keys again. */
-  const heardFromBoth = async () => {
+  const waitForBothNodes = async () => {
     const { rows } = await database.pool.query<{ now: Date }>('select now()');
     await waitFor('both nodes', async () => {
-      const heard = await database.pool.query('select from key_node where seen_at > $1', [
+      const seen = await database.pool.query('select from key_node where seen_at > $1', [
         rows[0]?.now,
       ]);
-      return heard.rowCount === 2;
+      return seen.rowCount === 2;
     });
   };
-  await heardFromBoth();
+  await waitForBothNodes();
   assert.deepEqual(await fingerprint(), before, 'one node lacks the new key');
   lagging.child.kill('SIGTERM');
   await lagging.exit;

@@ -20,7 +20,7 @@ const environment = {
 };
 
 /** Processes start slowly on a busy machine. */
-const patience = 60_000;
+const timeoutMs = 60_000;
 
 async function childrenOf(pid = 0): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
@@ -90,7 +90,7 @@ test('a node runs a process per core, restarts one that dies, and stops all of t
       const pids = await childrenOf(node.child.pid);
       return pids.length === 2 && pids;
     },
-    patience,
+    timeoutMs,
   );
   const [victim = 0] = before;
   process.kill(victim, 'SIGKILL');
@@ -100,7 +100,7 @@ test('a node runs a process per core, restarts one that dies, and stops all of t
       const pids = await childrenOf(node.child.pid);
       return pids.length === 2 && !pids.includes(victim);
     },
-    patience,
+    timeoutMs,
   );
   await waitFor(
     'an answer',
@@ -108,7 +108,7 @@ test('a node runs a process per core, restarts one that dies, and stops all of t
       const answer = await fetch(`${address}/readyz`).catch(() => undefined);
       return answer?.status === 200;
     },
-    patience,
+    timeoutMs,
   );
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0);
@@ -125,7 +125,7 @@ test('SIGTERM while the first of several processes starts ends the node with 0',
   });
   node.child.kill('SIGTERM');
   // A node that misses the signal would run forever.
-  const ending = AbortSignal.timeout(patience);
+  const ending = AbortSignal.timeout(timeoutMs);
   ending.onabort = () => node.child.kill('SIGKILL');
   assert.equal(await node.exit, 0);
   assert.throws(() => process.kill(first, 0), 'its process has ended too');
@@ -147,7 +147,7 @@ test("SIGTERM ends a node that is waiting for another node's migration", async (
     return rows.length > 0;
   });
   node.child.kill('SIGTERM');
-  const ending = AbortSignal.timeout(patience);
+  const ending = AbortSignal.timeout(timeoutMs);
   ending.onabort = () => node.child.kill('SIGKILL');
   const exit = await node.exit;
   await other.query('select pg_advisory_unlock_all()');
@@ -164,7 +164,10 @@ test('a node whose database is down stops with 0', async () => {
   });
   const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
   gate.close();
-  await waitFor('it to notice', async () => (await fetch(`${address}/readyz`)).status === 503);
+  await waitFor(
+    'the node to notice',
+    async () => (await fetch(`${address}/readyz`)).status === 503,
+  );
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0, node.output.stderr);
 });
@@ -183,7 +186,7 @@ test('/metrics of a node with several processes shows all of them, whichever ans
   await waitFor(
     'both processes',
     async () => (await read()).get('signalpost_processes') === 2,
-    patience,
+    timeoutMs,
   );
   const answers = await Promise.all(Array.from({ length: 8 }, read));
   for (const answer of answers) {

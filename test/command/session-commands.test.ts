@@ -90,39 +90,39 @@ test('a disabled integration is refused within a second, and works again when en
 });
 
 test('a disabled user is locked out everywhere within a second, and can sign in again when enabled', async () => {
-  const [somebody, other] = [await world.addPerson(), await world.addIntegration()];
-  const { body } = await postToken(service, passwordFields(somebody, other));
-  const asks = async () => {
+  const [person, other] = [await world.addPerson(), await world.addIntegration()];
+  const { body } = await postToken(service, passwordFields(person, other));
+  const tokenStatus = async () => {
     const headers = { authorization: `Bearer ${String(body.access_token)}` };
     return (await sendRequest(`${service.url}/api/1/list`, { headers })).status;
   };
-  assert.equal(await asks(), 200);
-  assert.equal((await run('user', 'disable', somebody.email.toUpperCase())).code, 0);
-  await waitFor('the token to end', async () => (await asks()) === 401, 1_000);
+  assert.equal(await tokenStatus(), 200);
+  assert.equal((await run('user', 'disable', person.email.toUpperCase())).code, 0);
+  await waitFor('the token to end', async () => (await tokenStatus()) === 401, 1_000);
   const refresh = () => postToken(service, refreshFields(body.refresh_token, other));
   assert.equal((await refresh()).body.error, 'invalid_grant');
-  const grantAgain = () => postToken(service, passwordFields(somebody, other));
+  const grantAgain = () => postToken(service, passwordFields(person, other));
   assert.equal((await grantAgain()).body.error, 'invalid_grant');
-  assert.match((await run('user', 'enable', somebody.email)).out, /can sign in again/);
+  assert.match((await run('user', 'enable', person.email)).out, /can sign in again/);
   assert.equal((await grantAgain()).status, 200);
-  assert.equal(await asks(), 401, 'revoked tokens stay revoked');
-  const { out } = await run('audit', '--person', somebody.email);
+  assert.equal(await tokenStatus(), 401, 'revoked tokens stay revoked');
+  const { out } = await run('audit', '--person', person.email);
   assert.match(out, /user_enabled\tsuccess.*user_disabled\tsuccess/s);
 });
 
 test('an operator removes a lost second factor', async () => {
-  const somebody = await world.addPerson();
-  const none = await run('user', 'remove-second-factor', somebody.email);
+  const person = await world.addPerson();
+  const none = await run('user', 'remove-second-factor', person.email);
   assert.equal(none.code, 1);
   assert.match(none.err, /has no second factor/);
   await database.pool.query(
     "insert into second_factor (person_id, secret, confirmed_at) values ($1, '', now())",
-    [somebody.id],
+    [person.id],
   );
-  assert.equal((await run('user', 'remove-second-factor', somebody.email)).code, 0);
+  assert.equal((await run('user', 'remove-second-factor', person.email)).code, 0);
   const { rows } = await database.pool.query('select from second_factor');
   assert.equal(rows.length, 0);
-  assert.match((await run('audit', '--person', somebody.email)).out, /second_factor_removed/);
+  assert.match((await run('audit', '--person', person.email)).out, /second_factor_removed/);
   assert.match((await run('user', 'disable', 'no@one.test')).err, /User "no@one.test" not found/);
 });
 

@@ -10,7 +10,7 @@ const facts = {
   links: { setUp: undefined, inbox: undefined, lacksOperator: false },
 };
 
-test('a data folder from before 0.2.0 is told to create a key for the first message', async () => {
+test('the start on a data folder from before 0.2.0 says to create a key for the first message', async () => {
   const create = 'DEMO_API_KEY=$(bin/signalpost key create 1000 ';
   const older = await welcome({ ...facts, hasDemoKey: false });
   assert.ok(older.indexOf(create) > older.indexOf('. /srv/mail/demo.env'));

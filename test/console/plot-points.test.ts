@@ -27,7 +27,7 @@ const counts = {
 
 const local = (day: number) => new Date(2026, 2, day).toISOString();
 
-test('days without messages are there too, and what is neither delivered nor bounced is open', () => {
+test('days without messages are included, and messages neither delivered nor bounced count as open', () => {
   const points = plotPoints(
     [{ key: '2026-03-28T00:00', counts, latency: null }],
     { from: local(26), until: local(31) },
@@ -50,7 +50,7 @@ test('days without messages are there too, and what is neither delivered nor bou
   );
 });
 
-test('hours of a day are found by their local begin', () => {
+test('hours of a day are matched by their local start', () => {
   const points = plotPoints(
     [{ key: '2026-03-28T09:00', counts, latency: null }],
     { from: local(28), until: local(29) },

@@ -6,7 +6,7 @@ import { en } from '../../console/src/texts/en.ts';
 
 const folder = join(import.meta.dirname, '../../console/src/texts/en');
 
-test('every text of a file stands in the catalogue, and no two files name one alike', async () => {
+test('every text of a file is in the catalog, and no two files use the same name', async () => {
   const names: string[] = [];
   for (const file of await readdir(folder)) {
     const texts: Record<string, Record<string, string>> = await import(join(folder, file));

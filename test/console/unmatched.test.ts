@@ -5,7 +5,7 @@ import { unmatched } from '../../console/src/frame/unmatched.ts';
 
 const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 
-test('what is left of two lists without their unmatched entries is the same list', () => {
+test('two lists without their unmatched entries are equal', () => {
   fc.assert(
     fc.property(words, words, (first, second) => {
       const [left, right] = [unmatched(first, second), unmatched(second, first)];
@@ -18,7 +18,7 @@ test('what is left of two lists without their unmatched entries is the same list
   );
 });
 
-test('a list that only grew has all of its old entries matched', () => {
+test('all old entries of a list that only grew are matched', () => {
   fc.assert(
     fc.property(words, words, words, (head, added, tail) => {
       const before = [...head, ...tail];

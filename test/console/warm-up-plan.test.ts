@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { dayOfPlan, warmUpPlan } from '../../console/src/domain/warm-up-plan.ts';
 import { defaultWarmUpPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
 
-test('the console proposes the plan that the command line makes', () => {
+test('the console proposes the same plan as the command line', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1_000 }),
@@ -16,11 +16,11 @@ test('the console proposes the plan that the command line makes', () => {
   );
 });
 
-test('a goal below the first day still makes a plan of one day', () => {
+test('a target below the first day gives a one-day plan', () => {
   assert.deepEqual(warmUpPlan(50, 10), [50]);
 });
 
-test('days of a plan are those of UTC', () => {
+test('a plan uses UTC days', () => {
   const at = (time: string) => dayOfPlan('2026-03-01', Date.parse(time));
   assert.equal(at('2026-02-28T23:59:59Z'), -1);
   assert.equal(at('2026-03-01T00:00:00Z'), 0);

@@ -16,7 +16,7 @@ const record = {
   checkedAt: null,
 };
 
-test('a key that is longer than 255 octets becomes several strings of one record', () => {
+test('a key longer than 255 octets is split into several strings of one record', () => {
   const expected = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`;
   const line = zoneFile([{ ...record, expected }]);
   const strings = [...line.matchAll(/"([^"]*)"/g)].map(([, one = '']) => one);
@@ -25,7 +25,7 @@ test('a key that is longer than 255 octets becomes several strings of one record
   assert.equal(strings.join(''), expected);
 });
 
-test('quotes and backslashes are escaped, and other types stand as they are', () => {
+test('quotes and backslashes are escaped, and other record types are unchanged', () => {
   const lines = zoneFile([
     { ...record, expected: 'a "b" \\c' },
     { ...record, type: 'MX', expected: '10 mail.shop.test.' },

@@ -7,10 +7,10 @@ import { classifyReply } from '../../src/delivery/classify-reply.ts';
 import { formatReply, maxReplyLength, parseReply } from '../../src/delivery/reply.ts';
 
 interface RealReply {
-  /** A mail of the set-of-emails collection, an entry of the SMTP Field Manual, or a receiver's own page. */
+  /** An email of the set-of-emails collection, an entry of the SMTP Field Manual, or a receiver's own page. */
   readonly source: string;
   readonly reply: string;
-  /** Kind, cause, retry schedule, and the seconds asked for. */
+  /** Kind, cause, retry schedule, and the requested seconds. */
   readonly meaning: string;
 }
 
@@ -27,7 +27,7 @@ function meaningOf(response: string): string {
   return parts.filter((part) => part !== undefined).join(' ');
 }
 
-test(`${table.length} real replies of mailbox providers and common servers mean what people take them for`, () => {
+test(`${table.length} real replies of mailbox providers and common servers are classified as a person would`, () => {
   assert.ok(table.length >= 200);
   const wrong = table.filter(({ reply, meaning }) => meaningOf(reply) !== meaning);
   assert.deepEqual(
@@ -36,33 +36,34 @@ test(`${table.length} real replies of mailbox providers and common servers mean 
   );
 });
 
-test('RFC 5321 4.2.1: the first digit decides, whatever enhanced code and text say', () => {
+test('RFC 5321 4.2.1: the first digit decides, regardless of enhanced code and text', () => {
   assert.equal(meaningOf('250 5.1.1 No such user'), 'delivered');
   assert.match(meaningOf('451 5.1.1 No such user'), /^temporary/);
   assert.match(meaningOf('550 4.2.2 Mailbox full'), /^permanent/);
 });
 
-test('RFC 5321 4.5.3.1.10: 552 for too many recipients is taken as 452', () => {
+test('RFC 5321 4.5.3.1.10: 552 for too many recipients is treated as 452', () => {
   assert.match(meaningOf('552 Too many recipients'), /^temporary/);
 });
 
-test('RFC 4954 6: refused credentials are the operator’s to mend, and fail no message', () => {
+test('RFC 4954 6: rejected credentials are a configuration error and fail no message', () => {
   assert.equal(
     meaningOf('535 5.7.8 Authentication failed'),
     'temporary our-credentials connection',
   );
 });
 
-test('a wait that the receiver names is believed in seconds, minutes, hours and as a clock', () => {
-  const asked = (text: string) => meaningOf(`450 4.2.0 Greylisted, ${text}`).split(' ')[3];
-  assert.equal(asked('try again in 300 seconds'), '300');
-  assert.equal(asked('please retry in 5 minutes'), '300');
-  assert.equal(asked('please come back in 00:05:00'), '300');
-  assert.equal(asked('wait 2h'), '7200');
-  assert.equal(asked('see http://example.test/1234'), undefined);
+test('a wait named by the receiver is parsed in seconds, minutes, hours and clock notation', () => {
+  const requestedSeconds = (text: string) =>
+    meaningOf(`450 4.2.0 Greylisted, ${text}`).split(' ')[3];
+  assert.equal(requestedSeconds('try again in 300 seconds'), '300');
+  assert.equal(requestedSeconds('please retry in 5 minutes'), '300');
+  assert.equal(requestedSeconds('please come back in 00:05:00'), '300');
+  assert.equal(requestedSeconds('wait 2h'), '7200');
+  assert.equal(requestedSeconds('see http://example.test/1234'), undefined);
 });
 
-test('classifying never throws and always says one of three things', () => {
+test('classifying never throws and always returns one of three kinds', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.integer(), fc.double(), fc.integer({ min: 200, max: 599 })),
@@ -77,7 +78,7 @@ test('classifying never throws and always says one of three things', () => {
   );
 });
 
-test('parsing a reply never throws, and its text is bounded and without control characters', () => {
+test('parsing a reply never throws; its text is bounded and has no control characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (response) => {
       const reply = parseReply(response);
@@ -88,12 +89,12 @@ test('parsing a reply never throws, and its text is bounded and without control 
   );
 });
 
-test('classifying takes time linear in the text, whatever the text', () => {
+test('classifying takes time linear in the length of any text', () => {
   const started = performance.now();
   for (const part of ['user ', 'mailbox ', 'a.', 'rejected: ', 'try again in ', 'use me ']) {
     classifyReply(550, undefined, part.repeat(10_000));
     classifyReply(450, undefined, part.repeat(10_000));
   }
-  // A time that grew with the square of the text would be far longer.
+  // Quadratic time would take far longer.
   assert.ok(performance.now() - started < 2_000);
 });

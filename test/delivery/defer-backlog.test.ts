@@ -36,13 +36,13 @@ async function counts(domain: string) {
     waiting: number;
     due: number;
     unclaimed: number;
-    told: number;
+    withTime: number;
     known: number;
   }>(
     `select count(*)::int as waiting,
        (count(*) filter (where due_at <= now() and lease_owner is null))::int as due,
        (count(*) filter (where fence = 0))::int as unclaimed,
-       (count(*) filter (where reason ~ '^waiting: .* next at \\d\\d:\\d\\d'))::int as told,
+       (count(*) filter (where reason ~ '^waiting: .* next at \\d\\d:\\d\\d'))::int as "withTime",
        (count(*) filter (where reason ~ 'have been busy since|could be reached at'))::int as known
      from queue_entry q join message m on m.id = q.message_id
      where m.content ->> 'to' like '%@' || $1 and q.lease_owner is null`,
@@ -53,22 +53,25 @@ async function counts(domain: string) {
 }
 
 for (const domain of ['hangs.test', 'refuses.test']) {
-  test(`a long queue for ${domain} is put off without a look at each message, and each says why`, async () => {
-    // It is known first that there is no getting through.
+  test(`a long backlog for ${domain} is deferred without an attempt for each message, and each shows the reason`, async () => {
+    // First, let the node learn that the destination is unreachable.
     await acceptMany(world, accountId, domain, 30);
-    await waitFor('it to be known', async () => (await counts(domain)).known > 0, 30_000);
+    await waitFor('the fault to be known', async () => (await counts(domain)).known > 0, 30_000);
     const before = fast.mails.length;
     await acceptMany(world, accountId, domain, 6_000);
     await acceptMany(world, accountId, 'fast.test', 20);
     node.worker.wake(accountId);
-    await waitFor('the mails behind the queue', () => fast.mails.length === before + 20, 30_000);
-    const seen = await waitFor('the queue to be put off', async () => {
+    await waitFor('the mail behind the backlog', () => fast.mails.length === before + 20, 30_000);
+    const seen = await waitFor('the backlog to be deferred', async () => {
       const now = await counts(domain);
       return now.waiting > 5_800 && now.due < 300 ? now : undefined;
     });
-    // How many a worker claims before the crowd is known depends on how fast it is, and on how fast each attempt fails.
+    // How many messages a worker claims before it recognizes the backlog depends on its speed.
     assert.ok(seen.unclaimed > 1_500, `${seen.unclaimed} were not claimed`);
-    // The first few were tried, and say what came of it.
-    assert.ok(seen.told >= seen.waiting - 50, `${seen.told} of ${seen.waiting} say so`);
+    // The first few were attempted and show the result.
+    assert.ok(
+      seen.withTime >= seen.waiting - 50,
+      `${seen.withTime} of ${seen.waiting} show a time`,
+    );
   });
 }

@@ -30,7 +30,7 @@ test('an accepted message is claimed, rendered, sent and delivered, and leaves t
   ]);
 });
 
-test('the transcript of an attempt is kept, without addresses and without the message', async () => {
+test('the transcript of an attempt is stored without addresses and without the message', async () => {
   const sink = await startSink();
   world.deliverTo(sink.port);
   const id = await world.accept({ to: 'carl@people.test' });
@@ -43,7 +43,7 @@ test('the transcript of an attempt is kept, without addresses and without the me
   assert.doesNotMatch(JSON.stringify(event), /carl|Hello Ann/);
 });
 
-test('values of secret fields are erased once the message is final, their names stay', async () => {
+test('values of secret fields are erased once the message is final; their names stay', async () => {
   const sink = await startSink();
   world.deliverTo(sink.port);
   const id = await world.accept();
@@ -52,7 +52,7 @@ test('values of secret fields are erased once the message is final, their names 
   assert.deepEqual(content.values, { Name: 'Ann', Link: null });
 });
 
-test('a refused recipient bounces at once, with the reply and its cause', async () => {
+test('a rejected recipient bounces at once, with the reply and its cause', async () => {
   const sink = await startSink({ onRcpt: () => '550 5.1.1 No such user here' });
   world.deliverTo(sink.port);
   const id = await world.accept();
@@ -63,7 +63,7 @@ test('a refused recipient bounces at once, with the reply and its cause', async 
   assert.equal(event?.detail.reply, '550 5.1.1 No such user here');
 });
 
-test('a refused cc never fails the To, and is tried again by itself', async () => {
+test('a rejected cc never fails the To and is retried separately', async () => {
   let open = false;
   const sink = await startSink({
     onRcpt: (address) =>
@@ -82,7 +82,7 @@ test('a refused cc never fails the To, and is tried again by itself', async () =
   assert.equal(sink.mails[1]?.source, sink.mails[0]?.source);
 });
 
-test('a temporary reply defers with a next time and a reason, and the next attempt has the same bytes', async () => {
+test('a temporary reply defers with a next attempt time and a reason, and the next attempt sends the same bytes', async () => {
   let open = false;
   const sources: string[] = [];
   const sink = await startSink({
@@ -104,7 +104,7 @@ test('a temporary reply defers with a next time and a reason, and the next attem
   assert.equal(sources[0], sources[1]);
 });
 
-test('no server at all is temporary', async () => {
+test('an unreachable server is a temporary failure', async () => {
   const sink = await startSink();
   await sink.close();
   world.deliverTo(sink.port);
@@ -115,7 +115,7 @@ test('no server at all is temporary', async () => {
   assert.ok(entry.due_in <= 13);
 });
 
-test('a message whose rendering throws fails by itself and waits for a person; the next one is sent', async () => {
+test('a message whose rendering throws fails alone and is held for review; the next one is sent', async () => {
   const sink = await startSink();
   world.deliverTo(sink.port);
   const broken = await world.accept({ subjectLine: '{{#Name}} never closed' });
@@ -143,7 +143,7 @@ test('DELIVERY_REDIRECT sends everything to one address and shows the original',
   assert.ok((await world.events(id)).some(({ kind }) => kind === 'redirected'));
 });
 
-test('DELIVERY_ALLOW holds other domains back visibly', async () => {
+test('DELIVERY_ALLOW holds messages to other domains visibly', async () => {
   const sink = await startSink();
   world.deliverTo(sink.port, {
     staging: { redirect: undefined, allow: ['team.test'] },
@@ -159,7 +159,7 @@ test('DELIVERY_ALLOW holds other domains back visibly', async () => {
   );
 });
 
-test('a message that is not wanted late expires at the end of its freshness window', async () => {
+test('a message that must not be late expires at the end of its freshness window', async () => {
   const sink = await startSink({ onMessage: () => '451 4.3.0 Local problem' });
   world.deliverTo(sink.port);
   const id = await world.accept({ deliverWhenDelayed: false, lifetime: 30 });
@@ -171,7 +171,7 @@ test('a message that is not wanted late expires at the end of its freshness wind
   assert.equal(await world.entry(id), undefined);
 });
 
-test('an account that is suspended after acceptance keeps its messages until it is not', async () => {
+test('messages of an account suspended after acceptance are kept until the suspension ends', async () => {
   const sink = await startSink();
   const suspended = 'held' as never;
   await world.addAccount(suspended);
@@ -186,7 +186,7 @@ test('an account that is suspended after acceptance keeps its messages until it 
   await world.waitForState(id, 'delivered');
 });
 
-test('an identity is told where nobody was spoken with, so that a share of the day is not used up', async () => {
+test('an identity is released if no server was reached, so that its daily share is not used up', async () => {
   let unused = 0;
   const start = (port: number): void => {
     const attempt = createDelivery({
@@ -217,7 +217,7 @@ test('an identity is told where nobody was spoken with, so that a share of the d
   assert.equal(unused, 1);
 });
 
-test('RFC 6531 3.2: a cc beyond ASCII bounces by itself on a server without SMTPUTF8; To has the message', async () => {
+test('RFC 6531 3.2: on a server without SMTPUTF8, a non-ASCII cc bounces alone; the To gets the message', async () => {
   const sink = await startSink({ options: { hideSMTPUTF8: true } });
   world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['josé@people.test', 'bob@people.test'] });
@@ -236,7 +236,7 @@ test('RFC 6531 3.2: a cc beyond ASCII bounces by itself on a server without SMTP
   assert.doesNotMatch(mail?.source ?? '', /[^\0-\x7f]/);
 });
 
-test('a server with SMTPUTF8 gets the cc beyond ASCII with its real address, the others in a message that goes everywhere', async () => {
+test('with SMTPUTF8, a non-ASCII cc gets the message with its real address; others get an all-ASCII message', async () => {
   const sink = await startSink();
   world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['josé@people.test'] });

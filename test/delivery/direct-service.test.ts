@@ -40,7 +40,7 @@ const service = await startTestService({
     DIRECT_SOURCES: '127.0.0.77=mail.sender.test',
   },
 });
-const care = new SendingDomains({
+const sendingDomains = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys: new DkimKeyStore(testKey),
@@ -56,15 +56,15 @@ before(async () => {
 });
 
 async function setUp(domain: string): Promise<void> {
-  await care.add(shop.id, domain, { ed25519: true });
+  await sendingDomains.add(shop.id, domain, { ed25519: true });
   const added = await readSendingDomain(database.kysely, shop.id, domain);
   assert.ok(added);
-  for (const { name, type, value } of await care.records(added)) {
+  for (const { name, type, value } of await sendingDomains.records(added)) {
     const zone = zones.zones.get(name) ?? {};
     if (type === 'TXT') zones.set(name, { ...zone, TXT: [value] });
     if (type === 'MX') zones.set(name, { ...zone, MX: [[10, value.slice(3, -1)]] });
   }
-  assert.equal((await care.check(added))?.state, 'verified');
+  assert.equal((await sendingDomains.check(added))?.state, 'verified');
 }
 
 async function send(
@@ -88,7 +88,7 @@ async function reasonOf(id: MessageId): Promise<string> {
   return rows[0]?.reason ?? '';
 }
 
-test('mail of a domain that is not set up waits, says why, and spends no attempt', async () => {
+test('mail from a domain that is not set up waits with the reason and uses no attempt', async () => {
   const id = await send({ toAddress: 'ann@home.test' });
   await waitFor('the reason', async () => /isn't a sending domain/.test(await reasonOf(id)));
   const { rows } = await database.pool.query(
@@ -129,7 +129,7 @@ test('mail passes DKIM with both keys, SPF and DMARC at the receiver', async () 
   assert.equal(mail.greeting, 'mail.sender.test');
 });
 
-test('the return path names message and recipient, and belongs to the sending domain', async () => {
+test('the return path identifies message and recipient and belongs to the sending domain', async () => {
   mx.mails.length = 0;
   const id = await send({ toAddress: 'ann@home.test', ccAddressList: ['bob@away.test'] });
   await waitFor('both mails', () => mx.mails.length === 2);
@@ -145,7 +145,7 @@ test('the return path names message and recipient, and belongs to the sending do
   assert.equal(mx.mails[0]?.source, mx.mails[1]?.source);
 });
 
-test('RFC 5321 5.1: a domain that does not exist bounces at once; one that nobody can look up waits', async () => {
+test('RFC 5321 5.1: a nonexistent domain bounces at once; a domain whose lookup fails is deferred', async () => {
   const id = await send({ toAddress: 'ann@no-such-domain.test' });
   await waitFor('the bounce', async () => (await state(id)) === 'bounced');
   const { body } = await client.status(id);
@@ -159,12 +159,12 @@ test('RFC 5321 5.1: a domain that does not exist bounces at once; one that nobod
   assert.match(await reasonOf(waiting), /SERVFAIL/);
 });
 
-test('RFC 7505: a domain that takes no mail bounces at once', async () => {
+test('RFC 7505: a domain that accepts no mail bounces at once', async () => {
   const id = await send({ toAddress: 'ann@null.test' });
   await waitFor('the bounce', async () => (await state(id)) === 'bounced');
 });
 
-test('a domain that is warming up sends its share of the day, and the rest waits and says why', async () => {
+test('a domain in warm-up sends its daily share, and the rest waits with the reason', async () => {
   await setUp('young.test');
   await addSender(database, shop.id, 'hi@young.test', { displayNames: ['Young'] });
   await publishShopTemplate(database, shop, { id: 't-young', sender: 'hi@young.test' });
@@ -174,7 +174,7 @@ test('a domain that is warming up sends its share of the day, and the rest waits
   const ids: MessageId[] = [];
   for (let count = 0; count < 4; count += 1) {
     ids.push(await send({ toAddress: `w${count}@home.test` }, 't-young'));
-    await waitFor('an end or a wait', async () => {
+    await waitFor('an outcome or a wait', async () => {
       const id = ids[count];
       return id !== undefined && ((await state(id)) === 'delivered' || (await reasonOf(id)) !== '');
     });
@@ -183,7 +183,7 @@ test('a domain that is warming up sends its share of the day, and the rest waits
   assert.match(await reasonOf(ids[3] as MessageId), /warming up/);
 });
 
-test('a domain whose records have broken sends nothing unsigned', async () => {
+test('a domain with broken records sends nothing unsigned', async () => {
   await database.pool.query(
     "update sending_domain set state = 'broken' where domain = 'shop.test'",
   );
@@ -191,7 +191,7 @@ test('a domain whose records have broken sends nothing unsigned', async () => {
   const id = await waitFor('a message that waits', async () => {
     const next = await send({ toAddress: 'ann@home.test' });
     await waitFor(
-      'an end or a wait',
+      'an outcome or a wait',
       async () => (await state(next)) === 'delivered' || (await reasonOf(next)) !== '',
     );
     return (await reasonOf(next)) === '' ? undefined : next;

@@ -25,7 +25,7 @@ const dns = new DnsClient([parseDnsServer(zones.server)]);
 const policies = new Map<string, StsFinding>();
 const uses: (SlotOutcome & { readonly name: string })[] = [];
 const tally: TlsResult[] = [];
-const pacer: SendingLimiter = {
+const limiter: SendingLimiter = {
   admit: async ({ name }) => ({
     connections: maxConnections,
     messagesPerConnection: 100,
@@ -37,8 +37,8 @@ let maxConnections = 20;
 let port = 0;
 let nextHost = 2;
 
-/** A mail server for a domain, at an address of its own. */
-async function serve(
+/** A mail server for a domain, at a separate address. */
+async function startHost(
   domain: string,
   options: Partial<TestMxOptions> = {},
   preference = 10,
@@ -69,7 +69,7 @@ function createTransport(sources: readonly string[] = []): DirectTransport {
     policies: {
       find: async (domain) => policies.get(domain) ?? { policy: undefined, fault: undefined },
     },
-    limiter: pacer,
+    limiter,
     sources: sourcePools,
     pools,
     sender: new RouteSender({
@@ -121,9 +121,9 @@ beforeEach(() => {
   tally.length = 0;
 });
 
-test('mail arrives at the most wanted host, encrypted though nobody vouches for its certificate', async () => {
+test('mail goes to the most preferred host, encrypted even if its certificate is not trusted', async () => {
   const stranger = new TestAuthority().issue(['elsewhere.test']);
-  const mx = await serve('plain.test', { certificate: stranger });
+  const mx = await startHost('plain.test', { certificate: stranger });
   assert.equal(outcome(await send('plain.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, true);
   assert.equal(mx.mails[0]?.greeting, 'mail.sender.test');
@@ -134,21 +134,21 @@ test('mail arrives at the most wanted host, encrypted though nobody vouches for 
   );
 });
 
-test('a host without STARTTLS gets mail in clear', async () => {
-  const mx = await serve('clear.test');
+test('a host without STARTTLS gets mail in cleartext', async () => {
+  const mx = await startHost('clear.test');
   assert.equal(outcome(await send('clear.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, false);
   assert.equal(tally[0]?.type, 'starttls-not-supported');
 });
 
-test('RFC 7435: a host whose STARTTLS fails gets mail in clear rather than none', async () => {
-  const mx = await serve('broken-tls.test', { brokenTls: true });
+test('RFC 7435: a host whose STARTTLS fails gets mail in cleartext rather than none', async () => {
+  const mx = await startHost('broken-tls.test', { brokenTls: true });
   assert.equal(outcome(await send('broken-tls.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, false);
 });
 
-test('RFC 8460 4.3.2: a policy that could not be had is counted once for each session, not for each message', async () => {
-  const mx = await serve('unfetched.test', { certificate: authority.issue(['x.test']) });
+test('RFC 8460 4.3.2: a policy that could not be fetched is counted once per session, not per message', async () => {
+  const mx = await startHost('unfetched.test', { certificate: authority.issue(['x.test']) });
   policies.set('unfetched.test', { policy: undefined, fault: 'sts-policy-fetch-error' });
   const transport = createTransport();
   const to = ['ann@unfetched.test'];
@@ -168,8 +168,8 @@ test('RFC 8460 4.3.2: a policy that could not be had is counted once for each se
   ]);
 });
 
-test('RFC 8460 4: sessions that domains share count for the one whose mail opened them', async () => {
-  const mx = await serve('first.test', { certificate: authority.issue(['x.test']) });
+test('RFC 8460 4: a session shared by domains counts for the domain whose mail opened it', async () => {
+  const mx = await startHost('first.test', { certificate: authority.issue(['x.test']) });
   zones.set('second.test', zones.zones.get('first.test') ?? {});
   const transport = createTransport();
   for (const domain of ['first.test', 'second.test']) {
@@ -190,31 +190,31 @@ test('RFC 8460 4: sessions that domains share count for the one whose mail opene
   );
 });
 
-test('RFC 5321 5.1: where one host cannot be spoken with, the next one is', async () => {
+test('RFC 5321 5.1: if a host is unreachable, the next one is tried', async () => {
   zones.set('dead.hosts-next.test', { A: ['127.0.0.99'] });
   zones.set('next.test', { MX: [[1, 'dead.hosts-next.test']] });
-  const busy = await serve('next.test', { onConnect: () => '421 4.3.2 Busy' }, 5);
-  const mx = await serve('next.test', {}, 10);
+  const busy = await startHost('next.test', { onConnect: () => '421 4.3.2 Busy' }, 5);
+  const mx = await startHost('next.test', {}, 10);
   assert.equal(outcome(await send('next.test')), 'final 250');
   assert.deepEqual([busy.connections > 0, mx.mails.length], [true, 1]);
 });
 
 test('a reply about the message ends the search for hosts', async () => {
-  await serve('refusing.test', { onRcpt: () => '550 5.1.1 No such user' }, 5);
-  const second = await serve('refusing.test', {}, 10);
+  await startHost('refusing.test', { onRcpt: () => '550 5.1.1 No such user' }, 5);
+  const second = await startHost('refusing.test', {}, 10);
   const result = await send('refusing.test');
   assert.equal([...result.refused.values()][0]?.code ?? outcome(result), 550);
   assert.equal(second.connections, 0);
 });
 
-test('nobody there is a fault of the connection, and the destination counts as unreachable', async () => {
+test('if no host answers, it is a connection failure, and the destination counts as unreachable', async () => {
   zones.set('gone.test', { MX: [[1, 'dead.hosts-gone.test']] });
   zones.set('dead.hosts-gone.test', { A: ['127.0.0.99'] });
   assert.match(outcome(await send('gone.test')), /^connect connection/);
   assert.equal(uses[0]?.kind, 'unreachable');
 });
 
-test('a null MX bounces, a broken zone waits, and neither needs a ticket', async () => {
+test('a null MX bounces, a broken zone defers, and neither needs a ticket', async () => {
   zones.set('null.test', { MX: [[0, '.']] });
   zones.set('broken.test', { fault: 'servfail' });
   const refused = await send('null.test');
@@ -224,17 +224,17 @@ test('a null MX bounces, a broken zone waits, and neither needs a ticket', async
   assert.deepEqual(uses, []);
 });
 
-test('RFC 6531: an address beyond ASCII needs a host that takes it', async () => {
-  const modern = await serve('utf8.test');
-  const old = await serve('ascii.test', { ascii: true });
+test('RFC 6531: a non-ASCII address requires a host that supports it', async () => {
+  const modern = await startHost('utf8.test');
+  const old = await startHost('ascii.test', { ascii: true });
   const wide = { local: 'jürgen', smtpUtf8: true };
   assert.equal(outcome(await send('utf8.test', wide)), 'final 250');
   assert.equal(outcome(await send('ascii.test', wide)), 'unfit');
   assert.deepEqual([modern.mails.length, old.mails.length], [1, 0]);
 });
 
-test('mail leaves from a source of the pool, with the name that goes with it', async () => {
-  const mx = await serve('sourced.test');
+test('mail is sent from a source address of the pool, with the matching name', async () => {
+  const mx = await startHost('sourced.test');
   const sources = [
     '127.0.0.201=one.sender.test',
     '127.0.0.202=two.sender.test',
@@ -248,9 +248,9 @@ test('mail leaves from a source of the pool, with the name that goes with it', a
   ]);
 });
 
-test('connections that rest with the hosts of one destination count: no more are open than it allows', async () => {
+test('idle connections to hosts of one destination count towards its connection limit', async () => {
   const servers: TestMx[] = [];
-  for (let count = 0; count < 4; count += 1) servers.push(await serve('many.test'));
+  for (let count = 0; count < 4; count += 1) servers.push(await startHost('many.test'));
   maxConnections = 2;
   const transport = createTransport();
   const to = ['ann@many.test'];
@@ -263,16 +263,16 @@ test('connections that rest with the hosts of one destination count: no more are
       urgent: false,
     });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
-    await waitFor('what was said goodbye to to be gone', () => open() <= 2);
+    await waitFor('the surplus connections to close', () => open() <= 2);
   }
   maxConnections = 20;
   await transport.close();
   assert.ok(servers.filter(({ mails }) => mails.length > 0).length > 1);
 });
 
-test('recipients of several domains get a transaction each', async () => {
-  const one = await serve('one.test');
-  const two = await serve('two.test');
+test('recipients of different domains get separate transactions', async () => {
+  const one = await startHost('one.test');
+  const two = await startHost('two.test');
   const transport = createTransport();
   const to = ['a@one.test', 'b@TWO.test', 'c@one.test'];
   const { transactions: permits } = await transport.admit({
@@ -303,7 +303,7 @@ for (const [reply, kind, what] of [
 ] as const) {
   test(`"${reply}" means ${kind}${what === undefined ? '' : `: fewer ${what}`}`, async () => {
     const domain = `reply-${nextHost}.test`;
-    await serve(domain, { onData: () => reply });
+    await startHost(domain, { onData: () => reply });
     await send(domain);
     const [use] = uses;
     assert.equal(use?.kind, kind);
@@ -313,7 +313,7 @@ for (const [reply, kind, what] of [
 
 type Certificate = 'trusted' | 'stranger' | 'expired' | 'other-name' | 'none';
 
-/** A host with a kind of certificate, under a policy that names it or does not. */
+/** A host with a kind of certificate, under a policy that does or doesn't name it. */
 async function serveUnder(
   mode: StsMode | undefined,
   certificate: Certificate,
@@ -328,7 +328,7 @@ async function serveUnder(
     'other-name': () => authority.issue(['other.test']),
     none: () => undefined,
   }[certificate]();
-  const mx = await serve(domain, made === undefined ? {} : { certificate: made });
+  const mx = await startHost(domain, made === undefined ? {} : { certificate: made });
   if (mode !== undefined) {
     const patterns = [named ? `*.hosts-${domain}` : 'mx.other.test'];
     policies.set(domain, { policy: { mode, mx: patterns, maxAge: 1_000 }, fault: undefined });
@@ -362,7 +362,7 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
     const { domain, mx } = await serveUnder(mode, certificate, named);
     assert.equal(outcome(await send(domain)), arrives);
     assert.equal(mx.mails[0]?.encrypted, encrypted);
-    // RFC 8460 section 4: a session counts once, also where it is tried again in another way.
+    // RFC 8460 section 4: a session counts once, even if it is retried in another way.
     const policyType = mode === undefined || mode === 'none' ? 'no-policy-found' : 'sts';
     assert.deepEqual(
       tally.map((result) => [result.type, result.policyType]),
@@ -371,9 +371,11 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
   });
 }
 
-test('RFC 8461 3.2, 5: a policy whose age is over binds nobody, and a newer one does at once', async () => {
+test('RFC 8461 3.2, 5: an expired policy does not apply, and a newer one applies at once', async () => {
   const domain = `sts${nextHost}.test`;
-  const mx = await serve(domain, { certificate: new TestAuthority().issue([`mx${nextHost}.x`]) });
+  const mx = await startHost(domain, {
+    certificate: new TestAuthority().issue([`mx${nextHost}.x`]),
+  });
   const clock = new ProcessClock();
   const mode = 'enforce';
   const policy = { mode, mx: [`*.hosts-${domain}`], maxAge: 3_600 } as const;

@@ -25,7 +25,7 @@ async function run(...args: string[]): Promise<string> {
   return output.stdout;
 }
 
-test('a message that waits for the pace of its receiver says who asked for it, what holds now and when next', async (t) => {
+test('a message waiting for a rate limit shows who asked for it, the current limit and the next attempt', async (t) => {
   const first = await direct.send('ann@gmail.test');
   await waitFor('the refusal', async () => /421 4\.7\.28/.test(await direct.reasonOf(first)));
   const id = await direct.send('bob@gmail.test');

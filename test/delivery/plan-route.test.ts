@@ -13,14 +13,17 @@ import { TestDns } from '../support/test-dns.ts';
 
 const server = await new TestDns().start();
 const dns = new DnsClient([parseDnsServer(server.server)]);
-/** For names that are never answered. */
-const hasty = new DnsClient([parseDnsServer(server.server)], { timeoutMs: 200, rounds: 1 });
+/** A short timeout, for names that are never answered. */
+const impatientClient = new DnsClient([parseDnsServer(server.server)], {
+  timeoutMs: 200,
+  rounds: 1,
+});
 const documentation = ['192.0.2.0/24', '203.0.113.0/24', '2001:db8::/32'];
 const options: MailRouteOptions = {
   ownNames: new Set(['mail.sender.test']),
   ownAddresses: new Set(['203.0.113.9']),
   families: [6, 4],
-  // Those of documentation (RFC 5737, RFC 3849).
+  // Documentation addresses (RFC 5737, RFC 3849).
   networks: new PublicNetworks(documentation),
 };
 
@@ -51,7 +54,7 @@ test('RFC 5321 5.1: hosts are tried by preference, each at IPv6 and IPv4', async
   ]);
 });
 
-test('RFC 5321 5.1: hosts of one preference come in random order', async () => {
+test('RFC 5321 5.1: hosts with equal preference are in random order', async () => {
   server.set('equal.test', {
     MX: [
       [5, 'a.mx.test'],
@@ -59,14 +62,14 @@ test('RFC 5321 5.1: hosts of one preference come in random order', async () => {
       [9, 'b.mx.test'],
     ],
   });
-  const firsts = new Set<string>();
+  const firstHosts = new Set<string>();
   for (let round = 0; round < 60; round += 1) {
     const found = await findMailHosts(dns, 'equal.test');
     assert.ok(found.kind === 'hosts');
     assert.equal(found.hosts[2]?.name, 'b.mx.test');
-    firsts.add(found.hosts[0]?.name ?? '');
+    firstHosts.add(found.hosts[0]?.name ?? '');
   }
-  assert.deepEqual([...firsts].sort(), ['a.mx.test', 'c.mx.test']);
+  assert.deepEqual([...firstHosts].sort(), ['a.mx.test', 'c.mx.test']);
 });
 
 test('RFC 5321 5.1: a domain without MX records is its own host', async () => {
@@ -74,13 +77,13 @@ test('RFC 5321 5.1: a domain without MX records is its own host', async () => {
   assert.deepEqual(hopsOf(await planRoute(dns, 'bare.test', options)), ['bare.test 192.0.2.7']);
 });
 
-test('RFC 7505: a null MX refuses for good, also where the domain has an address', async () => {
+test('RFC 7505: a null MX is a permanent failure, even if the domain has an address', async () => {
   server.set('null.test', { MX: [[0, '.']], A: ['192.0.2.8'] });
   const route = await planRoute(dns, 'null.test', options);
   assert.deepEqual([route.kind, route.kind === 'refused' && route.enhanced], ['refused', '5.1.10']);
 });
 
-test('RFC 7505 3: a null MX beside others is passed over', async () => {
+test('RFC 7505 3: a null MX beside other records is skipped', async () => {
   server.set('half-null.test', {
     MX: [
       [0, '.'],
@@ -92,22 +95,22 @@ test('RFC 7505 3: a null MX beside others is passed over', async () => {
   ]);
 });
 
-test('a domain that does not exist is refused for good, one without servers is not', async () => {
+test('a nonexistent domain is a permanent failure; a domain without servers is not', async () => {
   assert.equal((await planRoute(dns, 'nobody.test', options)).kind, 'refused');
   server.set('empty.test', { TXT: ['here'] });
   assert.equal((await planRoute(dns, 'empty.test', options)).kind, 'fault');
 });
 
 for (const fault of ['silent', 'servfail', 'refused', 'garbage'] as const) {
-  test(`a zone that is ${fault} is a fault of the moment that names the resolver`, async () => {
+  test(`a zone that is ${fault} is a temporary failure that names the resolver`, async () => {
     server.set(`${fault}.test`, { fault });
-    const route = await planRoute(hasty, `${fault}.test`, options);
+    const route = await planRoute(impatientClient, `${fault}.test`, options);
     assert.ok(route.kind === 'fault');
     assert.ok(route.text.includes(server.server), route.text);
   });
 }
 
-test('a host whose address cannot be had is passed over for the next', async () => {
+test('a host whose address cannot be resolved is skipped', async () => {
   server.set('gone.mx.test', { fault: 'servfail' });
   server.set('partly.test', {
     MX: [
@@ -120,7 +123,7 @@ test('a host whose address cannot be had is passed over for the next', async () 
   assert.equal((await planRoute(dns, 'wholly.test', options)).kind, 'fault');
 });
 
-test('RFC 5321 5.1: hosts wanted less than this service itself are left out', async () => {
+test('RFC 5321 5.1: hosts less preferred than this service itself are excluded', async () => {
   server.set('backup.test', {
     MX: [
       [5, 'a.mx.test'],
@@ -141,7 +144,7 @@ test('RFC 5321 5.1: hosts wanted less than this service itself are left out', as
   }
 });
 
-test('an MX record cannot send mail to this machine’s loopback', async () => {
+test('an MX record cannot direct mail to this machine’s loopback', async () => {
   server.set('inward.test', { MX: [[5, 'loop.mx.test']] });
   assert.equal((await planRoute(dns, 'inward.test', options)).kind, 'fault');
   const open = await planRoute(dns, 'inward.test', {
@@ -152,7 +155,7 @@ test('an MX record cannot send mail to this machine’s loopback', async () => {
   assert.deepEqual(hopsOf(open), ['loop.mx.test ::1', 'loop.mx.test 127.0.0.1']);
 });
 
-test('an address where a host name belongs is no host', async () => {
+test('an IP address in place of a host name is invalid', async () => {
   server.set('address.test', {
     MX: [
       [5, '192.0.2.5'],
@@ -162,12 +165,12 @@ test('an address where a host name belongs is no host', async () => {
   assert.deepEqual(hopsOf(await planRoute(dns, 'address.test', options)), ['c.mx.test 192.0.2.3']);
 });
 
-test('IPv4 alone is used where this machine has no IPv6', async () => {
+test('only IPv4 is used if this machine has no IPv6', async () => {
   const route = await planRoute(dns, 'two.test', { ...options, families: [4] });
   assert.deepEqual(hopsOf(route), ['b.mx.test 192.0.2.2', 'a.mx.test 192.0.2.1']);
 });
 
-test('RFC 5321 4.1.3: address literals go straight to the address', async () => {
+test('RFC 5321 4.1.3: an address literal is used directly', async () => {
   assert.deepEqual(hopsOf(await planRoute(dns, '[192.0.2.77]', options)), [
     '[192.0.2.77] 192.0.2.77',
   ]);

@@ -9,7 +9,7 @@ import { OperatorError } from '../../src/foundation/errors.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { startRudeServer } from '../support/rude-server.ts';
 
-/** For servers that answer: long enough for a machine that has much else to do. */
+/** For servers that answer: long enough for a busy machine. */
 const timeouts = {
   connect: 20_000,
   greeting: 20_000,
@@ -41,7 +41,7 @@ async function send(
   return { result, outcome: verdict?.outcome, cause: verdict?.detail?.cause };
 }
 
-/** Takes mail only from who knows the password. */
+/** Accepts mail only from clients with the password. */
 async function startGuarded(methods: string[], secure = false) {
   return startSink({
     options: {
@@ -81,14 +81,14 @@ for (const method of ['PLAIN', 'LOGIN', 'CRAM-MD5']) {
   });
 }
 
-test('a wrong password is the operator’s to mend: the message waits and says so', async () => {
+test('a wrong password is a configuration error: the message waits with the reason', async () => {
   const sink = await startGuarded(['PLAIN']);
   const { outcome, cause } = await send(`smtp://me:wrong@127.0.0.1:${sink.port}?tls=unverified`);
   assert.equal(outcome, 'deferred');
   assert.equal(cause, 'our-credentials');
 });
 
-test('with a password, TLS is required and verified: an unknown certificate gets nothing', async () => {
+test('with a password, TLS is required and verified: a relay with an unknown certificate gets nothing', async () => {
   const sink = await startGuarded(['PLAIN']);
   const { result, outcome, cause } = await send(`smtp://${credentials}@127.0.0.1:${sink.port}`);
   assert.equal(outcome, 'deferred');
@@ -97,26 +97,26 @@ test('with a password, TLS is required and verified: an unknown certificate gets
   assert.equal(sink.mails.length, 0);
 });
 
-test('a relay that offers no STARTTLS gets no password', async () => {
+test('a relay without STARTTLS gets no password', async () => {
   const server = await startRudeServer({ EHLO: () => '250-rude.test\r\n250 AUTH PLAIN' });
   const { outcome, result } = await send(
     `smtp://${credentials}@127.0.0.1:${server.port}`,
     mail(),
-    // It says nothing to a command that it does not have.
+    // It doesn't answer unsupported commands.
     { connect: 400, command: 400 },
   );
   assert.equal(outcome, 'deferred');
   assert.doesNotMatch(result.transcript.join('\n'), /> AUTH/);
 });
 
-test('smtps speaks TLS from the first byte', async () => {
+test('smtps uses TLS from the first byte', async () => {
   const sink = await startGuarded(['PLAIN'], true);
   const url = `smtps://${credentials}@127.0.0.1:${sink.port}`;
   assert.equal((await send(`${url}?tls=unverified`)).outcome, 'delivered');
   assert.equal((await send(url)).cause, 'tls');
 });
 
-test('without a password, TLS is used where it is offered, and verified then', async () => {
+test('without a password, TLS is used and verified if it is offered', async () => {
   const plain = await startSink();
   assert.equal((await send(`smtp://127.0.0.1:${plain.port}`)).outcome, 'delivered');
   const offered = await startSink({ options: { disabledCommands: ['AUTH'] } });
@@ -127,7 +127,7 @@ test('without a password, TLS is used where it is offered, and verified then', a
   assert.equal(outcome, 'delivered');
 });
 
-test('RFC 1870: a message larger than the relay takes is refused before it is sent', async () => {
+test('RFC 1870: a message larger than the relay accepts is rejected before it is sent', async () => {
   const sink = await startSink({ options: { size: 1_000 } });
   const raw = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(50));
   const { outcome, cause } = await send(`smtp://127.0.0.1:${sink.port}?tls=off`, mail({ raw }));
@@ -135,7 +135,7 @@ test('RFC 1870: a message larger than the relay takes is refused before it is se
   assert.equal(cause, 'size');
 });
 
-test('RFC 6531 3.2: an address beyond ASCII goes only to a relay with SMTPUTF8', async () => {
+test('RFC 6531 3.2: a non-ASCII address requires a relay with SMTPUTF8', async () => {
   const message = mail({ needsSmtpUtf8: true });
   const without = await startRudeServer({});
   const refused = await send(`smtp://127.0.0.1:${without.port}`, message);
@@ -145,7 +145,7 @@ test('RFC 6531 3.2: an address beyond ASCII goes only to a relay with SMTPUTF8',
   assert.equal((await send(`smtp://127.0.0.1:${sink.port}?tls=off`, message)).outcome, 'delivered');
 });
 
-test('the next relay is asked where one is not there, refuses the session, or answers 421 to all', async () => {
+test('the next relay is tried if one is unreachable, rejects the session or always answers 421', async () => {
   const gone = await startSink();
   await gone.close();
   const closed = await startRudeServer({ greeting: () => '554 Not today' });
@@ -155,11 +155,11 @@ test('the next relay is asked where one is not there, refuses the session, or an
   const { outcome, result } = await send(urls.join(' '));
   assert.equal(outcome, 'delivered');
   assert.equal(sink.mails.length, 1);
-  const asked = result.transcript.filter((line) => line.startsWith('* relay'));
-  assert.equal(asked.length, 4);
+  const attempts = result.transcript.filter((line) => line.startsWith('* relay'));
+  assert.equal(attempts.length, 4);
 });
 
-test('what a relay says about a message holds, and no message goes over two relays', async () => {
+test('a relay’s reply about a message is final, and no message is sent through two relays', async () => {
   const sink = await startSink();
   const refusing = await startRudeServer({ RCPT: () => '550 5.1.1 Unknown' });
   const silent = await startRudeServer({ dot: () => 'hang up' });
@@ -171,7 +171,7 @@ test('what a relay says about a message holds, and no message goes over two rela
   assert.equal(sink.mails.length, 0);
 });
 
-test('wrong settings are one sentence that never repeats the password', () => {
+test('invalid settings give a one-sentence message that never contains the password', () => {
   for (const text of [
     'http://user:hunter2@relay.test',
     'smtp://user:hunter2@',

@@ -8,7 +8,7 @@ import { MasterKey } from '../../src/foundation/master-key.ts';
 const paths = new ReturnPaths(new MasterKey(Buffer.alloc(32, 1)));
 const others = new ReturnPaths(new MasterKey(Buffer.alloc(32, 2)));
 
-test('a return path names its message and recipient, in any case', () => {
+test('a return path identifies its message and recipient, ignoring case', () => {
   fc.assert(
     fc.property(fc.uuid({ version: 7 }), fc.nat(5), (id, recipient) => {
       const named = { messageId: id as MessageId, recipient };
@@ -20,7 +20,7 @@ test('a return path names its message and recipient, in any case', () => {
   );
 });
 
-test('nobody can make a return path without the key, nor change one', () => {
+test('a return path cannot be forged or changed without the key', () => {
   const address = paths.make({ messageId: newMessageId(), recipient: 0 }, 'b.test');
   assert.equal(others.read(address), undefined);
   for (let place = 2; place < address.indexOf('@'); place += 1) {
@@ -32,7 +32,7 @@ test('nobody can make a return path without the key, nor change one', () => {
   }
 });
 
-test('whatever a stranger sends is read without harm', () => {
+test('arbitrary input is read safely', () => {
   fc.assert(fc.property(fc.string(), (text) => paths.read(`b-${text}@x.test`) === undefined));
   for (const text of ['', '@', 'b-@x.test', 'b-1@x.test', `b-${'a'.repeat(5_000)}@x.test`])
     assert.equal(paths.read(text), undefined);

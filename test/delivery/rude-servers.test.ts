@@ -8,7 +8,7 @@ import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
 import type { OutgoingMail, TransactionResult } from '../../src/delivery/transport.ts';
 import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
 
-/** For servers that answer: long enough for a machine that has much else to do. */
+/** For servers that answer: long enough for a busy machine. */
 const timeouts = {
   connect: 20_000,
   greeting: 20_000,
@@ -16,9 +16,9 @@ const timeouts = {
   data: 20_000,
   final: 20_000,
 };
-/** For the step that a server never answers; the other steps keep their time. */
+/** For the step that a server never answers; the other steps keep their timeout. */
 const short = 400;
-/** Long enough for what a server said to have come, and nothing is waited for in vain. */
+/** Long enough for a server's output to arrive. */
 const late = async () => {
   await delay(500);
   return true;
@@ -31,7 +31,7 @@ function mail(to: readonly string[] = ['ann@people.test']): OutgoingMail {
   return { from: 'shop@shop.test', to, raw, needsSmtpUtf8: false };
 }
 
-async function meet(
+async function deliverThrough(
   steps: RudeSteps,
   releaseDot = granted,
   limits: Partial<SmtpTimeouts> = {},
@@ -54,94 +54,94 @@ async function* slowly(text: string): AsyncGenerator<string> {
   }
 }
 
-/** What is short for a server that is silent at a step: EHLO belongs to the connection. */
-function silenceAt(step: 'EHLO' | 'MAIL' | 'RCPT' | 'DATA'): Partial<SmtpTimeouts> {
+/** The timeout to shorten for a server that is silent at a step; EHLO is part of connecting. */
+function shortTimeoutAt(step: 'EHLO' | 'MAIL' | 'RCPT' | 'DATA'): Partial<SmtpTimeouts> {
   return step === 'EHLO' ? { connect: short, command: short } : { command: short };
 }
 
-test('a server that never greets is temporary', async () => {
-  const silent = await meet({ greeting: () => 'silence' }, granted, {
+test('a server that never sends a greeting is a temporary failure', async () => {
+  const silent = await deliverThrough({ greeting: () => 'silence' }, granted, {
     connect: short,
     greeting: short,
   });
   assert.equal(silent.outcome, 'deferred');
 });
 
-test('a greeting of 554 refuses the connection, not the message: temporary', async () => {
-  const { result, outcome } = await meet({ greeting: () => '554 No SMTP service here' });
+test('a 554 greeting rejects the connection, not the message: a temporary failure', async () => {
+  const { result, outcome } = await deliverThrough({ greeting: () => '554 No SMTP service here' });
   assert.equal(outcome, 'deferred');
   assert.equal(result.end.kind === 'reply' && result.end.reply.code, 554);
 });
 
 for (const step of ['EHLO', 'MAIL', 'RCPT', 'DATA'] as const) {
-  test(`a server that says nothing to ${step} is temporary`, async () => {
-    const silent = await meet({ [step]: () => 'silence' }, granted, silenceAt(step));
+  test(`a server that does not answer ${step} is a temporary failure`, async () => {
+    const silent = await deliverThrough({ [step]: () => 'silence' }, granted, shortTimeoutAt(step));
     assert.equal(silent.outcome, 'deferred');
   });
 
-  test(`a server that hangs up at ${step} is temporary`, async () => {
-    assert.equal((await meet({ [step]: () => 'hang up' })).outcome, 'deferred');
+  test(`a server that disconnects at ${step} is a temporary failure`, async () => {
+    assert.equal((await deliverThrough({ [step]: () => 'hang up' })).outcome, 'deferred');
   });
 
-  test(`421 at ${step} is temporary`, async () => {
-    assert.equal((await meet({ [step]: () => '421 4.3.2 Closing' })).outcome, 'deferred');
+  test(`421 at ${step} is a temporary failure`, async () => {
+    assert.equal((await deliverThrough({ [step]: () => '421 4.3.2 Closing' })).outcome, 'deferred');
   });
 }
 
-test('5yz at RCPT is permanent', async () => {
-  assert.equal((await meet({ RCPT: () => '550 5.1.1 Unknown' })).outcome, 'bounced');
+test('5yz at RCPT is a permanent failure', async () => {
+  assert.equal((await deliverThrough({ RCPT: () => '550 5.1.1 Unknown' })).outcome, 'bounced');
 });
 
-test('a server that hangs up in the middle of the text has no message: temporary', async () => {
-  const { outcome, dots } = await meet({ text: () => 'hang up' }, late);
+test('a server that disconnects in the middle of the text has no message: a temporary failure', async () => {
+  const { outcome, dots } = await deliverThrough({ text: () => 'hang up' }, late);
   assert.equal(outcome, 'deferred');
   assert.equal(dots, 0);
 });
 
 test('a reply before the final dot ends the connection without a dot', async () => {
-  const early = await meet({ text: () => '250 2.0.0 Taken already' }, late);
+  const early = await deliverThrough({ text: () => '250 2.0.0 Taken already' }, late);
   assert.equal(early.outcome, 'deferred');
   assert.equal(early.dots, 0);
-  const refused = await meet({ text: () => '552 5.3.4 Too big' }, late);
+  const refused = await deliverThrough({ text: () => '552 5.3.4 Too big' }, late);
   assert.equal(refused.outcome, 'bounced');
   assert.equal(refused.dots, 0);
 });
 
-test('hanging up after the final dot is uncertain', async () => {
-  const { outcome, dots } = await meet({ dot: () => 'hang up' });
+test('a disconnect after the final dot is uncertain', async () => {
+  const { outcome, dots } = await deliverThrough({ dot: () => 'hang up' });
   assert.equal(outcome, 'uncertain');
   assert.equal(dots, 1);
 });
 
 test('no reply to the final dot is uncertain', async () => {
-  const silent = await meet({ dot: () => 'silence' }, granted, { final: short });
+  const silent = await deliverThrough({ dot: () => 'silence' }, granted, { final: short });
   assert.equal(silent.outcome, 'uncertain');
 });
 
-test('a reply of class 4 or 5 to the final dot is an answer, not uncertain', async () => {
-  assert.equal((await meet({ dot: () => '421 4.3.2 Closing' })).outcome, 'deferred');
-  assert.equal((await meet({ dot: () => '554 5.7.1 Spam' })).outcome, 'bounced');
+test('a 4yz or 5yz reply to the final dot is an answer, not uncertain', async () => {
+  assert.equal((await deliverThrough({ dot: () => '421 4.3.2 Closing' })).outcome, 'deferred');
+  assert.equal((await deliverThrough({ dot: () => '554 5.7.1 Spam' })).outcome, 'bounced');
 });
 
-test('a refused dot drops the connection, and the server never sees the end of the message', async () => {
-  const { result, dots } = await meet({}, async () => false);
+test('a denied dot drops the connection, and the server never sees the end of the message', async () => {
+  const { result, dots } = await deliverThrough({}, async () => false);
   assert.equal(result.end.kind, 'lost');
   await delay(50);
   assert.equal(dots, 0);
 });
 
-test('a dot that cannot be recorded does not leave', async () => {
-  const { result, dots } = await meet({}, async () => {
+test('a dot that cannot be recorded is not sent', async () => {
+  const { result, dots } = await deliverThrough({}, async () => {
     throw new Error('database gone');
   });
   assert.notEqual(result.end.kind, 'uncertain');
   assert.equal(dots, 0);
 });
 
-test('one byte at a time does not outlast the time a step may take', async () => {
+test('a reply sent byte by byte does not extend the timeout of a step', async () => {
   const reply = '250 2.1.0 Ok, and much more to say about it\r\n';
   let written = 0;
-  const { outcome } = await meet(
+  const { outcome } = await deliverThrough(
     {
       MAIL: (socket) => {
         void (async () => {
@@ -161,31 +161,33 @@ test('one byte at a time does not outlast the time a step may take', async () =>
   assert.ok(written < reply.length, 'given up before the reply was whole');
 });
 
-test('a reply of 100 kB is an answer, cut to what is kept', async () => {
-  const { result, outcome } = await meet({ dot: () => `250 2.0.0 ${'x'.repeat(100_000)}` });
+test('a reply of 100 kB is an answer, truncated to the stored length', async () => {
+  const { result, outcome } = await deliverThrough({
+    dot: () => `250 2.0.0 ${'x'.repeat(100_000)}`,
+  });
   assert.equal(outcome, 'delivered');
   assert.ok(JSON.stringify(result.transcript).length < 5_000);
   assert.ok(result.end.kind === 'reply' && result.end.reply.text.length <= 1_000);
 });
 
-test('a reply of 10,000 lines is an answer, cut to what is kept', async () => {
+test('a reply of 10,000 lines is an answer, truncated to the stored length', async () => {
   const lines = `${'250-2.0.0 more\r\n'.repeat(9_999)}250 2.0.0 Taken`;
-  const { result, outcome } = await meet({ dot: () => lines });
+  const { result, outcome } = await deliverThrough({ dot: () => lines });
   assert.equal(outcome, 'delivered');
   assert.ok(result.transcript.length < 100);
 });
 
-test('a reply without end is given up: uncertain after the dot', async () => {
-  const { outcome } = await meet({ dot: () => '250-2.0.0 more\r\n'.repeat(100_000) });
+test('an endless reply is abandoned: uncertain after the dot', async () => {
+  const { outcome } = await deliverThrough({ dot: () => '250-2.0.0 more\r\n'.repeat(100_000) });
   assert.equal(outcome, 'uncertain');
 });
 
-test('what is no SMTP at all is temporary', async () => {
-  const { outcome } = await meet({ greeting: () => 'HTTP/1.1 400 Bad Request' });
+test('a server that does not speak SMTP is a temporary failure', async () => {
+  const { outcome } = await deliverThrough({ greeting: () => 'HTTP/1.1 400 Bad Request' });
   assert.equal(outcome, 'deferred');
 });
 
-test('a connection that was closed while idle costs nothing: the message goes over a new one', async () => {
+test('a connection closed while idle does no harm: the message uses a new one', async () => {
   let first = true;
   const server = await startRudeServer({
     MAIL: (socket) => {
@@ -212,7 +214,7 @@ test('a connection that was closed while idle costs nothing: the message goes ov
   pool.drop();
 });
 
-test('connections are reused, bounded in number, and renewed after so many messages', async () => {
+test('connections are reused, limited in number, and renewed after a number of messages', async () => {
   const server = await startRudeServer({});
   const settings = { ...inboxServer(server.port), connections: 2, messagesPerConnection: 5 };
   const pool = new SmtpPool(settings, { timeouts });
@@ -225,7 +227,7 @@ test('connections are reused, bounded in number, and renewed after so many messa
   pool.drop();
 });
 
-test('groups take turns at a connection that several wait for', async () => {
+test('groups take turns when several wait for a connection', async () => {
   const server = await startRudeServer({});
   const pool = new SmtpPool({ ...inboxServer(server.port), connections: 1 }, { timeouts });
   const order: string[] = [];
@@ -238,7 +240,7 @@ test('groups take turns at a connection that several wait for', async () => {
   pool.drop();
 });
 
-test('an unused connection says goodbye by itself', async () => {
+test('an unused connection closes with QUIT', async () => {
   const server = await startRudeServer({});
   const pool = new SmtpPool(inboxServer(server.port), { timeouts, idle: 20 });
   await pool.send(mail(), granted, never);

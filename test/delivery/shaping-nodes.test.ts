@@ -12,8 +12,8 @@ const { database } = await createTestDatabase();
 const seconds = Number(process.env.SHAPING_SECONDS ?? 14);
 
 /**
- * The time of both nodes and the receiver. It stands still while the machine does: a moment in which nothing could run
- * counts as 20 ms, as otherwise what was held up would come at once, and seem to be a fault of the pace.
+ * The clock of both nodes and the receiver. A stall of the machine counts as 20 ms; otherwise the delayed messages would
+ * arrive all at once and look like a rate limiting error.
  */
 let time = Date.now();
 let seenAt = performance.now();
@@ -23,8 +23,8 @@ function now(): number {
   seenAt = at;
   return time;
 }
-const ticking = setInterval(now, 5);
-after(() => clearInterval(ticking));
+const clockTimer = setInterval(now, 5);
+after(() => clearInterval(clockTimer));
 
 function node(): Shaper {
   const store = new ShapingStore(database, newId(), now);
@@ -34,7 +34,7 @@ function node(): Shaper {
   return shaper;
 }
 
-/** Takes so many in each second of the clock, and counts. */
+/** A receiver that accepts a number of messages per second of the clock and counts them. */
 class Receiver {
   readonly #limit: number;
   readonly accepted = new Map<number, number>();
@@ -53,8 +53,13 @@ class Receiver {
   }
 }
 
-/** Keeps messages ready for a destination, as a full queue does, until `end`. */
-async function push(shaper: Shaper, destination: Destination, receiver: Receiver, end: number) {
+/** Keeps a destination's queue full until `end`. */
+async function keepBacklog(
+  shaper: Shaper,
+  destination: Destination,
+  receiver: Receiver,
+  end: number,
+) {
   while (now() < end) {
     const ticket = await shaper.admit(destination, false);
     if (!('release' in ticket)) {
@@ -72,7 +77,7 @@ async function push(shaper: Shaper, destination: Destination, receiver: Receiver
   }
 }
 
-test('two nodes share one pace and settle below what the receiver takes', async (t) => {
+test('two nodes share a rate limit and settle below the receiver’s limit', async (t) => {
   const destination: Destination = {
     name: 'slow.test',
     label: 'slow.test',
@@ -85,7 +90,7 @@ test('two nodes share one pace and settle below what the receiver takes', async 
   const end = (start + seconds) * 1_000;
   await Promise.all(
     [first, second].flatMap((shaper) =>
-      Array.from({ length: 100 }, () => push(shaper, destination, receiver, end)),
+      Array.from({ length: 100 }, () => keepBacklog(shaper, destination, receiver, end)),
     ),
   );
   const count = (from: number, of: Map<number, number>): number => {

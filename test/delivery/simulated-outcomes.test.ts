@@ -29,7 +29,7 @@ async function endOf(to: string): Promise<{ id: string; state: string }> {
   return { id, state };
 }
 
-test('addresses of the reserved domain say what becomes of them, in any case and with a plus', () => {
+test('addresses of the reserved domain name their outcome, ignoring case and plus suffixes', () => {
   assert.equal(simulatedOutcome('Bounce+7@Simulator.test'), 'bounce');
   assert.equal(simulatedOutcome('defer@simulator.test'), 'defer');
   assert.equal(simulatedOutcome('anyone@simulator.test'), 'bounce');
@@ -37,7 +37,7 @@ test('addresses of the reserved domain say what becomes of them, in any case and
   assert.equal(simulatedOutcome('bounce@simulator.test.example'), undefined);
 });
 
-test('mail to the reserved domain is delivered, bounces, is put off or complained about, and never leaves', async () => {
+test('mail to the reserved domain is delivered, bounced, deferred or complained about, and never sent', async () => {
   assert.equal((await endOf('delivered@simulator.test')).state, 'delivered');
   assert.equal((await endOf('defer@simulator.test')).state, 'deferred');
   const bounced = await endOf('bounce+1@simulator.test');
@@ -51,12 +51,12 @@ test('mail to the reserved domain is delivered, bounces, is put off or complaine
   assert.deepEqual(rows, []);
 });
 
-test('the same address behaves the same the next time', async () => {
+test('the same address has the same outcome every time', async () => {
   await endOf('bounce+2@simulator.test');
   assert.equal((await endOf('bounce+2@simulator.test')).state, 'bounced');
 });
 
-test('suppressed@ is refused as To and left out as Cc', async () => {
+test('suppressed@ is rejected as To and skipped as Cc', async () => {
   const refused = await send('suppressed@simulator.test');
   assert.equal(refused.status, 400);
   assert.equal(refused.body.errorName, 'RECIPIENT_SUPPRESSED');

@@ -10,7 +10,7 @@ import {
 } from '../../src/delivery/shaping/smtp-session-length.ts';
 import { isSmtpSessionLimit, type SmtpSessionEnd } from '../../src/delivery/smtp-session-limit.ts';
 
-const usual = 100;
+const profileLimit = 100;
 
 interface Run {
   readonly length: SmtpSessionLength | undefined;
@@ -19,77 +19,77 @@ interface Run {
 }
 
 /**
- * Plays messages, ten a second over `connections` connections in turn, against a receiver that takes `limit(message)`
- * messages over each.
+ * Simulates ten messages a second, over `connections` connections in turn, to a receiver that accepts `limit(message)`
+ * messages per connection.
  */
-function play(
+function simulate(
   messages: number,
   limit: (message: number) => number,
   { connections = 4, named = true, known = undefined as SmtpSessionLength | undefined } = {},
 ): Run {
   const watch = new SmtpSessionTracker();
-  const carried = Array.from({ length: connections }, () => 0);
+  const carriedCounts = Array.from({ length: connections }, () => 0);
   let length = known;
   let refused = 0;
-  const hear = (end: SmtpSessionEnd, now: number): void => {
-    const next = watch.learn([end], true, length, usual, now);
+  const learn = (end: SmtpSessionEnd, now: number): void => {
+    const next = watch.learn([end], true, length, profileLimit, now);
     if (next !== length) watch.restart();
     length = next;
   };
   for (let message = 0; message < messages; message += 1) {
     const now = message * 100;
     const at = message % connections;
-    const after = carried[at] ?? 0;
+    const after = carriedCounts[at] ?? 0;
     if (after >= limit(message)) {
       refused += 1;
-      hear({ kind: 'refused', after, text: 'no more', named }, now);
-      carried[at] = 0;
+      learn({ kind: 'refused', after, text: 'no more', named }, now);
+      carriedCounts[at] = 0;
     }
-    carried[at] = (carried[at] ?? 0) + 1;
-    if ((carried[at] ?? 0) >= (length?.maxMessages ?? usual)) {
-      hear({ kind: 'full', after: carried[at] ?? 0 }, now);
-      carried[at] = 0;
+    carriedCounts[at] = (carriedCounts[at] ?? 0) + 1;
+    if ((carriedCounts[at] ?? 0) >= (length?.maxMessages ?? profileLimit)) {
+      learn({ kind: 'full', after: carriedCounts[at] ?? 0 }, now);
+      carriedCounts[at] = 0;
     }
-    const longer = lengthenSmtpSessions(length, usual, now, watch.full);
+    const longer = lengthenSmtpSessions(length, profileLimit, now, watch.full);
     if (longer !== length) watch.restart();
     length = longer;
   }
   return { length, sent: messages, refused };
 }
 
-test('a receiver that takes so many messages over a connection is refused by no more than a try now and then', () => {
+test('a receiver’s limit of messages per connection is exceeded only by an occasional probe', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 120 }),
       fc.integer({ min: 1, max: 20 }),
       fc.boolean(),
       (limit, connections, named) => {
-        const { length, refused } = play(4_000, () => limit, { connections, named });
-        assert.equal(length?.maxMessages ?? usual, Math.min(limit, usual));
+        const { length, refused } = simulate(4_000, () => limit, { connections, named });
+        assert.equal(length?.maxMessages ?? profileLimit, Math.min(limit, profileLimit));
         assert.ok(refused <= connections + 1, `${refused} refused`);
       },
     ),
   );
 });
 
-test('sessions grow again where the receiver takes more, as far as the profile and no further', () => {
+test('sessions grow again if the receiver accepts more, up to the limit of the profile', () => {
   const known = { maxMessages: 5, learnedAt: 0, reason: 'x' };
-  const { length, refused } = play(120_000, () => Number.POSITIVE_INFINITY, { known });
+  const { length, refused } = simulate(120_000, () => Number.POSITIVE_INFINITY, { known });
   assert.equal(length, undefined);
   assert.equal(refused, 0);
 });
 
-test('trying longer sessions costs under a hundredth of the messages a refusal', () => {
+test('probing for longer sessions causes a rejection for less than 1% of the messages', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.boolean(), (limit, named) => {
-      const { sent, refused } = play(60_000, () => limit, { named });
+      const { sent, refused } = simulate(60_000, () => limit, { named });
       assert.ok(refused / sent < 0.01, `${refused} of ${sent}`);
     }),
     { numRuns: 30 },
   );
 });
 
-test('whatever servers do, a connection carries at least one message and no more than the profile says', () => {
+test('a connection carries at least one message and at most the profile’s limit, whatever servers do', () => {
   const end: fc.Arbitrary<SmtpSessionEnd> = fc.oneof(
     fc.record({ kind: fc.constant('full' as const), after: fc.nat(200) }),
     fc.record({
@@ -108,10 +108,10 @@ test('whatever servers do, a connection carries at least one message and no more
         let now = 0;
         for (const { end, trusted, wait } of steps) {
           now += wait;
-          length = watch.learn([end], trusted, length, usual, now);
-          length = lengthenSmtpSessions(length, usual, now, watch.full);
+          length = watch.learn([end], trusted, length, profileLimit, now);
+          length = lengthenSmtpSessions(length, profileLimit, now, watch.full);
           assert.ok(
-            length === undefined || (length.maxMessages >= 1 && length.maxMessages < usual),
+            length === undefined || (length.maxMessages >= 1 && length.maxMessages < profileLimit),
           );
         }
       },
@@ -119,7 +119,7 @@ test('whatever servers do, a connection carries at least one message and no more
   );
 });
 
-test('a session that ends once without a word, or whose message another did not get through either, teaches nothing', () => {
+test('nothing is learned from a single silent disconnect, or if the message also fails in another session', () => {
   const watch = new SmtpSessionTracker();
   const end: SmtpSessionEnd = {
     kind: 'refused',
@@ -128,7 +128,7 @@ test('a session that ends once without a word, or whose message another did not 
     named: false,
   };
   const learn = (one: SmtpSessionEnd, trusted: boolean) =>
-    watch.learn([one], trusted, undefined, usual, 0);
+    watch.learn([one], trusted, undefined, profileLimit, 0);
   assert.equal(learn(end, true), undefined);
   assert.equal(learn(end, false), undefined);
   assert.equal(learn({ ...end, after: 12 }, true), undefined);
@@ -153,7 +153,7 @@ for (const [reply, source] of [
   ['451 4.7.1 Too many messages for this session', 'the same in other words'],
   ['550 5.7.0 Maximum number of messages per SMTP session exceeded', 'the same in other words'],
 ] as const) {
-  test(`"${reply}" is about the session (${source}): it slows nothing down`, () => {
+  test(`"${reply}" is about the session (${source}): it throttles nothing`, () => {
     const parsed = parseReply(reply);
     assert.ok(isSmtpSessionLimit(parsed));
     const use = classifyThrottling({
@@ -174,7 +174,7 @@ for (const reply of [
   '452 4.5.3 Too many recipients',
   '421 4.4.2 mx.example.com Error: timeout exceeded',
 ]) {
-  test(`"${reply}" is not about how much a session may carry`, () => {
+  test(`"${reply}" is not about the number of messages per session`, () => {
     assert.ok(!isSmtpSessionLimit(parseReply(reply)));
   });
 }

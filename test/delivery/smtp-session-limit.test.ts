@@ -17,29 +17,29 @@ const world = await DeliveryWorld.create();
 const zones = await new TestDns().start();
 const store = new ShapingStore(world.database, newId(), Date.now);
 
-interface Counted {
-  /** Messages that had been taken when a session was refused another one. */
+interface LimitedServer {
+  /** Messages accepted in a session before it was refused another one. */
   readonly refusedAt: number[];
   readonly server: RudeServer;
 }
 
-/** A server that takes so many messages over a connection and then does as told. */
-async function startLimited(steps: (isOver: (socket: Socket) => boolean) => RudeSteps) {
-  const carried = new Map<Socket, number>();
+/** A server that accepts a number of messages per connection and then misbehaves as given. */
+async function startLimited(steps: (limitReached: (socket: Socket) => boolean) => RudeSteps) {
+  const messageCounts = new Map<Socket, number>();
   const counted = { refusedAt: [] as number[] };
-  const isOver = (socket: Socket): boolean => {
-    const begun = (carried.get(socket) ?? 0) + 1;
-    carried.set(socket, begun);
-    if (begun <= limit) return false;
+  const limitReached = (socket: Socket): boolean => {
+    const count = (messageCounts.get(socket) ?? 0) + 1;
+    messageCounts.set(socket, count);
+    if (count <= limit) return false;
     counted.refusedAt.push(server.dots);
     return true;
   };
-  const server = await startRudeServer(steps(isOver));
+  const server = await startRudeServer(steps(limitReached));
   return Object.assign(counted, { server });
 }
 
-/** Sends many messages to it from two nodes at a pace that is known already, until all are delivered. */
-async function deliverTo(domain: string, { server }: Counted): Promise<void> {
+/** Sends many messages to it from two nodes at an already learned rate, until all are delivered. */
+async function deliverTo(domain: string, { server }: LimitedServer): Promise<void> {
   const name = `hosts-${domain}`;
   zones.set(domain, { MX: [[10, `mx.${name}`]] }).set(`mx.${name}`, { A: ['127.0.0.1'] });
   await world.database.pool.query(
@@ -67,39 +67,42 @@ for (const [what, domain, steps] of [
   [
     'says 421 and why',
     'named.test',
-    (isOver) => ({
+    (limitReached) => ({
       MAIL: (socket) =>
-        isOver(socket) ? '421 4.7.0 Too many messages in this connection' : undefined,
+        limitReached(socket) ? '421 4.7.0 Too many messages in this connection' : undefined,
     }),
   ],
   [
     'says 421 and nothing more',
     'nameless.test',
-    (isOver) => ({
-      MAIL: (socket) => (isOver(socket) ? '421 4.3.2 Closing transmission channel' : undefined),
+    (limitReached) => ({
+      MAIL: (socket) =>
+        limitReached(socket) ? '421 4.3.2 Closing transmission channel' : undefined,
     }),
   ],
   [
     'hangs up',
     'silent.test',
-    (isOver) => ({ MAIL: (socket) => (isOver(socket) ? 'hang up' : undefined) }),
+    (limitReached) => ({ MAIL: (socket) => (limitReached(socket) ? 'hang up' : undefined) }),
   ],
   [
     'says 452 and stays',
     'staying.test',
-    (isOver) => ({
-      MAIL: (socket) => (isOver(socket) ? '452 4.5.3 Unavailable, batch limit reached' : undefined),
+    (limitReached) => ({
+      MAIL: (socket) =>
+        limitReached(socket) ? '452 4.5.3 Unavailable, batch limit reached' : undefined,
     }),
   ],
   [
     'refuses the recipient',
     'recipient.test',
-    (isOver) => ({
-      RCPT: (socket) => (isOver(socket) ? '451 Too many messages for this session' : undefined),
+    (limitReached) => ({
+      RCPT: (socket) =>
+        limitReached(socket) ? '451 Too many messages for this session' : undefined,
     }),
   ],
-] as const satisfies [string, string, (isOver: (socket: Socket) => boolean) => RudeSteps][]) {
-  test(`RFC 5321 3.8: a server that ${what} after ${limit} messages of a connection costs no message, and is soon refused by no more`, async (t) => {
+] as const satisfies [string, string, (limitReached: (socket: Socket) => boolean) => RudeSteps][]) {
+  test(`RFC 5321 3.8: a server that ${what} after ${limit} messages per connection loses no message, and its limit is soon respected`, async (t) => {
     const counted = await startLimited(steps);
     await deliverTo(domain, counted);
     assert.equal(counted.server.dots, messages);
@@ -120,9 +123,10 @@ for (const [what, domain, steps] of [
   });
 }
 
-test('what people set for a connection holds in place of what was learnt', async () => {
-  const counted = await startLimited((isOver) => ({
-    MAIL: (socket) => (isOver(socket) ? '421 Too many messages in this connection' : undefined),
+test('an override of the messages per connection replaces the learned limit', async () => {
+  const counted = await startLimited((limitReached) => ({
+    MAIL: (socket) =>
+      limitReached(socket) ? '421 Too many messages in this connection' : undefined,
   }));
   await world.database.pool.query(
     `insert into destination (name, label, rate, good, connections, version, override_session_messages)
@@ -138,7 +142,7 @@ test('what people set for a connection holds in place of what was learnt', async
   assert.ok(counted.server.connections >= 10, `${counted.server.connections}`);
 });
 
-test('a server that ends a session just after it took a message is heard, and the next one ends before it', async () => {
+test('a server that ends a session right after accepting a message lowers the limit of the next session', async () => {
   const dots = new Map<Socket, number>();
   const server = await startRudeServer({
     dot: (socket) => {

@@ -43,7 +43,7 @@ for (const name of ['mta-sts.a.test', 'mta-sts.b.test', 'mta-sts.c.test'])
 const networks = new PublicNetworks(['127.0.0.0/8', '::1/128']);
 const options = { port, ca: authority.ca, networks, milliseconds: 20_000 };
 
-test('RFC 8461 3.3: a policy is fetched by HTTPS', async () => {
+test('RFC 8461 3.3: a policy is fetched over HTTPS', async () => {
   answer = { text: policyText };
   const fetched = await fetchStsPolicy(dns, 'a.test', options);
   assert.ok(fetched.kind === 'policy');
@@ -59,7 +59,7 @@ for (const [what, given, domain, fault] of [
   ['a certificate of another name', { text: policyText }, 'c.test', 'sts-webpki-invalid'],
   ['no address', { text: policyText }, 'd.test', 'sts-policy-fetch-error'],
 ] as const) {
-  test(`RFC 8461 3.3: ${what} is no policy`, async () => {
+  test(`RFC 8461 3.3: ${what} is not a policy`, async () => {
     answer = given;
     const fetched = await fetchStsPolicy(dns, domain, options);
     assert.ok(fetched.kind === 'fault');
@@ -67,13 +67,13 @@ for (const [what, given, domain, fault] of [
   });
 }
 
-test('RFC 8461 3.3: a certificate that nobody vouches for is no policy', async () => {
+test('RFC 8461 3.3: a policy with an untrusted certificate is ignored', async () => {
   answer = { text: policyText };
   const fetched = await fetchStsPolicy(dns, 'a.test', { port, networks });
   assert.ok(fetched.kind === 'fault' && fetched.fault === 'sts-webpki-invalid');
 });
 
-test('a policy host on the loopback is not asked', async () => {
+test('a policy host on the loopback is not contacted', async () => {
   const fetched = await fetchStsPolicy(dns, 'a.test', {
     port,
     ca: authority.ca,
@@ -82,7 +82,7 @@ test('a policy host on the loopback is not asked', async () => {
   assert.ok(fetched.kind === 'fault' && fetched.text.includes('inside a private network'));
 });
 
-test('RFC 8461 3.3, 5.1: fetched once, kept, renewed beside deliveries, and followed while the web server is away', async () => {
+test('RFC 8461 3.3, 5.1: a policy is fetched once, cached, renewed in the background, and applied while the web server is down', async () => {
   const clock = new ProcessClock();
   const kept = new Map<string, StoredStsPolicy>();
   const policies = new StsPolicies({
@@ -112,8 +112,11 @@ test('RFC 8461 3.3, 5.1: fetched once, kept, renewed beside deliveries, and foll
 
   answer = { status: 500, text: '' };
   zones.set('_mta-sts.a.test', { TXT: ['v=STSv1; id=2;'] });
-  const away = await policies.find('a.test');
-  assert.deepEqual([away.policy?.mode, away.fault], ['enforce', 'sts-policy-fetch-error']);
+  const whileDown = await policies.find('a.test');
+  assert.deepEqual(
+    [whileDown.policy?.mode, whileDown.fault],
+    ['enforce', 'sts-policy-fetch-error'],
+  );
   await policies.find('a.test');
   assert.equal(fetches, 3);
 
@@ -125,7 +128,7 @@ test('RFC 8461 3.3, 5.1: fetched once, kept, renewed beside deliveries, and foll
   assert.equal((await policies.find('a.test')).policy?.mode, 'testing');
 });
 
-test('a domain without a record has no policy, and nobody is asked for one', async () => {
+test('a domain without a record has no policy, and none is fetched', async () => {
   fetches = 0;
   const policies = new StsPolicies({
     dns,

@@ -11,7 +11,7 @@ import {
 const example =
   'version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmax_age: 604800\r\n';
 
-test('RFC 8461 3.2: the policy of the example is read', () => {
+test('RFC 8461 3.2: the example policy is parsed', () => {
   assert.deepEqual(parseStsPolicy(example), {
     mode: 'enforce',
     mx: ['mail.example.com', '*.example.net'],
@@ -31,17 +31,17 @@ for (const [what, text] of [
   ['a line without a colon', `${example}nonsense\r\n`],
   ['a page', '<html><body>Not found</body></html>'],
 ] as const) {
-  test(`RFC 8461 3.2: a file with ${what} is no policy`, () => {
+  test(`RFC 8461 3.2: a file with ${what} is not a policy`, () => {
     assert.equal(parseStsPolicy(text), undefined);
   });
 }
 
-test('RFC 8461 3.2: line feeds alone, unknown fields and a second mode do no harm; the age is at most a year', () => {
+test('RFC 8461 3.2: bare line feeds, unknown fields and a second mode are accepted; the age is capped at a year', () => {
   const text = 'version: STSv1\nmode: none\nmode: enforce\nfuture: x\nmax_age: 9999999999\n';
   assert.deepEqual(parseStsPolicy(text), { mode: 'none', mx: [], maxAge: 31_557_600 });
 });
 
-test('RFC 8461 3.1: one record counts, several count as none', () => {
+test('RFC 8461 3.1: one record is used; several count as none', () => {
   assert.equal(readStsRecord(['v=STSv1; id=20160831085700Z;']), '20160831085700Z');
   assert.equal(readStsRecord(['other', 'v=STSv1;id=1']), '1');
   assert.equal(readStsRecord(['v=STSv1; id=1;', 'v=STSv1; id=2;']), undefined);
@@ -49,7 +49,7 @@ test('RFC 8461 3.1: one record counts, several count as none', () => {
     assert.equal(readStsRecord([record]), undefined);
 });
 
-test('RFC 8461 4.1: a wildcard stands for one label', () => {
+test('RFC 8461 4.1: a wildcard matches one label', () => {
   const policy = parseStsPolicy(example);
   assert.ok(policy);
   for (const host of ['mail.example.com', 'MX1.Example.NET', 'mail.example.com.'])
@@ -58,7 +58,7 @@ test('RFC 8461 4.1: a wildcard stands for one label', () => {
     assert.ok(!allowsHost(policy, host), host);
 });
 
-test('whatever a server sends as its policy is read without harm', () => {
+test('an arbitrary policy file is read safely', () => {
   fc.assert(fc.property(fc.string(), (text) => parseStsPolicy(text) === undefined));
 });
 
@@ -86,7 +86,7 @@ for (const [what, record, had, at, kind] of [
   });
 }
 
-test('RFC 8461 3.3: a policy is renewed after a day, or half its age where that is shorter', () => {
+test('RFC 8461 3.3: a policy is renewed after a day or half its age, whichever is shorter', () => {
   const record = { kind: 'id', id: '1' } as const;
   const renews = (policy: StoredStsPolicy, at: number): boolean => {
     const step = decideSts(record, policy, at);
@@ -101,7 +101,7 @@ test('RFC 8461 3.3: a policy is renewed after a day, or half its age where that 
   );
 });
 
-test('RFC 8461 5.1: a kept policy holds where the new one cannot be fetched', () => {
+test('RFC 8461 5.1: a cached policy applies if the new one cannot be fetched', () => {
   const step = decideSts({ kind: 'id', id: '2' }, kept, 11 * day);
   assert.ok(step.kind === 'fetch');
   assert.equal(step.otherwise, kept.policy);

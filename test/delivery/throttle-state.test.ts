@@ -17,28 +17,28 @@ interface Run {
   readonly sent: number[];
 }
 
-/** Plays `seconds` against a receiver that takes `limit(second)` messages in each second and refuses the rest. */
-function play(
+/** Simulates `seconds` with a receiver that accepts `limit(second)` messages in each second and rejects the rest. */
+function simulate(
   seconds: number,
   limit: (second: number) => number,
   startRate = 10,
-  crowd: (second: number) => number = () => 0,
+  otherTraffic: (second: number) => number = () => 0,
 ): Run {
-  let pace: ThrottleState = initialThrottleState(startRate, 10, 0);
+  let throttle: ThrottleState = initialThrottleState(startRate, 10, 0);
   const run: Run = { rates: [], refused: [], sent: [] };
-  let owed = 0;
+  let credit = 0;
   for (let second = 0; second < seconds; second += 1) {
     const start = second * 1_000;
-    owed += pace.rate;
-    const sent = Math.floor(owed);
-    owed -= sent;
+    credit += throttle.rate;
+    const sent = Math.floor(credit);
+    credit -= sent;
     const allowed = Math.floor(limit(second));
-    const refused = Math.max(0, sent + crowd(second) - allowed);
-    // The refusals come one by one near the end of the second.
+    const refused = Math.max(0, sent + otherTraffic(second) - allowed);
+    // The rejections arrive one by one near the end of the second.
     for (let one = 0; one < refused; one += 1)
-      pace = slowDown(pace, start + 900 + one, start + 890 + one, sent, undefined);
-    pace = speedUp(pace, start + 1_000, sent, limits);
-    run.rates.push(pace.rate);
+      throttle = slowDown(throttle, start + 900 + one, start + 890 + one, sent, undefined);
+    throttle = speedUp(throttle, start + 1_000, sent, limits);
+    run.rates.push(throttle.rate);
     run.sent.push(sent);
     run.refused.push(refused);
   }
@@ -49,8 +49,8 @@ const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
 for (const limit of [2, 5, 20, 50, 200, 700]) {
-  test(`a receiver that takes ${limit}/s is met within 10% below inside a minute, with under 2% refused after it`, () => {
-    const run = play(600, () => limit);
+  test(`with a receiver limit of ${limit}/s, the rate settles within 10% below it in a minute; later less than 2% are rejected`, () => {
+    const run = simulate(600, () => limit);
     for (const [second, rate] of run.rates.slice(60).entries())
       assert.ok(rate > limit * 0.9 && rate < limit * 1.04, `second ${second + 60}: ${rate}`);
     const part = sum(run.refused.slice(60)) / sum(run.sent.slice(60));
@@ -58,15 +58,15 @@ for (const limit of [2, 5, 20, 50, 200, 700]) {
   });
 }
 
-test('a limit that falls to a tenth is found again', () => {
-  const run = play(240, (second) => (second < 60 ? 100 : 10));
+test('the rate adapts to a limit that drops to a tenth', () => {
+  const run = simulate(240, (second) => (second < 60 ? 100 : 10));
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 7 && last <= 10.6, `${last}`);
   assert.ok(sum(run.refused.slice(180)) / sum(run.sent.slice(180)) < 0.02);
 });
 
-test('a moment’s crowd now and then does not wear the pace down', () => {
-  const run = play(
+test('occasional bursts do not lower the rate permanently', () => {
+  const run = simulate(
     900,
     () => 50,
     10,
@@ -77,42 +77,42 @@ test('a moment’s crowd now and then does not wear the pace down', () => {
   assert.ok(sum(run.refused.slice(60)) / sum(run.sent.slice(60)) < 0.02);
 });
 
-test('a receiver that took nothing for minutes has its former pace back minutes later, at the cost of few refusals', () => {
-  const run = play(900, (second) => (second >= 60 && second < 360 ? 0 : 50));
+test('after an outage of minutes, the former rate is back within minutes, with few rejections', () => {
+  const run = simulate(900, (second) => (second >= 60 && second < 360 ? 0 : 50));
   assert.ok(sum(run.refused.slice(60, 360)) < 600, `${sum(run.refused.slice(60, 360))}`);
   assert.ok(sum(run.refused.slice(90, 360)) < 40, `${sum(run.refused.slice(90, 360))}`);
   assert.ok(Math.min(...run.rates.slice(840)) > 45, `${run.rates.slice(840)}`);
 });
 
-test('a limit that rises is found out little by little', () => {
-  const run = play(3_600, (second) => (second < 60 ? 20 : 200));
+test('the rate grows gradually with a rising limit', () => {
+  const run = simulate(3_600, (second) => (second < 60 ? 20 : 200));
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 150 && last < 205, `${last}`);
 });
 
 test('a destination that never refuses is limited by its profile alone', () => {
-  const run = play(60, () => Number.POSITIVE_INFINITY);
+  const run = simulate(60, () => Number.POSITIVE_INFINITY);
   assert.equal(run.rates.at(-1), limits.maxRate);
 });
 
-test('a pace that is not used up does not grow', () => {
-  const pace = initialThrottleState(10, 10, 0);
-  assert.equal(speedUp(pace, 50_000, 2, { ...limits, maxConnections: 10 }), pace);
+test('an unused rate limit does not grow', () => {
+  const throttle = initialThrottleState(10, 10, 0);
+  assert.equal(speedUp(throttle, 50_000, 2, { ...limits, maxConnections: 10 }), throttle);
 });
 
-test('refusals of what left before the change do not slow down twice', () => {
+test('rejections of messages sent before a change do not lower the rate twice', () => {
   const once = slowDown(initialThrottleState(100, 10, 0), 10_000, 9_900, 100, undefined);
   assert.equal(slowDown(once, 10_010, 9_950, 100, undefined), once);
   assert.ok(slowDown(once, 13_000, 12_900, 100, undefined).rate < once.rate);
 });
 
-test('a receiver that names a time is left alone until then, for ten minutes at most', () => {
-  const pace = slowDown(initialThrottleState(10, 10, 0), 1_000, 900, 10, 300);
-  assert.equal(pace.blockedUntil, 301_000);
-  assert.equal(slowDown(pace, 2_000, 900, 10, 86_400).blockedUntil, 602_000);
+test('a wait named by the receiver is respected, up to ten minutes', () => {
+  const throttle = slowDown(initialThrottleState(10, 10, 0), 1_000, 900, 10, 300);
+  assert.equal(throttle.blockedUntil, 301_000);
+  assert.equal(slowDown(throttle, 2_000, 900, 10, 86_400).blockedUntil, 602_000);
 });
 
-test('whatever happens, the pace stays between its bounds', () => {
+test('the rate always stays within its bounds', () => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 300_000 }),
     refused: fc.boolean(),
@@ -120,15 +120,15 @@ test('whatever happens, the pace stays between its bounds', () => {
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      let pace = initialThrottleState(10, 10, 0);
+      let throttle = initialThrottleState(10, 10, 0);
       let now = 0;
       for (const { wait, refused, actual } of steps) {
         now += wait;
-        pace = refused
-          ? slowDown(pace, now, now, actual, undefined)
-          : speedUp(pace, now, actual, limits);
-        assert.ok(pace.rate >= minRate && pace.rate <= limits.maxRate, `${pace.rate}`);
-        assert.ok(pace.connections >= 1 && pace.connections <= limits.maxConnections);
+        throttle = refused
+          ? slowDown(throttle, now, now, actual, undefined)
+          : speedUp(throttle, now, actual, limits);
+        assert.ok(throttle.rate >= minRate && throttle.rate <= limits.maxRate, `${throttle.rate}`);
+        assert.ok(throttle.connections >= 1 && throttle.connections <= limits.maxConnections);
       }
     }),
   );

@@ -40,7 +40,7 @@ test('RFC 8460: sessions of two nodes are summed by domain, policy, result and h
   assert.deepEqual(await store.list({ domain: 'b.test' }, 10), []);
 });
 
-test('RFC 8461: a policy is kept as it was fetched, and replaced by a newer one', async () => {
+test('RFC 8461: a policy is stored as fetched and replaced by a newer one', async () => {
   const store = new StsPolicyStore(database);
   const kept = {
     domain: 'a.test',

@@ -7,10 +7,10 @@ import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
 const world = await DeliveryWorld.create();
 afterEach(() => world.close());
 
-/** For the step that a server never answers; where it does, a busy machine has the usual time. */
+/** For the step that a server never answers; the other steps keep the default timeout for a busy machine. */
 const short = 300;
 
-/** What a server does, the state that the message is in then, why, as people read it, and which step's time is short. */
+/** The server's behavior, the resulting state, the displayed reason, and the step with a short timeout. */
 const faults: readonly (readonly [
   what: string,
   steps: RudeSteps,
@@ -67,15 +67,15 @@ const faults: readonly (readonly [
 ];
 
 for (const [what, steps, state, why, timeouts = {}] of faults) {
-  test(`a server that ${what}: the message is ${state}, says why and when it goes next, and goes then`, async () => {
+  test(`a server that ${what}: the message is ${state}, shows the reason and the next attempt, and is sent then`, async () => {
     let rude = true;
-    const mended = Object.fromEntries(
+    const fixableSteps = Object.fromEntries(
       Object.entries(steps).map(([step, act]) => [
         step,
         (socket: Parameters<typeof act>[0]) => (rude ? act(socket) : undefined),
       ]),
     );
-    const server = await startRudeServer(mended);
+    const server = await startRudeServer(fixableSteps);
     world.deliverTo(server.port, { timeouts });
     const id = await world.accept();
     await world.waitForState(id, state);

@@ -21,7 +21,7 @@ const direct = await DirectShop.open(
 );
 const { database, mx, zones, shop } = direct;
 zones.set('home.test', { MX: [[10, 'mx.home.test']] }).set('mx.home.test', { A: ['127.0.0.80'] });
-/** Nodes of this file's own have a time of their own, so that no day ends during a test. */
+/** The nodes of this file use a fixed clock, so that no day ends during a test. */
 const thatDay = dayOf(Date.now());
 const noon = Date.parse(`${thatDay}T12:00:00Z`);
 
@@ -35,7 +35,7 @@ function node(): WarmUps {
   return new WarmUps(new WarmUpStore(database, newId()), () => noon, createLog('silent'));
 }
 
-test('however many ask at once, no more than the day’s share is taken', async () => {
+test('concurrent requests never take more than the daily share', async () => {
   const one = node();
   const plan = { from: thatDay, plan: [50, 100] };
   const taken = await Promise.all(Array.from({ length: 300 }, () => one.consume('domain:x', plan)));
@@ -47,7 +47,7 @@ test('however many ask at once, no more than the day’s share is taken', async 
   );
 });
 
-test('what other nodes used counts, also for a node that begins in the middle of the day', async () => {
+test('usage by other nodes counts, even for a node that starts in the middle of the day', async () => {
   const plan = { from: thatDay, plan: [10] };
   const first = node();
   for (let count = 0; count < 8; count += 1) await first.consume('domain:y', plan);
@@ -58,7 +58,7 @@ test('what other nodes used counts, also for a node that begins in the middle of
   assert.deepEqual(taken, [true, true, false, false, false]);
 });
 
-test('a plan holds from its first day to its last, and waits end after midnight UTC', () => {
+test('a plan applies from its first day to its last, and waits end after midnight UTC', () => {
   const plan = { from: '2026-03-01', plan: [50, 71] };
   assert.deepEqual(
     ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03'].map((day) => allowance(plan, day)),
@@ -72,7 +72,7 @@ test('a plan holds from its first day to its last, and waits end after midnight 
   }
 });
 
-test('a source that has had its share is passed over for another of its pool', () => {
+test('a source with a used-up share is skipped for another one of its pool', () => {
   const address = '192.0.2.1';
   const used: string[] = [];
   const limits = {
@@ -94,7 +94,7 @@ test('a source that has had its share is passed over for another of its pool', (
   assert.deepEqual([alone.families(undefined), alone.choose(undefined, 4, 0)], [[], undefined]);
 });
 
-test('an operator gives a domain its pool and warms a source up: it sends its share, the pool’s others the rest', async () => {
+test('an operator assigns a pool and warms up a source: it sends its share, and the rest of the pool sends the rest', async () => {
   const moved = await run('domain', 'pool', shop.id, 'shop.test', 'young');
   assert.equal(moved.code, 0, moved.err);
   assert.match(
@@ -112,7 +112,7 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
     begun.err,
   );
   await database.pool.query("update source_warm_up set warm_up_plan = '{2,2}'");
-  // Whoever chose between two by chance would not pass one over so many times in a row.
+  // A random choice between two would not skip one so many times in a row.
   let others = 0;
   while (others < 20) {
     mx.mails.length = 0;
@@ -122,7 +122,7 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
     assert.match(String(peer), /^127\.0\.0\.8[23]$/);
     others = peer === '127.0.0.83' ? others + 1 : 0;
   }
-  // Nodes tell their counts every other second. More than two where the plan that the command made was still known.
+  // Nodes report their counts every two seconds. More than two if the node still uses the command's plan.
   const counts = new WarmUpStore(database, newId());
   await waitFor('the shared count', async () => {
     const used = await counts.usedOn(dayOf(Date.now()));
@@ -134,12 +134,12 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
   );
 });
 
-test('mail waits and says so where every source of its pool has had its share', async () => {
+test('mail waits with the reason if every source of its pool has used up its share', async () => {
   await run('source', 'warm-up', '127.0.0.83', '--goal', '100');
   await database.pool.query("update source_warm_up set warm_up_plan = '{1,1}'");
   const id = await waitFor('a message that waits', async () => {
     const next = await direct.send('ann@home.test');
-    await waitFor('an end or a wait', async () => {
+    await waitFor('an outcome or a wait', async () => {
       const { body } = await direct.client.status(next);
       return body.state === 'delivered' || (await direct.reasonOf(next)) !== '';
     });

@@ -7,8 +7,8 @@ import { type CodeBlock, codeBlocks, markdownPages } from '../support/markdown-p
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 
 /**
- * Every `sh` block of the README and the guide runs here as it stands there, page by page, on a service that was just
- * started. A `console` block isn't run: it needs a comment above it, `<!-- not run: … -->`, that says why.
+ * Every `sh` block of the README and the guide runs here unchanged, page by page, on a newly started service. A `console`
+ * block isn't run and needs a comment above it, `<!-- not run: … -->`, that says why.
  */
 const root = join(import.meta.dirname, '../..');
 const pages = markdownPages(root).filter(
@@ -30,7 +30,7 @@ async function startService(): Promise<string> {
   return url;
 }
 
-test('every code block says what it is, and why it is not run where it could be', () => {
+test('every code block has a language, and a reason if it could run but does not', () => {
   for (const page of pages) {
     if (printedPages.some((name) => page.endsWith(`/${name}`))) continue;
     for (const block of codeBlocks(root, page)) {
@@ -51,7 +51,7 @@ for (const page of pages) {
   });
 }
 
-/** Runs blocks in one shell, as a reader would; curl fails on statuses of errors. */
+/** Runs blocks in one shell, as a reader would; curl fails on error statuses. */
 async function runBlocks(
   blocks: readonly CodeBlock[],
 ): Promise<{ readonly code: number | null; readonly output: string }> {

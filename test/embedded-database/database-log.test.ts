@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/run-signalpost.ts';
 
 const line = (text: string): string => `2026-01-31 12:00:00.000 UTC [1] ${text}\n`;
 
-test('the reason for a database exit is found even if the log was truncated meanwhile', () => {
+test('the reason for a database exit is found even after the log was truncated', () => {
   const folder = dataFolderAt(temporaryFolder());
   writeFileSync(folder.log, line('FATAL:  of the run before').repeat(10));
   const { handle, size } = openDatabaseLog(folder);

@@ -30,16 +30,16 @@ test('a killed database comes back with its data, and emits events', async () =>
 test('a database stopped during recovery stays stopped', async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
-  let cameBack = false;
+  let restarted = false;
   database.once('up', () => {
-    cameBack = true;
+    restarted = true;
   });
   const down = once(database, 'down');
   process.kill(pidOf(database), 'SIGKILL');
   await down;
   await database.stop();
   await database.stop();
-  assert.equal(cameBack, false);
+  assert.equal(restarted, false);
   await assert.rejects(queryEmbedded(database.settings, 'select 1'));
   await (await startEmbedded(dataDir)).stop();
 });

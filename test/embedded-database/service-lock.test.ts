@@ -27,9 +27,9 @@ test('a second service on a data folder stops with a message that names the firs
 test('of many services started at once on one new data folder, one wins', async () => {
   const dataDir = await embeddedTestFolder();
   const owners = Array.from({ length: 4 }, () => startDatabaseOwner(dataDir));
-  const said = await Promise.all(owners.map((owner) => owner.firstLine));
-  assert.equal(said.filter(({ settings }) => settings).length, 1);
-  for (const { problem } of said) {
+  const firstLines = await Promise.all(owners.map((owner) => owner.firstLine));
+  assert.equal(firstLines.filter(({ settings }) => settings).length, 1);
+  for (const { problem } of firstLines) {
     if (problem) assert.match(problem, /^Another Signalpost \(process \d+\) is already running/);
   }
 });

@@ -23,7 +23,7 @@ async function accept(): Promise<string> {
   return String(answer.body.messageId);
 }
 
-test('messages are sent as they were accepted, whatever happens to template, sender and account meanwhile', async () => {
+test('messages are sent as accepted, whatever happens to template, sender and account afterwards', async () => {
   const id = await accept();
   await publishShopTemplate(database, shop, {
     id: 't-0001',
@@ -34,7 +34,7 @@ test('messages are sent as they were accepted, whatever happens to template, sen
     await removeTemplate(transaction, shop.id, 't-0001' as TemplateId);
     await removeSender(transaction, shop.id, 'orders@shop.test' as never);
   });
-  await waitFor('the removal to be known', async () => (await client.send()).status === 400);
+  await waitFor('the removal to take effect', async () => (await client.send()).status === 400);
   await saveShop(database, { suspended: true });
 
   const working = await startTestService({ databaseUrl, environment, roles: ['worker'] });
@@ -45,7 +45,7 @@ test('messages are sent as they were accepted, whatever happens to template, sen
   await waitFor('the message', async () => (await client.status(id)).body.state === 'delivered');
   await working.stop();
 
-  // Others may have been accepted until the removal was known.
+  // Others may have been accepted before the removal took effect.
   const mails = sink.mails.filter(({ source }) => source.includes(`Message-ID: <${id}@`));
   assert.equal(mails.length, 1);
   const [{ source = '', from = '' } = {}] = mails;

@@ -18,7 +18,7 @@ const client = new SendClient(service, await getToken(service, shop));
 
 let sent = 0;
 
-/** Sends to an address of its own and reads what arrives there. */
+/** Sends to a unique address and reads the mail that arrives there. */
 async function arrive(
   changes: Parameters<typeof bodyWith>[0] = {},
   template = 't-0001',
@@ -40,7 +40,7 @@ test('2.2: From is the template’s sender with its first registered name, and t
   assert.equal(mail.envelopeFrom, 'orders@shop.test');
 });
 
-test('2.2: without a sender in the template From is the template’s creator', async () => {
+test('2.2: without a sender in the template, From is the template’s creator', async () => {
   const mail = await arrive({}, 't-creator');
   assert.deepEqual(mail.headers.from, [shop.owner.email]);
 });
@@ -52,12 +52,12 @@ test('2.2: fromAddress and fromDisplayName replace the template’s sender', asy
   assert.deepEqual(mail.headers.from, ['Zoë, of “Demo” <any@shop.test>']);
 });
 
-test('2.2: replyToAddress stands in Reply-To', async () => {
+test('2.2: replyToAddress is the Reply-To', async () => {
   const mail = await arrive({ envelope: { replyToAddress: 'any@shop.test' } });
   assert.deepEqual(mail.headers['reply-to'], ['any@shop.test']);
 });
 
-test('2.2: subject and preview text are the template’s, filled with values and defaults', async () => {
+test('2.2: subject and preview text come from the template, filled with values and defaults', async () => {
   const mail = await arrive();
   assert.equal(mail.subject, 'Your order A-1001');
   assert.match(mail.html ?? '', /Thank you, there/);
@@ -65,7 +65,7 @@ test('2.2: subject and preview text are the template’s, filled with values and
   assert.match(mail.text ?? '', /Hello there, your order is A-1001\./);
 });
 
-test('2.2: subjectLine and previewText replace the template’s and may use fields', async () => {
+test('2.2: subjectLine and previewText replace those of the template and may use fields', async () => {
   const mail = await arrive({
     content: {
       subjectLine: '{{First Name}}: 注文 {{Order Number}} 🎉',
@@ -77,7 +77,7 @@ test('2.2: subjectLine and previewText replace the template’s and may use fiel
   assert.doesNotMatch(mail.html ?? '', /Thank you, there/);
 });
 
-test('2.2: cc addresses stand in Cc and each gets the message', async () => {
+test('2.2: cc addresses are in Cc, and each gets the message', async () => {
   const ccAddressList = ['one@example.test', 'two@example.test'];
   const mail = await arrive({ envelope: { ccAddressList } });
   assert.deepEqual(mail.headers.cc, ['one@example.test, two@example.test']);
@@ -88,7 +88,7 @@ test('2.2: cc addresses stand in Cc and each gets the message', async () => {
   ]);
 });
 
-test('values are escaped where they stand and break no header', async () => {
+test('values are escaped for their context and cannot break a header', async () => {
   const mail = await arrive({
     content: {
       personalizationDataMap: {
@@ -103,7 +103,7 @@ test('values are escaped where they stand and break no header', async () => {
   assert.match(mail.text ?? '', /<script>alert\(1\)<\/script>/);
 });
 
-test('the status tells a delivered message by its state and its events', async () => {
+test('the status of a delivered message shows its state and its events', async () => {
   const { messageId } = await arrive();
   const status = await waitFor('the delivered state', async () => {
     const answer = await client.status(messageId);

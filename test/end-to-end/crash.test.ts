@@ -35,7 +35,7 @@ async function token(url: string): Promise<string> {
   return body.access_token;
 }
 
-/** Sends one receipt; resolves with its message id where a 200 came back, with undefined where none did. */
+/** Sends one receipt; resolves with its message id after a 200, otherwise with undefined. */
 async function send(url: string, bearer: string, number: number): Promise<string | undefined> {
   try {
     const answer = await fetch(`${url}/ete/v1/email/1000/receipt`, {
@@ -54,12 +54,12 @@ async function send(url: string, bearer: string, number: number): Promise<string
   }
 }
 
-/** The process of the embedded database. */
+/** The process id of the embedded database. */
 function postmasterPid(): number {
   return Number(readFileSync(join(dataDir, 'database/postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
-test('rule 1: after kill -9 of service and database every message that got a 200 is delivered', async () => {
+test('rule 1: after kill -9 of service and database, every message that got a 200 is delivered', async () => {
   const first = await start();
   const bearer = await token(first.url);
   const answered = new Map<number, string>();
@@ -76,7 +76,7 @@ test('rule 1: after kill -9 of service and database every message that got a 200
 
   const second = await start();
   const left = [...answered];
-  /** Looks for one after the other, beside others that do so. */
+  /** Checks messages one after another; several of these run concurrently. */
   const look = async (): Promise<void> => {
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       const [number, id] = next;

@@ -8,7 +8,7 @@ import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
 
-/** What a client does in a day: tokens good and bad, sends good and bad, a look at the message. */
+/** A client's typical calls: valid and invalid token requests and sends, and a message status. */
 async function useService(
   url: string,
   secrets: Record<string, string | undefined>,
@@ -54,7 +54,7 @@ async function useService(
   return [String(token), String(refresh), 'secret-of-reader', 'wrong-password-of-owner'];
 }
 
-test('logs at info and at debug hold no secret, and at info no address', async () => {
+test('logs at info and debug contain no secrets, and logs at info contain no addresses', async () => {
   for (const level of ['info', 'debug']) {
     const service = runSignalpost(['start'], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: level });
     const [, url = ''] = await service.printed(/Service\s+(http:\/\/\S+)/);

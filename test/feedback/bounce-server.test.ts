@@ -30,7 +30,7 @@ async function deliver(to: string | string[], raw: Buffer): Promise<unknown> {
 const pathOf = (messageId: string, recipient = 0): string =>
   paths.make({ messageId: messageId as MessageId, recipient }, 'bounces.shop.test');
 
-test('a bounce by mail becomes an event of its message and suppresses the recipient of that message', async () => {
+test('a bounce by mail becomes an event of its message and suppresses the recipient', async () => {
   const { id } = await shop.send('note', { to: 'Victim@people.test' });
   await deliver(pathOf(id).toUpperCase(), await report('postfix-user-unknown'));
   const [event] = await shop.events(id, 'bounced');
@@ -43,7 +43,7 @@ test('a bounce by mail becomes an event of its message and suppresses the recipi
     const { rows } = await shop.database.pool.query(
       'select address, reason, message_id from suppression',
     );
-    // Not ann@people.test, whom the report names.
+    // Not ann@people.test, whom the bounce names.
     return (
       rows.length > 0 &&
       assert.deepEqual(rows, [
@@ -53,14 +53,14 @@ test('a bounce by mail becomes an event of its message and suppresses the recipi
   });
 });
 
-test('the same report again changes nothing', async () => {
+test('repeating a bounce changes nothing', async () => {
   const { id } = await shop.send('note');
   await deliver(pathOf(id), await report('postfix-mailbox-full'));
   await deliver(pathOf(id), await report('postfix-mailbox-full'));
   assert.equal((await shop.events(id, 'bounced')).length, 1);
 });
 
-test('a bounce whose words hold what the database cannot store is kept without it', async () => {
+test('a bounce with text that the database cannot store is kept without it', async () => {
   const { id } = await shop.send('note', { to: 'control@people.test' });
   const plain = (await report('postfix-user-unknown')).toString('latin1');
   assert.match(plain, /unknown/i);
@@ -73,7 +73,7 @@ test('a bounce whose words hold what the database cannot store is kept without i
   assert.doesNotMatch(String(event?.detail.reason), /\p{Cc}/u);
 });
 
-test('a complaint about a Cc recipient is that recipient’s', async () => {
+test('a complaint of a Cc recipient is recorded for that recipient', async () => {
   const { id } = await shop.send('note', { cc: ['one@people.test', 'two@people.test'] });
   await deliver(pathOf(id, 2), await report('arf-rfc5965'));
   const [event] = await shop.events(id, 'complained');
@@ -81,7 +81,7 @@ test('a complaint about a Cc recipient is that recipient’s', async () => {
   assert.equal(event?.detail.feedbackType, 'abuse');
 });
 
-test('who knows the return path of a message cannot fill the table with reports about it', async () => {
+test('knowing the return path of a message is not enough to fill the table with bounces', async () => {
   const { id } = await shop.send('note');
   const bounce = String(await report('postfix-mailbox-full'));
   const transport = createTransport({
@@ -100,7 +100,7 @@ test('who knows the return path of a message cannot fill the table with reports 
     transport.close();
   }
   assert.equal((await shop.events(id, 'bounced')).length, 50);
-  // Another kind of report about it still counts, and so do those about other messages.
+  // Another kind of feedback about it still counts, and so does feedback about other messages.
   await deliver(pathOf(id), await report('arf-rfc5965'));
   assert.equal((await shop.events(id, 'complained')).length, 1);
   const { id: other } = await shop.send('note');
@@ -108,7 +108,7 @@ test('who knows the return path of a message cannot fill the table with reports 
   assert.equal((await shop.events(other, 'bounced')).length, 1);
 });
 
-test('a report with a large message in it is taken, one past the limit is refused', async () => {
+test('a bounce with a large message in it is accepted; one over the limit is rejected', async () => {
   const { id } = await shop.send('note');
   const bounce = await report('postfix-mailbox-full');
   const padding = (bytes: number): Buffer => Buffer.alloc(bytes, `${'x'.repeat(76)}\r\n`);
@@ -120,14 +120,14 @@ test('a report with a large message in it is taken, one past the limit is refuse
   );
 });
 
-test('what says nothing about delivery is taken and forgotten', async () => {
+test('mail that says nothing about delivery is accepted and discarded', async () => {
   const { id } = await shop.send('note');
   for (const name of ['auto-reply-vacation', 'person-answers', 'read-receipt', 'postfix-delivered'])
     await deliver(pathOf(id), await report(name));
   assert.deepEqual(await shop.events(id, 'bounced', 'complained', 'delayed'), []);
 });
 
-test('addresses that were not made here, and a second recipient, are refused', async () => {
+test('addresses that were not created here and a second recipient are rejected', async () => {
   const raw = await report('postfix-user-unknown');
   const real = pathOf(newMessageId());
   const forged = `${real[2] === 'a' ? 'b-b' : 'b-a'}${real.slice(3)}`;
@@ -139,6 +139,6 @@ test('addresses that were not made here, and a second recipient, are refused', a
   assert.equal(info.rejected.length, 1);
 });
 
-test('a report about a message that is not kept is taken, so that it does not come back', async () => {
+test('a bounce of a message that is no longer stored is accepted, so that it is not retried', async () => {
   await deliver(pathOf(newMessageId()), await report('postfix-user-unknown'));
 });

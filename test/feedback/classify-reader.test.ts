@@ -16,7 +16,7 @@ type Row = readonly [
 
 const home = '93.184.216.34';
 
-/** User agents as readers' programs send them, and networks of the programs that call themselves browsers. */
+/** User agents of email clients, and networks of programs that identify themselves as browsers. */
 const table: readonly Row[] = [
   [
     'prefetch',
@@ -174,7 +174,7 @@ const table: readonly Row[] = [
   ['person', 'opened', 'Outlook-iOS/723.4027091.prod.iphone (4.2.0)'],
 ];
 
-test('readers are classified as labelled', () => {
+test('readers are classified as labeled', () => {
   const wrong = table.filter(([label, kind, userAgent, address = home]) => {
     const traits = { kind, userAgent, address, hidden: false, prefetch: false };
     return classifyReader(traits).class !== label;
@@ -182,7 +182,7 @@ test('readers are classified as labelled', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a browser that says that it fetches ahead is no person', () => {
+test('a browser that announces a prefetch is not a person', () => {
   const traits = {
     kind: 'clicked',
     userAgent: 'Mozilla/5.0 (X11) Firefox/144.0',
@@ -192,7 +192,7 @@ test('a browser that says that it fetches ahead is no person', () => {
   assert.equal(classifyReader({ ...traits, hidden: true, prefetch: false }).class, 'scanner');
 });
 
-test('classifying takes whatever a stranger sends, in short time', () => {
+test('classifying handles arbitrary input quickly', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 2_000 }), fc.string(), (userAgent, address) => {
       const verdict = classifyReader({
@@ -214,11 +214,11 @@ test('classifying takes whatever a stranger sends, in short time', () => {
       hidden: false,
       prefetch: false,
     });
-  // A time that grew with the square of the text would be minutes.
+  // Quadratic time would take minutes.
   assert.ok(performance.now() - started < 2_000);
 });
 
-test('addresses are cut to their network', () => {
+test('addresses are truncated to their network', () => {
   assert.equal(truncateAddress('203.0.113.77'), '203.0.113.0/24');
   assert.equal(truncateAddress('::ffff:203.0.113.77'), '203.0.113.0/24');
   assert.equal(truncateAddress('2001:db8:0:1234::77'), '2001:db8:0::/48');
@@ -242,7 +242,7 @@ const item = (at: number, link: number | undefined, agent = 'Firefox'): Engageme
 const classes = (items: readonly Engagement[]): ReaderClass[] =>
   findBursts(items).map(({ verdict }) => verdict.class);
 
-test('three links within two seconds are a scanner, one after the other a person', () => {
+test('three links within two seconds are a scanner; slower clicks are a person', () => {
   assert.deepEqual(classes([item(0, 0), item(300, 1), item(900, 2)]), [
     'scanner',
     'scanner',
@@ -265,7 +265,7 @@ test('three links within two seconds are a scanner, one after the other a person
   ]);
 });
 
-test('many clicks of one reader are judged in short time', () => {
+test('many clicks of one reader are classified quickly', () => {
   const items = Array.from({ length: 100_000 }, (_, index) => item(index, index % 2));
   const started = performance.now();
   assert.ok(classes(items).every((found) => found === 'person'));

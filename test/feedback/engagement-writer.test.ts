@@ -7,38 +7,38 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { newId, newMessageId } from '../../src/foundation/ids.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** A place that takes opens and clicks when it is told to, as a database that hangs and comes back does. */
-class SlowPlace {
+/** A store whose writes finish on command, like a database that hangs and recovers. */
+class ManualStore {
   readonly written: Engagement[] = [];
   readonly logged: { level: number; lost?: number; msg: string }[] = [];
   readonly writer: EngagementWriter;
-  atOnce = 0;
-  mostAtOnce = 0;
+  concurrent = 0;
+  maxConcurrent = 0;
   readonly #open: { items: readonly Engagement[]; end: (fault?: Error) => void }[] = [];
 
-  constructor(mostWaiting?: number) {
+  constructor(maxWaiting?: number) {
     this.writer = new EngagementWriter({
       write: (items) => this.#write(items),
       log: pino({ level: 'warn' }, { write: (line) => void this.logged.push(JSON.parse(line)) }),
       holdMs: 1,
-      ...(mostWaiting !== undefined && { maxWaiting: mostWaiting }),
+      ...(maxWaiting !== undefined && { maxWaiting }),
     });
   }
 
   async #write(items: readonly Engagement[]): Promise<ReadonlySet<string>> {
-    this.atOnce += 1;
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
+    this.concurrent += 1;
+    this.maxConcurrent = Math.max(this.maxConcurrent, this.concurrent);
     await new Promise<void>((resolve, reject) => {
       const end = (fault?: Error): void => (fault === undefined ? resolve() : reject(fault));
       this.#open.push({ items, end });
     }).finally(() => {
-      this.atOnce -= 1;
+      this.concurrent -= 1;
     });
     this.written.push(...items);
     return new Set();
   }
 
-  /** Ends the next write: it is taken, or fails. */
+  /** Finishes the next write with success or failure. */
   async end(fault?: Error): Promise<readonly Engagement[]> {
     const next = await waitFor('a write', () => this.#open.shift());
     next.end(fault);
@@ -64,61 +64,61 @@ function open(): Engagement {
   };
 }
 
-test('while a write hangs no second one starts, and what came meanwhile follows it', async () => {
-  const place = new SlowPlace();
+test('while a write hangs, no second one starts, and later items follow it', async () => {
+  const store = new ManualStore();
   const [one, two, three] = [open(), open(), open()];
-  place.writer.add(one);
-  await waitFor('the first write', () => place.atOnce === 1);
-  place.writer.add(two);
-  // Timers of one length end in their order: when the later writer writes, this one would have.
-  const later = new SlowPlace();
+  store.writer.add(one);
+  await waitFor('the first write', () => store.concurrent === 1);
+  store.writer.add(two);
+  // Timers of equal length fire in order: once the later writer has written, this one would have too.
+  const later = new ManualStore();
   later.writer.add(open());
   await later.end();
-  place.writer.add(three);
-  assert.deepEqual(await place.end(), [one]);
-  assert.deepEqual(await place.end(), [two, three]);
-  await place.writer.stop();
-  assert.equal(place.mostAtOnce, 1);
-  assert.deepEqual(place.written, [one, two, three]);
-  assert.equal(place.lost, 0);
+  store.writer.add(three);
+  assert.deepEqual(await store.end(), [one]);
+  assert.deepEqual(await store.end(), [two, three]);
+  await store.writer.stop();
+  assert.equal(store.maxConcurrent, 1);
+  assert.deepEqual(store.written, [one, two, three]);
+  assert.equal(store.lost, 0);
 });
 
-test('a write that fails while the service stops is tried again before the stop is over', async () => {
-  const place = new SlowPlace();
+test('a write that fails during shutdown is retried before the shutdown ends', async () => {
+  const store = new ManualStore();
   const [one, two] = [open(), open()];
-  place.writer.add(one);
-  await waitFor('the first write', () => place.atOnce === 1);
-  place.writer.add(two);
-  const stopped = place.writer.stop();
-  await place.end(new Error('the database is away'));
-  await place.end();
+  store.writer.add(one);
+  await waitFor('the first write', () => store.concurrent === 1);
+  store.writer.add(two);
+  const stopped = store.writer.stop();
+  await store.end(new Error('the database is away'));
+  await store.end();
   await stopped;
-  assert.deepEqual(place.written, [one, two]);
-  assert.equal(place.lost, 0);
+  assert.deepEqual(store.written, [one, two]);
+  assert.equal(store.lost, 0);
 });
 
-test('a stop that gives up says how many were lost, those of a write that hangs included', async () => {
-  const place = new SlowPlace();
-  place.writer.add(open());
-  await waitFor('the first write', () => place.atOnce === 1);
-  place.writer.add(open());
-  place.writer.add(open());
-  await place.writer.stop(20);
-  assert.equal(place.lost, 3);
-  await place.end(new Error('too late'));
-  place.writer.add(open());
-  assert.equal(place.lost, 4);
+test('a shutdown that gives up reports how many items were lost, including those of a hanging write', async () => {
+  const store = new ManualStore();
+  store.writer.add(open());
+  await waitFor('the first write', () => store.concurrent === 1);
+  store.writer.add(open());
+  store.writer.add(open());
+  await store.writer.stop(20);
+  assert.equal(store.lost, 3);
+  await store.end(new Error('too late'));
+  store.writer.add(open());
+  assert.equal(store.lost, 4);
 });
 
-test('what is being written counts among what may wait, and what is lost is told', async () => {
-  const place = new SlowPlace(10);
+test('items being written count towards the limit, and lost items are reported', async () => {
+  const store = new ManualStore(10);
   const items = Array.from({ length: 25 }, open);
-  for (const item of items.slice(0, 8)) place.writer.add(item);
-  await waitFor('the first write', () => place.atOnce === 1);
-  for (const item of items.slice(8)) place.writer.add(item);
-  assert.equal((await place.end()).length, 8);
-  const second = await place.end();
+  for (const item of items.slice(0, 8)) store.writer.add(item);
+  await waitFor('the first write', () => store.concurrent === 1);
+  for (const item of items.slice(8)) store.writer.add(item);
+  assert.equal((await store.end()).length, 8);
+  const second = await store.end();
   assert.ok(second.length <= 2, `${second.length} waited beside 8 that were being written`);
-  await place.writer.stop();
-  assert.equal(place.written.length + place.lost, items.length);
+  await store.writer.stop();
+  assert.equal(store.written.length + store.lost, items.length);
 });

@@ -24,7 +24,7 @@ function erase(address: string) {
   });
 }
 
-/** Delivers to a server that answers the final dot once it is let go. */
+/** Delivers to a server that answers the final dot once it is released. */
 async function startGated(manners: SinkBehavior & { readonly reply?: string } = {}) {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({
@@ -43,7 +43,7 @@ async function ended(id: MessageId): Promise<void> {
   await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
 }
 
-test('a Cc address that is erased while its message is sent does not come back with the outcome', async () => {
+test('a Cc address erased during sending does not come back with the outcome', async () => {
   const gate = await startGated();
   const id = await world.accept({ cc: ['gone@people.test', 'bob@people.test'] });
   await sending(id);
@@ -55,7 +55,7 @@ test('a Cc address that is erased while its message is sent does not come back w
   assert.deepEqual(values, { Name: 'Ann', Link: null });
 });
 
-test('a Cc address that is erased while its message is sent is not tried again', async () => {
+test('a Cc address erased during sending is not retried', async () => {
   const gate = await startGated({
     onRcpt: (address) => (/^(gone|bob)/.test(address) ? '450 4.2.1 Mailbox busy' : undefined),
   });
@@ -72,7 +72,7 @@ test('a Cc address that is erased while its message is sent is not tried again',
   assert.deepEqual([entry.pending, entry.held], [[2], []]);
 });
 
-test('a Cc address that is erased between two transactions of an attempt is not tried again', async () => {
+test('a Cc address erased between two transactions of an attempt is not retried', async () => {
   const id = await world.accept({ cc: ['gone@people.test', 'bob@people.test'] });
   const worker = world.worker(async (message, lease) => {
     if (message.attempt > 1) return { results: [], notes: [] };
@@ -89,7 +89,7 @@ test('a Cc address that is erased between two transactions of an attempt is not 
   assert.deepEqual((await world.waitUntilIdle(id)).pending, [2]);
 });
 
-test('a message that waits for an erased Cc alone ends at once, with its secret values erased', async () => {
+test('a message that waits only for an erased Cc ends at once, with its secret values erased', async () => {
   const sink = await startSink({
     onRcpt: (address) => (address.startsWith('gone') ? '450 4.2.1 Mailbox busy' : undefined),
   });
@@ -103,7 +103,7 @@ test('a message that waits for an erased Cc alone ends at once, with its secret 
   assert.deepEqual((await world.content(id)).values, { Name: 'Ann', Link: null });
 });
 
-test('a message to an erased person that waits for its next attempt, or for a person, is canceled at once', async () => {
+test('a message to an erased person that waits for its next attempt or is held is canceled at once', async () => {
   const sink = await startSink({ onMessage: () => deferred });
   world.deliverTo(sink.port);
   const later = await world.accept({ to: 'gone@people.test' });
@@ -119,7 +119,7 @@ test('a message to an erased person that waits for its next attempt, or for a pe
   await ended(held);
 });
 
-test('a message that is being sent to an erased person is canceled where it would wait again', async () => {
+test('a message being sent to an erased person is canceled if it would wait again', async () => {
   const gate = await startGated({ reply: deferred });
   const id = await world.accept({ to: 'gone@people.test', cc: ['bob@people.test'] });
   await sending(id);
@@ -130,7 +130,7 @@ test('a message that is being sent to an erased person is canceled where it woul
   await ended(id);
 });
 
-test('a message whose content was erased waits for no destination', async () => {
+test('a message with erased content waits for no destination', async () => {
   const id = await world.accept({ to: 'gone@elsewhere.test' });
   const other = await world.accept({ to: 'ann@people.test' });
   await erase('gone@elsewhere.test');

@@ -16,10 +16,10 @@ import { DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
 
-test('a transaction that begins while a window is looked for ends the window no later than the snapshot', async () => {
+test('a transaction that begins during the search for a window ends the window no later than the snapshot', async () => {
   await world.accept();
   const { kysely, pool } = world.database;
-  const younger = await pool.connect();
+  const newerClient = await pool.connect();
   await kysely
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -27,43 +27,43 @@ test('a transaction that begins while a window is looked for ends the window no 
       const { rows } = await sql<{ newest: string }>`
         select pg_snapshot_xmax(pg_current_snapshot())::text as newest`.execute(transaction);
       await pool.query('select pg_current_xact_id()');
-      await younger.query('begin');
-      await younger.query('select pg_current_xact_id()');
+      await newerClient.query('begin');
+      await newerClient.query('select pg_current_xact_id()');
       const window = await nextWindow(transaction, '0', 10);
       assert.equal(window?.until, rows[0]?.newest);
     });
-  await younger.query('rollback');
-  younger.release();
+  await newerClient.query('rollback');
+  newerClient.release();
 });
 
-test('a follower rests after a window that was not full, in every process, and goes on at once after a full one', async () => {
+test('a follower pauses after a partial window, in every process, and continues at once after a full one', async () => {
   const { kysely, pool } = world.database;
   await ensureCursor(kysely, 'resting');
-  const isGiven = async (): Promise<boolean> =>
+  const isOffered = async (): Promise<boolean> =>
     (await lockCursor(kysely, 'resting', 3_600_000)) !== undefined;
-  const restedFor = (seconds: number) =>
+  const setRestedSeconds = (seconds: number) =>
     pool.query(
       "update feed_cursor set rested_from = now() - $1 * interval '1 s' where name = 'resting'",
       [seconds],
     );
-  assert.ok(await isGiven());
+  assert.ok(await isOffered());
   await moveCursor(kysely, 'resting', { until: '1', full: true });
-  assert.ok(await isGiven());
+  assert.ok(await isOffered());
   await moveCursor(kysely, 'resting', { until: '2', full: false });
-  assert.ok(!(await isGiven()));
+  assert.ok(!(await isOffered()));
   assert.ok(!(await anyBehind(kysely, ['resting'], 3_600_000)));
   assert.ok(await anyBehind(kysely, ['resting'], 0));
-  await restedFor(3_599);
-  assert.ok(!(await isGiven()));
-  await restedFor(3_601);
-  assert.ok(await isGiven());
+  await setRestedSeconds(3_599);
+  assert.ok(!(await isOffered()));
+  await setRestedSeconds(3_601);
+  assert.ok(await isOffered());
   assert.ok(await anyBehind(kysely, ['resting'], 3_600_000));
-  // A clock that was set back by a minute.
-  await restedFor(-60);
-  assert.ok(await isGiven());
+  // A clock set back by a minute.
+  await setRestedSeconds(-60);
+  assert.ok(await isOffered());
 });
 
-test('the pieces of a window are the window, one after the other, and none is empty', () => {
+test('the pieces of a window cover it in order, and none is empty', () => {
   const place = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   fc.assert(
     fc.property(place, place, fc.uniqueArray(place), (one, other, cuts) => {
@@ -84,7 +84,7 @@ test('the pieces of a window are the window, one after the other, and none is em
   );
 });
 
-test('search rows of a window of some hundred messages are written whole, a hundred at a time', async () => {
+test('search rows of a window with several hundred messages are written completely, a hundred at a time', async () => {
   const { kysely, pool } = world.database;
   const { rows } = await pool.query<{ tx: string }>('select pg_current_xact_id()::text as tx');
   const from = rows[0]?.tx ?? '0';
@@ -107,14 +107,14 @@ test('search rows of a window of some hundred messages are written whole, a hund
   assert.equal(found.rowCount, ids.length);
 });
 
-test('a piece is begun once there was rest for six times as long as the one before took', async () => {
+test('a piece starts after a pause of six times the duration of the previous one', async () => {
   const pace = throttled(new AbortController().signal);
-  const begun: number[] = [];
+  const starts: number[] = [];
   const work = async (): Promise<void> => {
-    begun.push(performance.now());
-    while (performance.now() < (begun.at(-1) ?? 0) + 10);
+    starts.push(performance.now());
+    while (performance.now() < (starts.at(-1) ?? 0) + 10);
   };
   await pace(work);
   await pace(work);
-  assert.ok((begun[1] ?? 0) - (begun[0] ?? 0) >= 69);
+  assert.ok((starts[1] ?? 0) - (starts[0] ?? 0) >= 69);
 });

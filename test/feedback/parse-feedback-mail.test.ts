@@ -9,7 +9,7 @@ import { parseFeedbackMail } from '../../src/feedback/bounce/parse-feedback-mail
 const folder = join(import.meta.dirname, 'mail-reports');
 
 interface Label {
-  /** Where the format and its words are to be seen: a file of a public repository, an RFC, or a page. */
+  /** The source of the format: a file of a public repository, an RFC, or a page. */
   readonly source: string;
   readonly kind: FeedbackMail['kind'];
   readonly cause?: string;
@@ -32,7 +32,7 @@ test('there are at least 60 formats, and each has a label', async () => {
   assert.deepEqual(files.map((file) => file.slice(0, -4)).sort(), Object.keys(labels).sort());
 });
 
-test('each format names its source, and at least 60 are to be seen in public', () => {
+test('each format names its source, and at least 60 sources are public', () => {
   const shown = /^(?:[\w-]+\/[\w-]+ \S+|RFC \d{4} |https:\/\/)/;
   const own = /^(?:none: .|postfix-user-unknown, .)/;
   const all = Object.entries(labels);
@@ -41,7 +41,7 @@ test('each format names its source, and at least 60 are to be seen in public', (
 });
 
 for (const [name, source] of sources) {
-  test(`the report ${name} is read as labelled`, () => {
+  test(`the feedback mail ${name} is parsed as labeled`, () => {
     const report = parseFeedbackMail(source);
     const read =
       report.kind === 'bounce'
@@ -52,14 +52,14 @@ for (const [name, source] of sources) {
   });
 }
 
-test('no diagnostic holds an address', () => {
+test('no diagnostic contains an address', () => {
   for (const [name, source] of sources) {
     const report = parseFeedbackMail(source);
     if ('diagnostic' in report) assert.doesNotMatch(report.diagnostic, /\w@\w/, name);
   }
 });
 
-test('reading takes whatever a stranger sends, cut and mixed as it may be, in short time', () => {
+test('parsing handles arbitrary, truncated and mixed input quickly', () => {
   const buffers = sources.map(([, source]) => source);
   fc.assert(
     fc.property(
@@ -107,19 +107,19 @@ test('reading takes whatever a stranger sends, cut and mixed as it may be, in sh
   assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`);
 });
 
-test('a run of blanks in quoted-printable text takes no longer than other text of its length', () => {
+test('a run of spaces in quoted-printable text takes no longer than other text of the same length', () => {
   const blanks = ' '.repeat(199_000);
   const source = Buffer.from(
     `From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user unknown${blanks}x`,
   );
-  const began = performance.now();
+  const startedAt = performance.now();
   const report = parseFeedbackMail(source);
-  // The square of the length takes minutes.
-  assert.ok(performance.now() - began < 5_000);
+  // Quadratic time would take minutes.
+  assert.ok(performance.now() - startedAt < 5_000);
   assert.equal(report.kind, 'bounce');
 });
 
-test('blanks before a soft line break are text (RFC 2045 section 6.7)', () => {
+test('spaces before a soft line break are text (RFC 2045 section 6.7)', () => {
   const source = Buffer.from(
     'From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user =\nunk= \nnown',
   );

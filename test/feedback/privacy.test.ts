@@ -25,7 +25,7 @@ import { ensureMessagePartitions } from '../../src/message/message-partitions-st
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const world = await DeliveryWorld.create();
 const { pool, kysely } = world.database;
@@ -35,7 +35,7 @@ const feed = new EventFeed({
   followers: [writeSearchRows],
 });
 const day = 24 * 60 * 60 * 1000;
-/** Does what the rules ask for, so many days later. */
+/** Applies the retention rules after a number of days. */
 async function applyRulesAfter(days: number): Promise<void> {
   await world.clock.advance(days * day);
   await applyRetentionRules(kysely);
@@ -52,7 +52,7 @@ const request = (text: string, accountId: AccountId = account) => ({
 
 const traces = { class: 'person', userAgent: 'Firefox', network: '203.0.113.0/24' };
 
-async function opened(id: string, accountId = account): Promise<string> {
+async function addOpen(id: string, accountId = account): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     `insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
      values ($1, $2, 90, gen_random_uuid(), now(), 'opened', $3) returning id`,
@@ -69,20 +69,20 @@ async function opens(id: string): Promise<unknown[]> {
   return rows.map(({ detail }) => detail);
 }
 
-/** An account with an endpoint that is told of opens; `tell` writes its log's line of one that was posted and not taken. */
-async function toldAccount(accountId: AccountId) {
+/** An account with an endpoint for opens; `recordDelivery` logs an event that was posted but not accepted. */
+async function addWebhookAccount(accountId: AccountId) {
   await world.addAccount(accountId);
   const endpointId = newId();
   await pool.query(
     `insert into webhook_endpoint (account_id, id, url, kinds, secret) values ($1, $2, 'https://hook.test', '{opened}', '\\x00')`,
     [accountId, endpointId],
   );
-  const tell = async (id: string, by = kysely): Promise<void> => {
+  const recordDelivery = async (id: string, by = kysely): Promise<void> => {
     const line = CompiledQuery.raw(
       `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail,
          last_request, last_answer)
        values ($1, $2, $3, $4, 90, 'opened', now(), $5, '{"address":"a@people.test"}', 'a@people.test?')`,
-      [accountId, endpointId, await opened(id, accountId), id, traces],
+      [accountId, endpointId, await addOpen(id, accountId), id, traces],
     );
     await by.executeQuery(line);
   };
@@ -93,7 +93,7 @@ async function toldAccount(accountId: AccountId) {
     );
     return rows;
   };
-  return { tell, log };
+  return { recordDelivery, log };
 }
 
 const cleared = {
@@ -103,9 +103,9 @@ const cleared = {
   erased: true,
 };
 
-test('what is kept about a person is handed out whole, and a record of that stays', async () => {
+test('all data about a person is exported, and the export is recorded', async () => {
   const id = await world.accept({ to: 'Export@people.test', values: { Name: 'Ann' } });
-  await opened(id);
+  await addOpen(id);
   await addSuppressions(kysely, account, [
     { address: address('export@people.test'), reason: 'manual' },
   ]);
@@ -128,13 +128,13 @@ test('what is kept about a person is handed out whole, and a record of that stay
   ]);
 });
 
-test('what was just sent to a person is handed out as well, and once only', async () => {
+test('a message just sent to a person is exported too, and only once', async () => {
   const known = await world.accept({ to: 'fresh@people.test' });
   await feed.catchUp();
   const copies = [];
   for (let count = 0; count < 201; count += 1)
     copies.push(await world.accept({ to: 'fresh@people.test', cc: ['fresh@people.test'] }));
-  const handedOut = async () => {
+  const exportedMessages = async () => {
     const parts = await Array.fromAsync(exportPerson(kysely, request('fresh@people.test')));
     return parts.map(({ message }) => {
       const { id, recipient } = message as { id: string; recipient: number };
@@ -142,12 +142,12 @@ test('what was just sent to a person is handed out as well, and once only', asyn
     });
   };
   const all = [`${known} 0`, ...copies.flatMap((id) => [`${id} 0`, `${id} 1`])];
-  assert.deepEqual(await handedOut(), all);
+  assert.deepEqual(await exportedMessages(), all);
   await feed.catchUp();
-  assert.deepEqual(await handedOut(), all);
+  assert.deepEqual(await exportedMessages(), all);
 });
 
-test('erasing a person leaves nothing of them, and nothing else undone', async () => {
+test('erasing a person removes all of their data and nothing else', async () => {
   const own = await world.accept({ to: 'Gone@people.test', cc: ['friend@people.test'] });
   const copy = await world.accept({
     to: 'friend@people.test',
@@ -156,7 +156,7 @@ test('erasing a person leaves nothing of them, and nothing else undone', async (
   const other = 'a2' as AccountId;
   await world.addAccount(other);
   const elsewhere = await world.accept({ account: other, to: 'gone@people.test' });
-  await opened(own);
+  await addOpen(own);
   await addSuppressions(kysely, account, [
     { address: address('gone@people.test'), reason: 'unsubscribe' },
   ]);
@@ -191,7 +191,7 @@ test('erasing a person leaves nothing of them, and nothing else undone', async (
   assert.deepEqual(again, { messages: 0, contacts: 0, suppressions: 1 });
 });
 
-test('an erased person leaves every list of the account, whose sizes follow', async () => {
+test('an erased person is removed from every list of the account, and list sizes are updated', async () => {
   for (const list of ['l1', 'l2', 'l3'])
     await pool.query(
       `insert into contact_list (account_id, id, name, source_size, content_hash) values ($1, $2, $2, 2, '\\x01')`,
@@ -227,7 +227,7 @@ test('an erased person leaves every list of the account, whose sizes follow', as
   ]);
 });
 
-test('a person is erased also from what a follower was about to write down', async () => {
+test('a person is also erased from rows that a follower is about to write', async () => {
   const id = await world.accept({ to: 'racing@people.test' });
   let erasing: ReturnType<typeof erasePerson> | undefined;
   await kysely.transaction().execute(async (follower) => {
@@ -236,12 +236,7 @@ test('a person is erased also from what a follower was about to write down', asy
     assert.ok(window);
     await writeSearchRows.follow(follower, window, unthrottled);
     erasing = erasePerson(kysely, { ...request('racing@people.test'), keepSuppressions: true });
-    await waitFor('the erasure to wait for the follower', async () => {
-      const { rowCount } = await pool.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount === 1;
-    });
+    await waitForLock(world.database);
     await moveCursor(follower, 'search', window);
   });
   assert.equal((await erasing)?.messages, 1);
@@ -251,25 +246,20 @@ test('a person is erased also from what a follower was about to write down', asy
   assert.deepEqual(rows, [{ address: null }]);
 });
 
-test('a person is erased also from what webhooks are about to tell', async () => {
+test('a person is also erased from pending webhook events', async () => {
   const accountId = 'a3' as AccountId;
-  const { tell, log } = await toldAccount(accountId);
+  const { recordDelivery, log } = await addWebhookAccount(accountId);
   const id = await world.accept({ account: accountId, to: 'told@people.test' });
   await ensureCursor(kysely, 'webhook');
   let erasing: ReturnType<typeof erasePerson> | undefined;
   await kysely.transaction().execute(async (follower) => {
     await lockCursor(follower, 'webhook');
-    await tell(id, follower);
+    await recordDelivery(id, follower);
     erasing = erasePerson(kysely, {
       ...request('told@people.test', accountId),
       keepSuppressions: true,
     });
-    await waitFor('the erasure to wait for the follower', async () => {
-      const { rowCount } = await pool.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount === 1;
-    });
+    await waitForLock(world.database);
   });
   assert.equal((await erasing)?.messages, 1);
   assert.deepEqual(await log(), [cleared]);
@@ -277,7 +267,7 @@ test('a person is erased also from what webhooks are about to tell', async () =>
   await pool.query("delete from feed_cursor where name = 'webhook'");
 });
 
-test('what is opened after its person was erased is written down without the reader’s machine', async () => {
+test('an open after its person was erased is recorded without the reader’s device', async () => {
   const gone = await world.accept({ to: 'opens@people.test' });
   const kept = await world.accept({ to: 'stays@people.test' });
   await pool.query("update message set state = 'delivered' where id = any ($1)", [[gone, kept]]);
@@ -301,7 +291,7 @@ test('what is opened after its person was erased is written down without the rea
   ]);
 });
 
-test('an address that was left out as suppressed is found and erased, also before its search row is written', async () => {
+test('an address skipped as suppressed is found and erased, even before its search row is written', async () => {
   const store = async (content: object) => {
     const id = await world.accept({ to: 'friend@people.test' });
     await pool.query('update message set content = $2 where id = $1', [id, content]);
@@ -340,9 +330,9 @@ test('an address that was left out as suppressed is found and erased, also befor
   assert.equal((await erasePerson(kysely, ask)).messages, 0);
 });
 
-test('an account’s rule takes values, then addresses, then opens away, from old messages only', async () => {
+test('a retention rule removes values, then addresses, then opens, from old messages only', async () => {
   const id = await world.accept({ to: 'old@people.test', values: { Name: 'Ann' } });
-  await opened(id);
+  await addOpen(id);
   await pool.query('delete from queue_entry where message_id = $1', [id]);
   await feed.catchUp();
   assert.deepEqual(await readRetentionRule(kysely, account), {
@@ -370,7 +360,7 @@ test('an account’s rule takes values, then addresses, then opens away, from ol
   );
 });
 
-test('opens that come late go as well, once followers have read them', async () => {
+test('late opens are removed too, once followers have read them', async () => {
   const accountId = 'a4' as AccountId;
   await world.addAccount(accountId);
   await saveRetentionRule(kysely, accountId, {
@@ -381,7 +371,7 @@ test('opens that come late go as well, once followers have read them', async () 
   const id = await world.accept({ account: accountId });
   await feed.catchUp();
   await applyRulesAfter(4);
-  await opened(id, accountId);
+  await addOpen(id, accountId);
   await applyRulesAfter(4);
   assert.equal((await opens(id)).length, 1, 'it is not counted yet');
   await feed.catchUp();
@@ -391,16 +381,16 @@ test('opens that come late go as well, once followers have read them', async () 
   assert.deepEqual(await opens(id), []);
 });
 
-test('what webhooks tell of a message loses what is personal with its addresses, or with its opens', async () => {
+test('webhook events of a message lose personal data together with its addresses or its opens', async () => {
   const never = { contentDays: null, addressDays: null, engagementDays: null };
   for (const [accountId, rule] of [
     ['a5' as AccountId, { ...never, addressDays: 3 }],
     ['a6' as AccountId, { ...never, engagementDays: 3 }],
   ] as const) {
-    const { tell, log } = await toldAccount(accountId);
+    const { recordDelivery, log } = await addWebhookAccount(accountId);
     await saveRetentionRule(kysely, accountId, rule);
     const id = await world.accept({ account: accountId });
-    await tell(id);
+    await recordDelivery(id);
     await feed.catchUp();
     await applyRulesAfter(2);
     assert.deepEqual((await log())[0]?.detail, traces);
@@ -409,7 +399,7 @@ test('what webhooks tell of a message loses what is personal with its addresses,
   }
 });
 
-test('a message that still waits when its values go is canceled and not sent without them', async () => {
+test('a message that still waits when its values are removed is canceled instead of sent without them', async () => {
   const id = await world.accept({ to: 'waiting@people.test', values: { Name: 'Ann' } });
   await pool.query("update queue_entry set due_at = 'infinity' where message_id = $1", [id]);
   await saveRetentionRule(kysely, account, {
@@ -428,7 +418,7 @@ test('a message that still waits when its values go is canceled and not sent wit
   await world.clock.reset();
 });
 
-test('partitions go when all in them is older than their class', async () => {
+test('partitions are dropped once all their rows exceed the retention of their class', async () => {
   const kept = await world.accept({ to: 'kept@people.test' });
   await pool.query(
     `insert into account (id, name, retention_days) values ('class-30', 'a', 30), ('class-400', 'b', 400)`,

@@ -17,7 +17,7 @@ function* mail(bytes: number): Generator<Buffer> {
 
 const itself = (report: ReceivedFeedback): Promise<ReceivedFeedback> => Promise.resolve(report);
 
-test('of a large mail no more is kept than is looked at, and its digest is that of the whole', async () => {
+test('only the parsed part of a large mail is kept, with a digest of the whole mail', async () => {
   const receiver = new FeedbackMailReceiver();
   const bytes = 8 * 1024 ** 2 + 17;
   const report = await receiver.receive(mail(bytes), itself);
@@ -27,14 +27,14 @@ test('of a large mail no more is kept than is looked at, and its digest is that 
   assert.equal(receiver.held, 0);
 });
 
-test('many large mails at once are held up to the limit, and small ones are taken beside them', async () => {
-  const most = 4 * 1024 ** 2;
-  const receiver = new FeedbackMailReceiver(most);
+test('many concurrent large mails are buffered up to the limit, and small ones are still accepted', async () => {
+  const maxBytes = 4 * 1024 ** 2;
+  const receiver = new FeedbackMailReceiver(maxBytes);
   const streams = Array.from({ length: 100 }, () => new PassThrough());
   const received = streams.map((stream) => receiver.receive(stream, itself));
   for (const stream of streams) for (const part of mail(3 * 1024 ** 2)) stream.write(part);
   await waitFor('all to be read', () => streams.every((stream) => stream.readableLength === 0));
-  assert.ok(receiver.held > 0 && receiver.held <= most, `${receiver.held} bytes are held`);
+  assert.ok(receiver.held > 0 && receiver.held <= maxBytes, `${receiver.held} bytes are held`);
   const small = await receiver.receive(mail(40_000), itself);
   assert.equal(small?.source.length, 40_000);
   for (const stream of streams) stream.end();
@@ -42,16 +42,16 @@ test('many large mails at once are held up to the limit, and small ones are take
   const taken = reports.filter((report) => report !== undefined).length;
   assert.ok(taken > 0 && taken < 3, `${taken} of 100 were taken`);
   assert.equal(receiver.held, 0);
-  const next = await receiver.receive(mail(most), itself);
+  const next = await receiver.receive(mail(maxBytes), itself);
   assert.equal(next?.source.length, maxBytesRead);
 });
 
-test('a connection that breaks gives back what it held', async () => {
+test('a broken connection releases its memory', async () => {
   const receiver = new FeedbackMailReceiver();
   const stream = new PassThrough();
   const received = receiver.receive(stream, itself);
   for (const part of mail(1024 ** 2)) stream.write(part);
-  await waitFor('some to be held', () => receiver.held > 0);
+  await waitFor('some bytes to be held', () => receiver.held > 0);
   stream.destroy(new Error('the connection is gone'));
   await assert.rejects(received, /gone/);
   assert.equal(receiver.held, 0);

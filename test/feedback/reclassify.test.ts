@@ -9,7 +9,7 @@ import { account, DeliveryWorld } from '../support/delivery-world.ts';
 const world = await DeliveryWorld.create();
 const { pool, kysely } = world.database;
 
-test('opens that were counted as people are machines once their reader is known, in events and in reports', async () => {
+test('opens counted as people are reclassified as machines once their reader is known, in events and reports', async () => {
   const feed = new EventFeed({ database: world.database, log: world.log, followers: [rollUp] });
   const id = await world.accept();
   const details = [

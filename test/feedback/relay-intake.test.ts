@@ -33,7 +33,7 @@ const basic = (password: string) => ({
   authorization: `Basic ${Buffer.from(`signalpost:${password}`).toString('base64')}`,
 });
 
-test('Postmark: a hard bounce is taken with the password only, and once', async () => {
+test('Postmark: a hard bounce is accepted only with the password, and counted once', async () => {
   const { id } = await shop.send('note');
   const body = {
     RecordType: 'Bounce',
@@ -55,7 +55,7 @@ test('Postmark: a hard bounce is taken with the password only, and once', async 
   assert.equal(events[0]?.detail.by, 'Postmark');
 });
 
-test('Postmark: complaints count, answers of vacations do not', async () => {
+test('Postmark: complaints count, vacation replies do not', async () => {
   const { id } = await shop.send('note');
   const body = {
     RecordType: 'SpamComplaint',
@@ -73,7 +73,7 @@ test('Postmark: complaints count, answers of vacations do not', async () => {
   assert.equal((await shop.events(id, 'complained', 'bounced')).length, 1);
 });
 
-test('Mailgun: a failure is taken where its signature is right and new', async () => {
+test('Mailgun: a failure is accepted if its signature is valid and new', async () => {
   const { id, mail } = await shop.send('note', { cc: ['Second@people.test'] });
   const signed = (at: number, key = 'mailgun-key') => {
     const timestamp = String(Math.floor(at / 1_000));
@@ -104,7 +104,7 @@ test('Mailgun: a failure is taken where its signature is right and new', async (
   assert.equal(event?.recipient, 1);
 });
 
-test('Mailgun: a signed request that is sent again changes nothing, whatever is put beside its signature', async () => {
+test('Mailgun: a replayed signed request changes nothing, whatever accompanies its signature', async () => {
   const { id, mail } = await shop.send('note');
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const token = 'a'.repeat(50);
@@ -124,7 +124,7 @@ test('Mailgun: a signed request that is sent again changes nothing, whatever is 
   });
   const named = String(mail.headers['message-id']?.[0]).slice(1, -1);
   assert.equal((await post('mailgun', request('failed', 'first', named))).status, 200);
-  // The signature is over time and token alone: who saw one request could put anything beside it.
+  // The signature covers only time and token, so anyone who saw a request could combine it with other data.
   const { id: other, mail: otherMail } = await shop.send('note');
   const otherNamed = String(otherMail.headers['message-id']?.[0]).slice(1, -1);
   for (const again of [
@@ -138,7 +138,7 @@ test('Mailgun: a signed request that is sent again changes nothing, whatever is 
   assert.deepEqual(await shop.events(other, 'bounced', 'complained'), []);
 });
 
-test('SendGrid: events are taken where the raw body is signed', async () => {
+test('SendGrid: events are accepted if the raw body is signed', async () => {
   const { id, mail } = await shop.send('note');
   const body = JSON.stringify([
     {
@@ -180,10 +180,10 @@ test('SendGrid: events are taken where the raw body is signed', async () => {
   );
 });
 
-test('SendGrid: every event of a large batch counts, also where one holds what the database cannot store', async () => {
+test('SendGrid: every event of a large batch counts, even if one contains text that the database cannot store', async () => {
   const { id, mail } = await shop.send('note');
   const about = { email: 'ann@people.test', 'smtp-id': mail.headers['message-id']?.[0] };
-  // So many of each message as one stores.
+  // As many events per message as are stored.
   const delayed = await Promise.all(Array.from({ length: 20 }, () => shop.send('note')));
   const others = delayed.flatMap((message) =>
     Array.from({ length: maxFeedbackEvents }, (_, place) => ({
@@ -229,13 +229,13 @@ test('Amazon SES: only the operator’s own topics count', async () => {
   assert.equal((await post('ses', 'no json')).status, 400);
 });
 
-test('Amazon SES: signatures of both versions are verified over all fields', async () => {
+test('Amazon SES: signatures of both versions cover all fields', async () => {
   const folder = join(import.meta.dirname, 'sns');
   const key = await readFile(join(folder, 'key.pem'), 'utf8');
   const certificate = await readFile(join(folder, 'certificate.pem'), 'utf8');
-  const asked: string[] = [];
+  const fetchedUrls: string[] = [];
   const signatures = new SnsSignatures(async (url) => {
-    asked.push(url);
+    fetchedUrls.push(url);
     return certificate;
   });
   const base = {
@@ -264,10 +264,10 @@ test('Amazon SES: signatures of both versions are verified over all fields', asy
       assert.equal(await signatures.isSigned({ ...message, SigningCertURL: other }), false);
     }
   }
-  assert.deepEqual(asked, [SigningCertURL]);
+  assert.deepEqual(fetchedUrls, [SigningCertURL]);
 });
 
-test('only Amazon’s own addresses are fetched', () => {
+test('only Amazon’s own URLs are fetched', () => {
   assert.equal(isSnsAddress('https://sns.us-east-1.amazonaws.com/x.pem'), true);
   for (const address of [
     'http://sns.us-east-1.amazonaws.com/x.pem',
@@ -279,7 +279,7 @@ test('only Amazon’s own addresses are fetched', () => {
     assert.equal(isSnsAddress(address), false, address);
 });
 
-test('Amazon SES: bounces and complaints name the message by the header of the original', () => {
+test('Amazon SES: bounces and complaints identify the message by a header of the original', () => {
   const id = newMessageId();
   const mail = { messageId: '0102-ses', headers: [{ name: 'X-Signalpost-Message', value: id }] };
   const [bounce] = readSes({
@@ -326,7 +326,7 @@ test('Amazon SES: bounces and complaints name the message by the header of the o
   assert.deepEqual(readSes('x'), []);
 });
 
-test('relays that replace the Message-ID get a header that names the message', () => {
+test('relays that replace the Message-ID get a header that identifies the message', () => {
   const id = newMessageId() as MessageId;
   assert.deepEqual(relayHeaders('smtp://u:p@smtp.postmarkapp.com:587', id), [
     `X-PM-Metadata-signalpost-message: ${id}`,

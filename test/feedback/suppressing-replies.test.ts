@@ -9,7 +9,7 @@ import { hardCauses } from '../../src/feedback/suppression/suppress-bounced-stor
 
 type Row = readonly [reply: string, cause: PermanentCause, source: string, stage?: Stage];
 
-/** Replies that sound final, of mailboxes that may live: the next message has to be tried. */
+/** Replies that sound final although the mailbox may exist, so the next message must be attempted. */
 const alive: readonly Row[] = [
   [
     '550-5.2.1 The email account that you tried to reach is disabled.',
@@ -65,7 +65,7 @@ const alive: readonly Row[] = [
   ['550 5.7.1 Message filtered', 'content', 'lhost-postfix'],
 ];
 
-/** Replies after which the address can take nothing any more. */
+/** Replies after which the address can't receive mail anymore. */
 const gone: readonly Row[] = [
   ['550 5.1.1 <ann@people.test>... User unknown', 'no-mailbox', 'lhost-sendmail-01'],
   [
@@ -107,14 +107,14 @@ for (const [suppresses, rows] of [
 ] as const) {
   for (const row of rows) {
     const [text, cause, source] = row;
-    test(`"${text}" is ${cause} (${source}) and ${suppresses ? 'suppresses' : 'suppresses nobody'}`, () => {
+    test(`"${text}" is ${cause} (${source}) and ${suppresses ? 'suppresses' : 'does not suppress'}`, () => {
       assert.equal(causeOf(row), cause);
       assert.equal(hardCauses.includes(cause), suppresses);
     });
   }
 }
 
-/** A report in plain words from a program. */
+/** A bounce in plain text. */
 function report(words: string): { readonly cause: string; readonly hard: boolean } {
   const head =
     'From: MAILER-DAEMON@mx.people.test\nSubject: Undelivered Mail Returned to Sender\nContent-Type: text/plain\n\n';
@@ -167,7 +167,7 @@ for (const [what, words, cause, hard] of [
     false,
   ],
 ] as const) {
-  test(`a report of ${what} is ${cause}`, () => {
+  test(`a bounce from ${what} is ${cause}`, () => {
     assert.deepEqual(report(words), { cause, hard });
   });
 }

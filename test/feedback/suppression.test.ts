@@ -19,7 +19,7 @@ const world = await DeliveryWorld.create();
 
 const address = (text: string): ComparableAddress => text as ComparableAddress;
 
-test('an entry is kept once per reason, with the later end, and removed by reason or altogether', async () => {
+test('an entry is stored once per reason, with the later end, and removed by reason or completely', async () => {
   const { kysely } = world.database;
   const soon = new Date(Date.now() + 60_000);
   const later = new Date(Date.now() + 120_000);
@@ -34,7 +34,7 @@ test('an entry is kept once per reason, with the later end, and removed by reaso
   assert.deepEqual(await readSuppressions(kysely, account, entry.address), []);
 });
 
-test('entries of one account are not seen or removed by another', async () => {
+test('entries of one account are neither visible to nor removable by another', async () => {
   const { kysely } = world.database;
   const other = 'a2' as AccountId;
   await world.addAccount(other);
@@ -45,7 +45,7 @@ test('entries of one account are not seen or removed by another', async () => {
   assert.equal(await removeSuppression(kysely, other, address('mine@people.test')), 0);
 });
 
-test('ended entries are taken away', async () => {
+test('expired entries are removed', async () => {
   const { kysely } = world.database;
   const ended = address('ended@people.test');
   await addSuppressions(kysely, account, [
@@ -55,7 +55,7 @@ test('ended entries are taken away', async () => {
   assert.deepEqual(await readSuppressions(kysely, account, ended), []);
 });
 
-test('the export names everything of an entry, and runs in no spreadsheet', async () => {
+test('the export contains every member of an entry and is safe in spreadsheets', async () => {
   const other = 'a3' as AccountId;
   await world.addAccount(other);
   await addSuppressions(world.database.kysely, other, [
@@ -70,7 +70,7 @@ test('the export names everything of an entry, and runs in no spreadsheet', asyn
   assert.match(csv, /b@people\.test,unsubscribe,,[^,]+,2031-01-01T00:00:00\.000Z\r\n$/);
 });
 
-test('hard bounces and complaints suppress the recipient that they are about, soft bounces do not', async () => {
+test('hard bounces and complaints suppress their recipient; soft bounces do not', async () => {
   const feed = new EventFeed({
     database: world.database,
     log: world.log,
@@ -94,7 +94,7 @@ test('hard bounces and complaints suppress the recipient that they are about, so
     assert.deepEqual(await readSuppressions(kysely, account, address(one)), []);
 });
 
-test('an event is followed once: an entry that a person removed does not come back', async () => {
+test('an event is processed once: an entry removed by a person does not come back', async () => {
   const feed = new EventFeed({
     database: world.database,
     log: world.log,
@@ -109,7 +109,7 @@ test('an event is followed once: an entry that a person removed does not come ba
   assert.deepEqual(await readSuppressions(kysely, account, address('back@people.test')), []);
 });
 
-test('an event whose transaction ends late is not missed', async () => {
+test('an event of a transaction that commits late is not missed', async () => {
   const feed = new EventFeed({
     database: world.database,
     log: world.log,
@@ -130,7 +130,7 @@ test('an event whose transaction ends late is not missed', async () => {
   assert.equal((await readSuppressions(kysely, account, address('quick@people.test'))).length, 1);
 });
 
-test('a transaction of another database on the same server holds nobody up', async () => {
+test('a transaction in another database on the same server delays nothing', async () => {
   const feed = new EventFeed({
     database: world.database,
     log: world.log,

@@ -29,7 +29,7 @@ await shop.publish(
 );
 const values = { Order: 'A 1&2/ü', Code: 'hush' };
 
-test('links and the image are there only where the request asked for them', async () => {
+test('tracked links and the image are present only if the request asked for them', async () => {
   const { mail } = await shop.send('links', { values });
   assert.equal(addressesIn(mail.html, 'src').length, 0);
   assert.equal(addressesIn(mail.html, 'href').filter((href) => href.includes('/c/')).length, 0);
@@ -41,7 +41,7 @@ test('links and the image are there only where the request asked for them', asyn
   );
 });
 
-test('a tracked link leads where the link of the message led, and nowhere else', async () => {
+test('a tracked link redirects to the original target and nowhere else', async () => {
   const { mail, id } = await shop.send('links', {
     values: { ...values, Place: 'https://other.test/x?y=1' },
     trackClicks: true,
@@ -71,7 +71,7 @@ test('a tracked link leads where the link of the message led, and nowhere else',
   );
 });
 
-test('a value that was not given is the default of the version', async () => {
+test('a missing value is the default of the version', async () => {
   const { mail } = await shop.send('links', { values, trackClicks: true });
   const place = addressesIn(mail.html, 'href')[1] ?? '';
   assert.equal(
@@ -80,7 +80,7 @@ test('a value that was not given is the default of the version', async () => {
   );
 });
 
-test('a token that was changed leads nowhere and writes nothing', async () => {
+test('a modified token redirects nowhere and records nothing', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
   const link = addressesIn(mail.html, 'href')[0] ?? '';
   for (const at of [link.length - 1, link.length - 30, link.indexOf('/c/') + 4]) {
@@ -92,7 +92,7 @@ test('a token that was changed leads nowhere and writes nothing', async () => {
     404,
   );
   const image = addressesIn(mail.html, 'src')[0] ?? '';
-  // A token of one kind is none of the other.
+  // A token of one kind isn't valid as another.
   const swapped = link.replace(/\/c\/.*/, image.replace(/.*\/o\/(.*)\.gif/, '/c/$1'));
   assert.equal((await sendRequest(swapped, asBrowser)).status, 404);
   assert.equal((await sendRequest(image.replace('.gif', 'AAAA.gif'), asBrowser)).status, 200);
@@ -101,7 +101,7 @@ test('a token that was changed leads nowhere and writes nothing', async () => {
   assert.equal((await shop.events(id, 'opened', 'clicked')).length, 1);
 });
 
-test('HEAD is answered alike and not counted', async () => {
+test('HEAD gets the same answer and is not counted', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
   const link = addressesIn(mail.html, 'href')[0] ?? '';
   const image = addressesIn(mail.html, 'src')[0] ?? '';
@@ -115,7 +115,7 @@ test('HEAD is answered alike and not counted', async () => {
   assert.equal((await shop.events(id, 'clicked')).length, 0);
 });
 
-test('who follows the hidden link is a scanner in all that it did', async () => {
+test('a reader who follows the hidden link is a scanner for all of its clicks', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true });
   const links = addressesIn(mail.html, 'href').filter((href) => href.includes('/c/'));
   assert.equal(links.length, 3);
@@ -133,7 +133,7 @@ test('who follows the hidden link is a scanner in all that it did', async () => 
   );
 });
 
-test('a click before the message was delivered is a scanner on the way', async () => {
+test('a click before delivery is a scanner in transit', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true });
   await shop.database.pool.query(
     "update message set state_at = now() + interval '1 minute' where id = $1",
@@ -154,7 +154,7 @@ test('the same message has the same links on every attempt', async () => {
     [id],
   );
   assert.equal(rows.length, 1);
-  // The values of secret fields are gone by now; all else is as it was.
+  // The values of secret fields are erased by now; everything else is unchanged.
   const again = await shop.waitForEvents(id, 'delivered', 2);
   assert.equal(again.length, 2);
   const { text } = await sendRequest(
@@ -169,7 +169,7 @@ test('the same message has the same links on every attempt', async () => {
   );
 });
 
-test('opens and clicks that wait are written at the stop', async () => {
+test('pending opens and clicks are written on shutdown', async () => {
   const own = await FeedbackShop.open();
   await own.publish('one', '<a href="https://shop.test/">shop</a>');
   const { mail, id } = await own.send('one', { trackClicks: true, trackOpens: true });
@@ -181,7 +181,7 @@ test('opens and clicks that wait are written at the stop', async () => {
   assert.equal((await own.events(id, 'clicked')).length, 1);
 });
 
-test('links lead on while the database is away, and what was clicked is written once it is back', async () => {
+test('links redirect while the database is down, and clicks are written once it is back', async () => {
   let gate: TcpGate | undefined;
   const own = await FeedbackShop.open({}, async (url) => {
     gate = await openGate(url);

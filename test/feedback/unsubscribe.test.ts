@@ -43,7 +43,7 @@ test('transactional mail and mail with cc carry neither, and the link field is e
   }
 });
 
-test('looking at the page changes nothing; one click unsubscribes, from non-transactional mail only', async () => {
+test('opening the page changes nothing; one click unsubscribes, from non-transactional mail only', async () => {
   const to = 'Leaving@people.test';
   const { mail, id } = await shop.send('news', { to });
   const link = local(addressesIn(mail.html, 'href')[0] ?? '');
@@ -71,7 +71,7 @@ test('looking at the page changes nothing; one click unsubscribes, from non-tran
   assert.equal((await shop.client.send({ template: 'news', body })).status, 200);
 });
 
-test('an unsubscription that is taken back at once stays so when its event is followed', async () => {
+test('an unsubscription undone at once stays undone when its event is processed', async () => {
   const { mail, id } = await shop.send('news', { to: 'wavering@people.test' });
   const link = local(addressesIn(mail.html, 'href')[0] ?? '');
   assert.equal((await post(link)).status, 200);
@@ -90,7 +90,7 @@ test('an unsubscription that is taken back at once stays so when its event is fo
   assert.deepEqual(rows, []);
 });
 
-test('multipart bodies of mail programs are taken, also while the message is already erased', async () => {
+test('multipart bodies from email clients are accepted, even if the message is already erased', async () => {
   const { mail, id } = await shop.send('news', { to: 'erased@people.test' });
   await shop.database.pool.query('update message set content = null where id = $1', [id]);
   const form = new FormData();
@@ -106,7 +106,7 @@ test('multipart bodies of mail programs are taken, also while the message is alr
   assert.deepEqual(rows, [{ reason: 'unsubscribe' }]);
 });
 
-test('a token that was changed is not known', async () => {
+test('a modified token is rejected', async () => {
   const { mail } = await shop.send('news');
   const link = local(addressesIn(mail.html, 'href')[0] ?? '');
   const changed = `${link.slice(0, -2)}${link.endsWith('AA') ? 'BB' : 'AA'}`;
@@ -115,7 +115,7 @@ test('a token that was changed is not known', async () => {
   assert.equal((await post(`${shop.service.url}/u/x`)).status, 404);
 });
 
-test('tokens are the same every time, and differ in everything that they name', () => {
+test('tokens are deterministic and contain the message, account and address', () => {
   const tokens = new UnsubscribeTokens(testKey);
   const message = {
     accountId: 'a' as AccountId,

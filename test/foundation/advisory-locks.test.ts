@@ -11,7 +11,7 @@ test('no two advisory locks have the same key', () => {
     assert.equal(new Set<unknown>(keys).size, keys.length);
 });
 
-test('every advisory lock that is taken has its key in the registry', async () => {
+test('every advisory lock in use has its key in the registry', async () => {
   const without: string[] = [];
   for await (const file of glob('**/*.ts', { cwd: source })) {
     const text = await readFile(join(source, file), 'utf8');

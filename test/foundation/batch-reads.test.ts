@@ -19,13 +19,13 @@ test('concurrent lookups share one statement, and each gets its own result', asy
 
 test('statements are limited in keys, and at most two run concurrently', async () => {
   const sizes: number[] = [];
-  let underWay = 0;
+  let running = 0;
   const read = batchReads(async (keys: readonly number[]) => {
     sizes.push(keys.length);
-    underWay += 1;
-    assert.ok(underWay <= 2);
+    running += 1;
+    assert.ok(running <= 2);
     await new Promise(setImmediate);
-    underWay -= 1;
+    running -= 1;
     return keys;
   }, 3);
   const keys = Array.from({ length: 10 }, (_, index) => index);
@@ -34,9 +34,9 @@ test('statements are limited in keys, and at most two run concurrently', async (
 });
 
 test('a failed statement fails all its callers, and the next one starts fresh', async () => {
-  let away = true;
+  let failing = true;
   const read = batchReads(async (keys: readonly string[]) => {
-    if (away) throw new Error('the database is away');
+    if (failing) throw new Error('the database is away');
     return keys;
   });
   const answers = await Promise.allSettled([read('a'), read('b')]);
@@ -44,6 +44,6 @@ test('a failed statement fails all its callers, and the next one starts fresh', 
     answers.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  away = false;
+  failing = false;
   assert.equal(await read('a'), 'a');
 });

@@ -13,19 +13,19 @@ import { waitFor } from '../support/wait-for.ts';
 const { database, url } = await createTestDatabase();
 const log = createLog('silent');
 
-interface SilentRoad {
+interface SilentProxy {
   readonly url: string;
   silence(silent: boolean): void;
-  /** Answers of the server are so many milliseconds on their way. */
+  /** Delays the server's answers by this many milliseconds. */
   delay(milliseconds: number): void;
-  /** Falls silent after the next thing that the server says, which still arrives; resolves when it is said. */
+  /** Goes silent after the server's next answer, which still arrives; resolves when it is sent. */
   silenceAfterAnswer(): Promise<void>;
-  /** How often the server said something. */
+  /** How many chunks the server has sent. */
   readonly answers: number;
 }
 
-/** A road to the database that can fall silent without closing, as a network does. */
-async function silentRoad(): Promise<SilentRoad> {
+/** A proxy to the database that can go silent without closing, like a network. */
+async function startSilentProxy(): Promise<SilentProxy> {
   const target = new URL(url);
   const { hostname, port } = target;
   const socketFolder = target.searchParams.get('host');
@@ -87,16 +87,16 @@ async function listen(to = url): Promise<ChangeListener> {
 }
 
 test('caches are trusted for a second after the last answered heartbeat was sent', async () => {
-  const road = await silentRoad();
-  const changes = await listen(road.url);
-  road.delay(600);
-  const before = road.answers;
-  await waitFor('slow answers', () => road.answers >= before + 3);
-  await road.silenceAfterAnswer();
-  // Whatever is committed from here on is not heard.
+  const proxy = await startSilentProxy();
+  const changes = await listen(proxy.url);
+  proxy.delay(600);
+  const before = proxy.answers;
+  await waitFor('slow answers', () => proxy.answers >= before + 3);
+  await proxy.silenceAfterAnswer();
+  // Commits from here on aren't announced.
   const start = performance.now();
   let trusted = start;
-  await waitFor('the connection to be given up', () => {
+  await waitFor('the connection to be abandoned', () => {
     const now = performance.now();
     if (changes.isReliable()) trusted = now;
     return now - start > 2_000;
@@ -158,18 +158,18 @@ test('an entry changed while being read is returned but not cached', async () =>
 });
 
 test('after a second of silence the cache is bypassed, and cleared on reconnect', async () => {
-  const road = await silentRoad();
-  const changes = await listen(road.url);
+  const proxy = await startSilentProxy();
+  const changes = await listen(proxy.url);
   let value = 'old';
   const cache = new Cache<string>(changes, 'thing', async () => value);
   assert.equal(await cache.get('a'), 'old');
   assert.equal(cache.peek('a'), 'old');
-  road.silence(true);
+  proxy.silence(true);
   value = 'new';
   await announceChange(database.kysely, 'thing', 'a');
   await waitFor('the bypass', () => cache.peek('a') === undefined, 2_000);
   assert.equal(await cache.get('a'), 'new');
-  road.silence(false);
+  proxy.silence(false);
   await waitFor('the connection', () => changes.isReliable());
   assert.equal(cache.peek('a'), undefined);
   assert.equal(await cache.get('a'), 'new');

@@ -14,7 +14,7 @@ const limits = {
   retryAfter: 7,
 } as const;
 
-/** Lets everything that can start do so. */
+/** Waits until everything that can start has started. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('a group is limited to its share and takes turns with others', async () => {
@@ -37,7 +37,7 @@ test('a group is limited to its share and takes turns with others', async () => 
   ] as const)
     take(group, name);
   await settle();
-  assert.deepEqual(order, ['b1', 'a1'], 'the second of b waits although c could not come before');
+  assert.deepEqual(order, ['b1', 'a1'], 'the second item of b waits although c is not ahead of it');
   releases.shift()?.();
   await settle();
   assert.deepEqual(order, ['b1', 'a1', 'b2']);
@@ -76,10 +76,10 @@ test('callers that wait too long are rejected and leave the queue', async () => 
 test('indefinite waiters ignore a full queue and the timeout', async () => {
   const slots = new FairSlots({ ...limits, waitingPerGroup: 0, timeout: 1 });
   const release = await slots.acquire('b');
-  const patient = slots.acquire('b', true);
+  const indefinite = slots.acquire('b', true);
   await assert.rejects(slots.acquire('b'), Busy);
   release();
-  (await patient)();
+  (await indefinite)();
 });
 
 test('work that throws releases its slot', async () => {
@@ -102,11 +102,11 @@ test('limits are never exceeded and no slot is lost', async () => {
       const slots = new FairSlots(limits);
       const held: { group: string; release: Release }[] = [];
       let waiting = 0;
-      let most = 0;
+      let maxRunning = 0;
       const check = (): void => {
         assert.ok(held.length <= limits.slots);
         assert.equal(new Set(held.map(({ group }) => group)).size, held.length);
-        most = Math.max(most, waiting);
+        maxRunning = Math.max(maxRunning, waiting);
       };
       for (const one of steps) {
         if ('take' in one) {
@@ -127,7 +127,7 @@ test('limits are never exceeded and no slot is lost', async () => {
         await settle();
         check();
       }
-      assert.ok(most <= limits.waiting);
+      assert.ok(maxRunning <= limits.waiting);
       while (held.length > 0) {
         held.shift()?.release();
         await settle();

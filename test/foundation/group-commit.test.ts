@@ -132,8 +132,8 @@ test('a growing group starts after idle turns, or at the latest when its delay i
     sizes.push(items.length);
     return items;
   };
-  const patient = { quietTurns: 2, maxMs: 60_000 };
-  const group = new GroupCommit<number, number>(commit, { ...options, linger: patient });
+  const slowLimits = { quietTurns: 2, maxMs: 60_000 };
+  const group = new GroupCommit<number, number>(commit, { ...options, linger: slowLimits });
   const answers: (Promise<number> | undefined)[] = [];
   for (let item = 0; item < 5; item += 1) {
     answers.push(group.add(item));
@@ -141,7 +141,7 @@ test('a growing group starts after idle turns, or at the latest when its delay i
   }
   assert.deepEqual(await Promise.all(answers), [0, 1, 2, 3, 4]);
   assert.deepEqual(sizes, [5]);
-  const brief = { quietTurns: Number.POSITIVE_INFINITY, maxMs: 1 };
-  const other = new GroupCommit<number, number>(commit, { ...options, linger: brief });
+  const briefLimits = { quietTurns: Number.POSITIVE_INFINITY, maxMs: 1 };
+  const other = new GroupCommit<number, number>(commit, { ...options, linger: briefLimits });
   assert.equal(await other.add(7), 7);
 });

@@ -41,11 +41,11 @@ const message = {
   retentionDays: 90,
 };
 
-/** What is made with a master key and shown to it later. `make` and `accepts` get the same object as long as a process runs. */
+/** A secret that depends on a master key. `make` and `accepts` get the same object as long as a process runs. */
 interface Use<Holder, Thing> {
   readonly open: (key: MasterKey) => Holder;
   readonly make: (holder: Holder) => Thing | Promise<Thing>;
-  readonly accepts: (holder: Holder, thing: Thing) => boolean | Promise<boolean>;
+  readonly accepts: (holder: Holder, secret: Thing) => boolean | Promise<boolean>;
 }
 
 function use<Holder, Thing>(one: Use<Holder, Thing>): Use<unknown, unknown> {
@@ -65,10 +65,10 @@ const sealed = (purpose: string) =>
   use({
     open: (key) => key.keysFor(purpose),
     make: (keys) => seal(keys.current, 'row', Buffer.from('secret')),
-    accepts: (keys, thing) => opens(() => unsealAny(keys, 'row', thing)),
+    accepts: (keys, secret) => opens(() => unsealAny(keys, 'row', secret)),
   });
 
-/** Every purpose of the master key, with what must go on working while it is rotated. */
+/** Every purpose of the master key, with what must keep working during a rotation. */
 const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   'token checksum': use({
     open: (key) => new TokenMint(key),
@@ -82,7 +82,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   }),
   'api key': use({
     open: (key) => new ApiKeyParser(key),
-    // Keys of the present form need no master key.
+    // Keys in the current format need no master key.
     make: (keys) => {
       const text = `spk.1.${randomBytes(32).toString('base64url')}`;
       const hash = keys.parse(text)?.hash ?? Buffer.alloc(0);
@@ -156,7 +156,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     accepts: (devices, cookie) =>
       devices.read({ headers: { cookie } } as never, 'ann@shop.test') !== undefined,
   }),
-  // Of a mail that was written before the switch and is sent after it the link does not work: it is asked for again.
+  // The link in a mail written before the switch and sent after it doesn't work and is requested again.
   'mailed link': 'begins anew',
   'wrong guesses': 'begins anew',
   'privacy record': 'begins anew',
@@ -180,7 +180,7 @@ function unsubscribing() {
   });
 }
 
-/** Recovery codes on a store in memory that all holders share. */
+/** Recovery codes in a shared in-memory store. */
 class StoredCodes {
   static stored: readonly Buffer[] = [];
   readonly #codes: RecoveryCodes;
@@ -223,7 +223,7 @@ for (const [purpose, one] of Object.entries(uses)) {
   if (one === 'begins anew') continue;
   test(`ASVS 4.0.3 6.4.1: a rotation of the master key never stops "${purpose}", but finishing it does`, async () => {
     const both = () => new MasterKey(...secrets);
-    // A process that runs through the whole rotation, and one that lags behind.
+    // One process runs during the whole rotation; another one lags behind.
     const [running, late] = [both(), both()];
     for (const key of [running, late]) assert.equal(key.select(oldName, null), undefined);
     const [holder, behind] = [one.open(running), one.open(late)];
@@ -263,7 +263,7 @@ test('a process needs both keys until the rotation is finished', async () => {
   await assert.rejects(requireMatchingKey(database, new MasterKey(oldSecret)), /another key/);
 });
 
-/** What the bytes of each column are. A new one must be told how it fares in a rotation. */
+/** The content of each column of bytes. A new column needs an entry that says what a rotation does to it. */
 const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'access_token.hash': 'plain',
   'access_token.code_hash': 'plain',
@@ -372,13 +372,13 @@ test('a token lookup costs one hash, even after a rotation', () => {
   both.select(newName, null);
   assert.equal(both.keysFor('token checksum').others.length, 0);
   both.select(newName, oldName);
-  let asked = 0;
+  let lookups = 0;
   assert.equal(
     both.keysFor('token checksum').some(() => {
-      asked += 1;
+      lookups += 1;
       return true;
     }),
     true,
   );
-  assert.equal(asked, 1);
+  assert.equal(lookups, 1);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseMailDomain } from '../../src/foundation/mail-domain.ts';
 
-test('a domain that is read is one that URLs have too, and is read as itself again', () => {
+test('a parsed domain is valid in URLs and parses to itself', () => {
   fc.assert(
     fc.property(fc.oneof(fc.domain(), fc.string({ unit: 'grapheme' })), (text) => {
       const domain = parseMailDomain(text);
@@ -19,7 +19,7 @@ test('a domain that is read is one that URLs have too, and is read as itself aga
   );
 });
 
-test('international domains become A-labels, and addresses are no domains', () => {
+test('international domains become A-labels, and IP addresses are not domains', () => {
   assert.equal(parseMailDomain('Bücher.example'), 'xn--bcher-kva.example');
   assert.equal(parseMailDomain('localhost'), 'localhost');
   for (const text of [
@@ -36,7 +36,7 @@ test('international domains become A-labels, and addresses are no domains', () =
     assert.equal(parseMailDomain(text), undefined, text);
 });
 
-test('one label is a name only where it is asked for', () => {
+test('a single label is valid only if allowed', () => {
   assert.equal(parseMailDomain('Mail'), undefined);
   assert.equal(parseMailDomain('Mail', { allowOneLabel: true }), 'mail');
   for (const text of ['1', '-', 'a_b', 'ä'])

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 const { database } = await createTestDatabase();
 const run = (statements: string) => database.pool.query(statements);
 
-/** The database as the release before left it: who owned every account was operator where nobody was named. */
+/** The database of the previous release, in which owners of every account were operators if none was named. */
 beforeEach(() =>
   run(`
     drop table one_time_link, inbox_browser;
@@ -22,31 +22,31 @@ beforeEach(() =>
       from account a cross join person p`),
 );
 
-async function operatorsAfterwards(): Promise<string[]> {
+async function migratedOperators(): Promise<string[]> {
   assert.deepEqual(await migrate(database), ['0035-one-time-links.sql']);
   return listOperators(database.kysely);
 }
 
 test('people who owned every account become explicit operators', async () => {
-  assert.deepEqual(await operatorsAfterwards(), ['both@shop.test', 'owner@shop.test']);
+  assert.deepEqual(await migratedOperators(), ['both@shop.test', 'owner@shop.test']);
 });
 
 test('the demo’s owner doesn’t, because the installation still awaits its first owner', async () => {
   await run('update installation set demo_applied_at = now()');
-  assert.deepEqual(await operatorsAfterwards(), ['both@shop.test']);
+  assert.deepEqual(await migratedOperators(), ['both@shop.test']);
 });
 
 test('if there are explicit operators, nobody is added', async () => {
   await run("update person set operator = true where email = 'one@shop.test'");
-  assert.deepEqual(await operatorsAfterwards(), ['one@shop.test']);
+  assert.deepEqual(await migratedOperators(), ['one@shop.test']);
 });
 
 test('a disabled operator doesn’t keep others from becoming one', async () => {
   await run("update person set operator = true where email = 'gone@shop.test'");
-  assert.deepEqual(await operatorsAfterwards(), ['both@shop.test', 'owner@shop.test']);
+  assert.deepEqual(await migratedOperators(), ['both@shop.test', 'owner@shop.test']);
 });
 
 test('without accounts, nobody is an operator', async () => {
   await run('delete from account');
-  assert.deepEqual(await operatorsAfterwards(), []);
+  assert.deepEqual(await migratedOperators(), []);
 });

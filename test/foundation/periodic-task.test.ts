@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PeriodicTask } from '../../src/foundation/periodic-task.ts';
 
-test('rounds come one interval apart, never two at a time, and stopping waits for the one under way', async () => {
+test('rounds run one interval apart, never two at a time, and stopping waits for the current one', async () => {
   let running = 0;
   let rounds = 0;
   const task = new PeriodicTask(10, async () => {
@@ -25,7 +25,7 @@ test('rounds come one interval apart, never two at a time, and stopping waits fo
   assert.equal(rounds, done);
 });
 
-test('a round that is asked for begins at once, or once more after the one under way', async () => {
+test('a requested round starts at once, or right after the current one', async () => {
   let rounds = 0;
   const task = new PeriodicTask(60_000, async () => {
     await pause(5);
@@ -34,17 +34,17 @@ test('a round that is asked for begins at once, or once more after the one under
   await task.runNow();
   assert.equal(rounds, 0);
   task.start();
-  const asked = [task.runNow(), task.runNow(), task.runNow()];
-  await asked[0];
+  const requested = [task.runNow(), task.runNow(), task.runNow()];
+  await requested[0];
   assert.equal(rounds, 1);
-  await Promise.all(asked);
+  await Promise.all(requested);
   assert.equal(rounds, 2);
   await task.stop();
   await task.runNow();
   assert.equal(rounds, 2);
 });
 
-test('a round that fails is told of, and the next one comes after the pause for it', async () => {
+test('a failed round is reported, and the next one starts after the pause for failures', async () => {
   const errors: unknown[] = [];
   let rounds = 0;
   const task = new PeriodicTask(

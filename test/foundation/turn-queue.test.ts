@@ -3,27 +3,27 @@ import { test } from 'node:test';
 import { atEndOfTurn } from '../../src/foundation/end-of-turn.ts';
 import { TurnQueue } from '../../src/foundation/turn-queue.ts';
 
-test('each event loop turn is given out once, and groups take turns', async () => {
+test('each event loop turn is assigned once, and groups take turns', async () => {
   const queue = new TurnQueue();
   let turn = 0;
-  let over = false;
+  let finished = false;
   const count = (): void => {
     turn += 1;
-    if (!over) setImmediate(count);
+    if (!finished) setImmediate(count);
   };
   setImmediate(count);
-  const given: string[] = [];
+  const assigned: string[] = [];
   const turns = new Set<number>();
   await Promise.all(
     ['a', 'a', 'a', 'b'].map((group) =>
       queue.run(group, () => {
-        given.push(group);
+        assigned.push(group);
         turns.add(turn);
       }),
     ),
   );
-  over = true;
-  assert.deepEqual(given, ['a', 'b', 'a', 'a']);
+  finished = true;
+  assert.deepEqual(assigned, ['a', 'b', 'a', 'a']);
   assert.equal(turns.size, 4);
 });
 

@@ -12,6 +12,7 @@ import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { url, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
@@ -33,7 +34,7 @@ async function keysOf(personId: PersonId): Promise<number> {
   return rows[0].count;
 }
 
-test('ASVS 4.0.3 3.3.3: an operator who disables a person ends their keys, or gives them to an owner', async () => {
+test('ASVS 4.0.3 3.3.3: an operator who disables a person revokes their keys or transfers them to an owner', async () => {
   const leaver = await addPerson('developer');
   const key = await addKey(database, shop.id, { createdBy: leaver.id });
   const sender = new SendClient(service, key);
@@ -44,25 +45,25 @@ test('ASVS 4.0.3 3.3.3: an operator who disables a person ends their keys, or gi
     assert.match(refused.text, /"field":"keysTo"/);
   }
   assert.equal((await sender.send()).status, 200);
-  const heir = await addPerson('owner');
-  const done = await operator.put(`${person}?keysTo=${heir.email}`, { disabled: true });
+  const newOwner = await addPerson('owner');
+  const done = await operator.put(`${person}?keysTo=${newOwner.email}`, { disabled: true });
   assert.equal(done.status, 200, done.text);
   assert.equal((await sender.send()).status, 200);
-  assert.deepEqual([await keysOf(leaver.id), await keysOf(heir.id)], [0, 1]);
+  assert.deepEqual([await keysOf(leaver.id), await keysOf(newOwner.id)], [0, 1]);
   const { rows } = await database.pool.query(
     `select account_id, detail from audit_event where kind = 'api_keys_taken_over'`,
   );
   assert.deepEqual(rows, [
-    { account_id: shop.id, detail: { id: leaver.email, by: heir.email, count: 1 } },
+    { account_id: shop.id, detail: { id: leaver.email, by: newOwner.email, count: 1 } },
   ]);
   assert.equal(
-    (await operator.put(`/installation/people/${heir.email}`, { disabled: true })).status,
+    (await operator.put(`/installation/people/${newOwner.email}`, { disabled: true })).status,
     200,
   );
   await waitFor('the key to end', async () => (await sender.send()).status === 401, 1_000);
 });
 
-test('ASVS 4.0.3 11.1.6: a key that is made while its maker is disabled is not made', async () => {
+test('ASVS 4.0.3 11.1.6: a key is not created if its creator is disabled concurrently', async () => {
   const maker = await addPerson('developer');
   const { making } = await database.kysely.transaction().execute(async (disabling) => {
     await disablePerson(disabling, maker.id);
@@ -77,38 +78,28 @@ test('ASVS 4.0.3 11.1.6: a key that is made while its maker is disabled is not m
         expiresAt: undefined,
       }),
     );
-    await somebodyWaits();
+    await waitForLock(database);
     return { making };
   });
   assert.ok((await making).problem);
   assert.equal(await keysOf(maker.id), 0);
 });
 
-test('ASVS 4.0.3 11.1.6: keys that are taken over by somebody who is demoted meanwhile end all the same', async () => {
+test('ASVS 4.0.3 11.1.6: keys transferred to a person who is demoted concurrently are revoked', async () => {
   const leaver = await addPerson('developer');
-  const heir = await addPerson('owner');
+  const newOwner = await addPerson('owner');
   await addKey(database, shop.id, { createdBy: leaver.id });
   const { demoting } = await database.kysely.transaction().execute(async (takingOver) => {
-    assert.equal(await transferApiKeys(takingOver, shop.id, leaver.id, heir.id), 1);
+    assert.equal(await transferApiKeys(takingOver, shop.id, leaver.id, newOwner.id), 1);
     const demoting = saveMembership(database.kysely, {
       accountId: shop.id,
-      personId: heir.id,
+      personId: newOwner.id,
       role: 'viewer',
     });
-    await somebodyWaits();
+    await waitForLock(database);
     return { demoting };
   });
   await demoting;
-  assert.deepEqual([await keysOf(leaver.id), await keysOf(heir.id)], [0, 0]);
-  assert.equal(await transferApiKeys(database.kysely, shop.id, leaver.id, heir.id), 0);
+  assert.deepEqual([await keysOf(leaver.id), await keysOf(newOwner.id)], [0, 0]);
+  assert.equal(await transferApiKeys(database.kysely, shop.id, leaver.id, newOwner.id), 0);
 });
-
-/** A transaction of this database waits for another one. */
-function somebodyWaits(): Promise<unknown> {
-  return waitFor('a transaction to wait', async () => {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length > 0;
-  });
-}

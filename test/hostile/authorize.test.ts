@@ -11,7 +11,7 @@ const world = new SessionWorld(database);
 await world.addAccount();
 const attacker = await world.addIntegration({ redirectUri: 'https://phishing.test/sign-in' });
 
-/** Links with an error in them, which need nobody's consent. */
+/** Links with an error, which need no consent. */
 const traps = [
   '',
   'scope=admin&response_type=code',
@@ -23,7 +23,7 @@ const traps = [
   'prompt=none',
 ].map((rest) => `/authorize?client_id=${attacker.clientId}&${rest}`);
 
-/** Opens an address as a browser does, and says where each redirect leads. */
+/** Opens a URL like a browser and returns the target of each redirect. */
 async function redirectsOf(address: string, init: RequestInit = {}): Promise<string[]> {
   const seen: string[] = [];
   let next = new URL(address, service.url);
@@ -50,7 +50,7 @@ for (const trap of traps)
     }
   });
 
-test('RFC 6749 4.1.2.1: the integration is told as soon as the person has signed in', async () => {
+test('RFC 6749 4.1.2.1: the integration gets the error as soon as the person has signed in', async () => {
   const { email } = await world.addPerson();
   const browser = new TestBrowser(service.url);
   const page = await browser.open(

@@ -47,14 +47,14 @@ const start = (environment: Readonly<Record<string, string>>): Promise<TestServi
     roles: ['http'],
     environment: { ...behindProxy, ...environment },
   });
-/** Every relay may report here. */
+/** A service with the intakes of all relays configured. */
 const service = await start({
   INTAKE_SNS_TOPICS: 'arn:aws:sns:eu-west-1:1:reports',
   INTAKE_POSTMARK_PASSWORD: 'secret',
   INTAKE_MAILGUN_KEY: 'mailgun key',
   INTAKE_SENDGRID_KEY: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
 });
-/** No relay may. */
+/** A service without any intake. */
 const bare = await start({});
 const token = await getToken(service, shop);
 const table: readonly RouteLimit[] = [...routeLimits, ...managementLimits];
@@ -64,7 +64,7 @@ const intakes = ['ses', 'postmark', 'mailgun', 'sendgrid'].map((relay) => `/inta
 const answered = (talk: RawConversation): Promise<string> =>
   waitFor('an answer', () => /^HTTP\/1\.1 (\d{3})/.exec(talk.text())?.[1]);
 
-/** Asks with a body that is announced and never comes. */
+/** Sends a request that announces a body and never sends it. */
 async function announce(
   base: string,
   path: string,
@@ -80,7 +80,7 @@ test('ASVS 4.0.3 13.2.1: every entry in the table of limits has a route', () => 
   const routes = http.printRoutes({ commonPrefix: false });
   for (const { methods, path } of table)
     for (const method of methods as 'GET'[]) {
-      // The files of the inbox have their content in their names.
+      // The names of inbox files contain a content hash.
       const registered = http.hasRoute({ method, url: path }) || path === '/inbox/assets/*';
       assert.ok(registered, `${method} ${path} is registered`);
     }
@@ -109,7 +109,7 @@ test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, c
   );
 });
 
-/** A path with something that can be a name in place of each parameter. */
+/** A path with a plausible value for each parameter. */
 function fill(path: string): string {
   const names: Readonly<Record<string, string>> = {
     accountId: shop.id,
@@ -156,7 +156,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
         },
       });
       const what = `${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`;
-      // OAuth and the contract have no status of their own for it.
+      // OAuth and the contract have no separate status for it.
       const other = send || ['/token', '/revoke', '/introspect'].includes(path);
       assert.equal(answer.status, other ? 400 : 413, what);
       assert.ok(answer.text.includes(formatBytes(bodyBytes)), what);
@@ -226,7 +226,7 @@ test('ASVS 4.0.3 13.1.3: unknown, forbidden and unauthenticated requests are ans
   }
 });
 
-/** Sends all of a body but its end; it is in the service's memory until the connection ends. */
+/** Sends a body without its end, so that it stays in the service's memory until the connection ends. */
 async function holdBody(address: string, bytes: number): Promise<RawConversation> {
   const talk = await announce(service.url, '/intake/mailgun', bytes, forwardedFrom(address));
   talk.socket.write(Buffer.alloc(bytes - 1, '['));

@@ -11,10 +11,10 @@ import type { ConnectionLimits } from '../../src/http/limits/limit-connections.t
 import { testRoute } from '../support/test-route.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** Linux has all of 127.0.0.0/8 on its loopback: other peers without other machines. */
+/** Linux has all of 127.0.0.0/8 on its loopback, so other peers need no other machines. */
 const onLinux = { skip: process.platform === 'linux' ? false : 'needs 127.0.0.2' };
 
-/** A server with a route that answers, and one that waits until it is let go. */
+/** A server with a route that answers at once, and one that waits until it is released. */
 async function startServer(
   t: TestContext,
   connections: ConnectionLimits,
@@ -22,9 +22,9 @@ async function startServer(
 ) {
   const routes = [testRoute('GET', '/fast'), testRoute('GET', '/slow')];
   const http = createHttp({ log: createLog('silent'), trustProxy, routes, connections });
-  let letGo = (): void => undefined;
+  let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   let waiting = 0;
   http.get('/fast', () => 'fast');
@@ -36,20 +36,20 @@ async function startServer(
   await http.listen({ host: '127.0.0.1', port: 0 });
   const sockets: Socket[] = [];
   t.after(async () => {
-    letGo();
+    release();
     for (const socket of sockets) socket.destroy();
     await http.close();
   });
   const { port } = http.server.address() as AddressInfo;
   return {
-    letGo,
+    release,
     waiting: () => waiting,
     open: () =>
       new Promise<number>((resolve, reject) =>
         http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       ),
-    /** Connects from an address of the loopback and says something. */
-    async say(text: string, localAddress = '127.0.0.1'): Promise<Talk> {
+    /** Connects from a loopback address and sends text. */
+    async send(text: string, localAddress = '127.0.0.1'): Promise<Talk> {
       const socket = connect({ port, host: '127.0.0.1', localAddress });
       sockets.push(socket);
       const talk = { socket, text: '', ended: false };
@@ -64,12 +64,12 @@ async function startServer(
       socket.write(text);
       return talk;
     },
-    /** The status of a request on a connection of its own. */
-    async ask(localAddress: string): Promise<number | undefined> {
+    /** The status of a request on a separate connection. */
+    async requestStatus(localAddress: string): Promise<number | undefined> {
       const agent = new Agent({ keepAlive: false });
-      const asked = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
-      asked.end();
-      const [answer] = await once(asked, 'response');
+      const outgoing = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
+      outgoing.end();
+      const [answer] = await once(outgoing, 'response');
       answer.resume();
       return answer.statusCode;
     },
@@ -87,54 +87,54 @@ const fast = 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n';
 const slow = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
 
 test(
-  'ASVS 4.0.3 11.1.4: heads that trickle hold no more connections than one peer may have',
+  'ASVS 4.0.3 11.1.4: slow request heads hold no more connections than the limit per peer',
   onLinux,
   async (t) => {
     const server = await startServer(t, { total: 100, perPeer: 50 });
-    const talks = await Promise.all(Array.from({ length: 300 }, () => server.say(half)));
+    const talks = await Promise.all(Array.from({ length: 300 }, () => server.send(half)));
     await waitFor('the cap', () => talks.filter(({ ended }) => !ended).length === 50);
-    assert.equal(await server.ask('127.0.0.2'), 200);
-    // The oldest of the peer's own idle connections makes room.
-    assert.equal(await server.ask('127.0.0.1'), 200);
+    assert.equal(await server.requestStatus('127.0.0.2'), 200);
+    // The peer's own oldest idle connection is closed to free capacity.
+    assert.equal(await server.requestStatus('127.0.0.1'), 200);
   },
 );
 
 test(
-  'ASVS 4.0.3 11.1.4: where all connections are taken, the one idle longest makes room for another peer',
+  'ASVS 4.0.3 11.1.4: if all connections are in use, the one idle longest is closed for another peer',
   onLinux,
   async (t) => {
     const server = await startServer(t, { total: 10, perPeer: 6 });
-    const first = await server.say(fast, '127.0.0.2');
+    const first = await server.send(fast, '127.0.0.2');
     await waitFor('an answer', () => first.text !== '');
     const others: Talk[] = [];
     for (const at of Array.from({ length: 9 }).keys())
-      others.push(await server.say(half, at < 6 ? '127.0.0.3' : '127.0.0.4'));
+      others.push(await server.send(half, at < 6 ? '127.0.0.3' : '127.0.0.4'));
     await waitFor('ten connections', async () => (await server.open()) === 10);
-    assert.equal(await server.ask('127.0.0.5'), 200);
-    await waitFor('room', () => first.ended);
+    assert.equal(await server.requestStatus('127.0.0.5'), 200);
+    await waitFor('capacity', () => first.ended);
     assert.ok(others.every(({ ended }) => !ended));
   },
 );
 
 test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never closed to free capacity', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 3 });
-  const busy = [await server.say(slow), await server.say(slow), await server.say(slow)];
+  const busy = [await server.send(slow), await server.send(slow), await server.send(slow)];
   await waitFor('the requests', () => server.waiting() === 3);
-  const refused = await server.say(fast);
+  const refused = await server.send(fast);
   await waitFor('the refusal', () => refused.ended);
   assert.equal(refused.text, '');
-  server.letGo();
+  server.release();
   for (const talk of busy) await waitFor('the answer', () => talk.text.endsWith('slow'));
-  const next = await server.say(fast);
+  const next = await server.send(fast);
   await waitFor('the next answer', () => next.text.endsWith('fast'));
-  // The first of those that were busy is the one that was closed.
-  await waitFor('room', () => busy.filter(({ ended }) => ended).length === 1);
+  // The first of the busy connections is closed.
+  await waitFor('capacity', () => busy.filter(({ ended }) => ended).length === 1);
 });
 
-test('a trusted proxy has no connection limit of its own', async (t) => {
+test('a trusted proxy has no separate connection limit', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 2 }, ['loopback']);
   const talks: Talk[] = [];
-  for (let at = 0; at < 5; at += 1) talks.push(await server.say(fast));
+  for (let at = 0; at < 5; at += 1) talks.push(await server.send(fast));
   for (const talk of talks) await waitFor('an answer', () => talk.text.endsWith('fast'));
   assert.ok(talks.every(({ ended }) => !ended));
 });

@@ -60,12 +60,12 @@ test('RFC 9700 2.3: no access token works for any management API endpoint', asyn
 });
 
 test('ASVS 4.0.3 4.1.3: an API key can’t get permissions reserved for people, and an older key with them can’t use them', async () => {
-  const asked = await victim.owner.post(`${victim.path}/keys`, {
+  const answer = await victim.owner.post(`${victim.path}/keys`, {
     name: 'k',
     scopes: ['users:write'],
   });
-  assert.equal(asked.status, 422);
-  assert.match(asked.text, /scopes/);
+  assert.equal(answer.status, 422);
+  assert.match(answer.text, /scopes/);
   const earlier = await addKey(database, victim.shop.id, {
     scopes: ['users:write', 'keys:write', 'privacy:read', 'lists:read'],
   });
@@ -77,7 +77,7 @@ test('ASVS 4.0.3 4.1.3: an API key can’t get permissions reserved for people, 
   assert.equal((await client.get(`${victim.path}/people/a@b.test`)).status, 403);
 });
 
-/** A person of the shop with this role who has made a key. */
+/** A person of the shop with this role who created a key. */
 async function personWithKey(role: 'owner' | 'developer') {
   const person = await new SessionWorld(database, '46100').addPerson({ accounts: [] });
   await saveMembership(database.kysely, {
@@ -121,8 +121,8 @@ test('a promotion keeps a person’s keys', async () => {
 
 test('an owner can take over keys in the request that removes or demotes their creator', async () => {
   const removed = await personWithKey('developer');
-  const heir = victim.shop.owner.email;
-  assert.equal((await victim.owner.delete(`${removed.path}?keysTo=${heir}`)).status, 204);
+  const ownerEmail = victim.shop.owner.email;
+  assert.equal((await victim.owner.delete(`${removed.path}?keysTo=${ownerEmail}`)).status, 204);
   assert.equal((await removed.sender.send()).status, 200);
   const { rows } = await database.pool.query(
     'select count(*)::integer as n from api_key where account_id = $1 and created_by = $2',

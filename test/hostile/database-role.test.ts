@@ -14,7 +14,7 @@ import { oldDataFolder } from '../support/old-data-folder.ts';
 const rights = `select concat_ws(',', rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls)
   from pg_roles where rolname = current_user`;
 
-/** What in the service's schemas belongs to anybody else. */
+/** Objects in the service's schemas that belong to other roles. */
 const foreign = `select string_agg(relname, ', ') from pg_class
   where relnamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
     and relowner <> (select oid from pg_roles where rolname = 'signalpost_service')`;
@@ -85,7 +85,7 @@ test('ASVS 4.0.3 5.3.8: functions of the service never run as superuser', async 
   await third.stop();
 });
 
-test('ASVS 4.0.3 1.2.2: a data folder of 0.1.0 is handed over to the plain role, with all that is in it', async () => {
+test('ASVS 4.0.3 1.2.2: all objects in a data folder of 0.1.0 are transferred to the unprivileged role', async () => {
   const dataDir = await oldDataFolder();
   const embedded = await startEmbedded(dataDir);
   assert.equal(await queryEmbedded(embedded.settings, rights), 'f,f,f,f,f');
@@ -96,7 +96,7 @@ test('ASVS 4.0.3 1.2.2: a data folder of 0.1.0 is handed over to the plain role,
   );
   const database = openDatabase(embedded.settings);
   assert.deepEqual(await migrate(database), []);
-  // Only owners may do these.
+  // Only owners can do these.
   await database.pool.query('alter table account add column added text');
   await database.pool.query('alter table graphile_worker._private_jobs add column added text');
   await database.pool.query("select graphile_worker.add_job('webhook')");
@@ -104,7 +104,7 @@ test('ASVS 4.0.3 1.2.2: a data folder of 0.1.0 is handed over to the plain role,
   await embedded.stop();
 });
 
-test('ASVS 4.0.3 1.2.2: what an operator restores or adds as superuser is handed over at the next start, but for their own schemas', async () => {
+test('ASVS 4.0.3 1.2.2: objects restored or added as superuser are transferred at the next start, except in other schemas', async () => {
   const dataDir = await initializedFolder();
   const first = await startEmbedded(dataDir);
   await queryEmbedded(
@@ -124,7 +124,7 @@ test('ASVS 4.0.3 1.2.2: what an operator restores or adds as superuser is handed
   await second.stop();
 });
 
-test('ASVS 4.0.3 1.2.2: a handover that is killed at any moment is finished by the next start', async () => {
+test('ASVS 4.0.3 1.2.2: an ownership transfer killed at any moment is finished by the next start', async () => {
   const dataDir = await oldDataFolder();
   for (const milliseconds of [150, 200, 250, 300, 350, 400, 450, 500, 600]) {
     const owner = startDatabaseOwner(dataDir);
@@ -141,10 +141,10 @@ test('ASVS 4.0.3 1.2.2: a handover that is killed at any moment is finished by t
   await embedded.stop();
 });
 
-test('ASVS 4.0.3 1.2.2: a handover goes on wherever it stopped', async () => {
+test('ASVS 4.0.3 1.2.2: an ownership transfer resumes wherever it stopped', async () => {
   const dataDir = await oldDataFolder();
   const first = await startEmbedded(dataDir);
-  // Every second table belongs to the superuser again, and the role has lost its password and is too mighty.
+  // Every second table belongs to the superuser again, and the role has too many privileges and no password.
   await queryEmbedded(
     first.admin,
     `do $$ declare name text; begin

@@ -17,7 +17,7 @@ const browser =
 
 const scanner = 'Barracuda Sentinel (EE)';
 
-/** Asks for an address so many times, twenty at once. @returns the statuses that came */
+/** Requests a URL `count` times, twenty at once. @returns the statuses */
 async function flood(url: string, times: number, userAgent = browser): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let done = 0; done < times; done += 20) {
@@ -29,8 +29,8 @@ async function flood(url: string, times: number, userAgent = browser): Promise<S
   return statuses;
 }
 
-/** Waits until all that was opened and clicked before is written: batches are written in their order. */
-async function settle(): Promise<void> {
+/** Waits until all earlier opens and clicks are written; batches are written in order. */
+async function waitForWriter(): Promise<void> {
   const { mail, id } = await shop.send('links', { trackOpens: true });
   await flood(addressesIn(mail.html, 'src')[0] ?? '', 20);
   await shop.waitForEvents(id, 'opened', 20);
@@ -40,10 +40,10 @@ test('ASVS 4.0.3 11.1.4: one recipient’s open image stores a few events, and i
   const { mail, id } = await shop.send('links', { trackOpens: true });
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   assert.deepEqual(await flood(image, 1_000), new Set([200]));
-  await settle();
+  await waitForWriter();
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
   assert.deepEqual(await flood(image, 200), new Set([200]));
-  await settle();
+  await waitForWriter();
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
 });
 
@@ -51,21 +51,21 @@ test('ASVS 4.0.3 11.1.4: limits persist across restarts and nodes', async () => 
   const { mail, id } = await shop.send('links', { trackOpens: true });
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   await flood(image, 100);
-  await settle();
+  await waitForWriter();
   const node = await startTestService({ databaseUrl: shop.databaseUrl });
   await flood(image.replace(shop.service.url, node.url), 100);
   await node.stop();
   assert.equal((await shop.events(id, 'opened')).length, maxEngagements);
 });
 
-test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves room for the other, and one of machines for people', async () => {
+test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves capacity for the other link, and a flood by machines for people', async () => {
   const { mail, id } = await shop.send('links', { trackClicks: true });
   const [one = '', two = ''] = addressesIn(mail.html, 'href');
   assert.deepEqual(await flood(one, 200, scanner), new Set([302]));
   assert.deepEqual(await flood(one, 200), new Set([302]));
-  await settle();
+  await waitForWriter();
   await sendRequest(two, { headers: { 'user-agent': browser } });
-  await settle();
+  await waitForWriter();
   const clicks = (await shop.events(id, 'clicked')).map(
     ({ detail }) => `${detail.link} ${detail.class}`,
   );
@@ -115,7 +115,7 @@ test('ASVS 4.0.3 11.1.4: repeatedly unsubscribing and undoing it stores only a f
     assert.equal((await post(`${link}/undo`)).status, 200);
   }
   assert.equal((await shop.events(id, 'unsubscribed')).length, maxFeedbackEvents);
-  // What counts still works.
+  // Genuine unsubscriptions still work.
   assert.equal((await post(link)).status, 200);
   const { rows } = await shop.database.pool.query('select from suppression where address = $1', [
     to,

@@ -64,23 +64,23 @@ async function floodToken(email: string): Promise<Map<number, number>> {
   return counts;
 }
 
-test('ASVS 4.0.3 2.2.1: 300 wrong passwords from 60 addresses are slowed, and the person’s own browser is not', async () => {
+test('ASVS 4.0.3 2.2.1: 300 wrong passwords from 60 addresses are throttled, and the person’s own browser is not', async () => {
   const { email } = await world.addPerson();
   const own = stranger('192.0.2.1');
   assert.equal((await signIn(own, email)).status, 200);
   await own.submit(await own.open('/me'), {}, '/sign-out');
   const checked = await floodSignIn(email);
   assert.ok(checked <= 36, `${checked} of 300 were checked`);
-  // A person's delay is at work now, for whoever is not known.
+  // The person's delay now applies to unknown browsers.
   const refused = await runEarlier(clock, () => signIn(stranger('192.0.2.2'), email));
   assert.equal(refused.status, 429);
   assert.equal((await runEarlier(clock, () => signIn(own, email))).status, 200);
-  // And for nobody longer than a minute.
+  // The delay is a minute at most.
   await clock.advance(60_000);
   assert.equal((await signIn(stranger('192.0.2.3'), email)).status, 200);
 });
 
-test('ASVS 4.0.3 2.2.1: strangers check fewer than a hundred passwords an hour for one person, from however many addresses', async () => {
+test('ASVS 4.0.3 2.2.1: strangers can check fewer than 100 passwords an hour for one person, from any number of addresses', async () => {
   const began = clock.now();
   const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, (milliseconds) =>
     clock.advance(milliseconds),
@@ -105,7 +105,7 @@ test('ASVS 4.0.3 2.2.1: strangers check fewer than a hundred passwords an hour f
   assert.ok(checked < 100, `${checked} were checked`);
 });
 
-test('ASVS 4.0.3 2.2.1: wrong passwords of one browser that is known count against it alone', async () => {
+test('ASVS 4.0.3 2.2.1: wrong passwords from a known browser count against that browser alone', async () => {
   const { email } = await world.addPerson();
   const own = stranger('192.0.2.4');
   assert.equal((await signIn(own, email)).status, 200);
@@ -116,7 +116,7 @@ test('ASVS 4.0.3 2.2.1: wrong passwords of one browser that is known count again
   assert.equal((await runEarlier(clock, () => signIn(stranger('192.0.2.4'), email))).status, 200);
 });
 
-test('RFC 6749 section 10.10: 300 wrong passwords of a client are slowed, and its right one is never refused for them', async () => {
+test('RFC 6749 section 10.10: 300 wrong passwords from a client are throttled, and they never cause its right one to be refused', async () => {
   const person = await world.addPerson();
   const counts = await floodToken(person.email);
   assert.ok((counts.get(429) ?? 0) > 200, JSON.stringify([...counts]));
@@ -139,7 +139,7 @@ test('ASVS 4.0.3 2.2.1: wrong passwords on the sign-in page never refuse a token
   assert.equal(answer.status, 200);
 });
 
-test('RFC 6749 section 2.3.1: without the client’s secret no password is checked or counted', async () => {
+test('RFC 6749 section 2.3.1: without the client’s secret, no password is checked or counted', async () => {
   const person = await world.addPerson();
   const before = await countGuesses();
   const fields = { ...passwordFields(person, client), client_secret: 'another' };

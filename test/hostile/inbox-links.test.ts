@@ -31,7 +31,7 @@ const service = await startTestService({ databaseUrl });
 const manager = await signedInManager(service, operator.email);
 const owner = await signedInManager(service, shop.owner.email);
 
-test('ASVS 4.1.3: who captures mail in the one account there is reads and deletes no mail of the service', async () => {
+test('ASVS 4.1.3: inbox access in the only account does not allow reading or deleting system mail', async () => {
   const developer = await world.addPerson();
   const key = await addKey(database, shop.id, { scopes: ['inbox:read', 'inbox:write'] });
   const person = await world.addPerson({ accounts: [] });

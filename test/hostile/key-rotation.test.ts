@@ -22,7 +22,7 @@ async function machine(): Promise<ManagementClient> {
   return new ManagementClient(service, await addEarlierKey(database, testKey, shop.id));
 }
 
-test('ASVS 4.0.3 6.4.1: API keys and client secrets that are used during a rotation outlive the leaked key; the others end with it', async () => {
+test('ASVS 4.0.3 6.4.1: API keys and client secrets used during a rotation outlive the leaked key; others end with it', async () => {
   const [used, idle] = [await machine(), await machine()];
   const [busy, quiet] = [await world.addIntegration(), await world.addIntegration()];
   const person = await world.addPerson();
@@ -40,11 +40,11 @@ test('ASVS 4.0.3 6.4.1: API keys and client secrets that are used during a rotat
   assert.equal((await used.get(`${path}/lists`)).status, 200);
   const before = await storedSecret();
   assert.equal(await grant(busy), 200);
-  await waitFor('the secret to be stored anew', async () => (await storedSecret()) !== before);
+  await waitFor('the secret to be stored again', async () => (await storedSecret()) !== before);
 
   testKey.select(newName, null);
   assert.equal((await used.get(`${path}/lists`)).status, 200);
   assert.equal((await idle.get(`${path}/lists`)).status, 401);
-  await waitFor('the secret to be heard of', async () => (await grant(busy)) === 200);
+  await waitFor('the secret to be announced', async () => (await grant(busy)) === 200);
   assert.equal(await grant(quiet), 401);
 });

@@ -13,7 +13,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl });
-const doors = {
+const entrances = {
   'the machine itself': service.url,
   'a bare proxy': await startBareProxy(service.url),
 };
@@ -26,8 +26,8 @@ const stranger = {
   accountName: 'Evil',
 };
 
-for (const [door, url] of Object.entries(doors)) {
-  test(`ASVS 4.1.1: a stranger by way of ${door} reads no captured mail and deletes none`, async () => {
+for (const [entrance, url] of Object.entries(entrances)) {
+  test(`ASVS 4.1.1: a stranger through ${entrance} can neither read nor delete captured mail`, async () => {
     for (const path of [
       '/inbox',
       '/inbox/api/messages',
@@ -49,7 +49,7 @@ for (const [door, url] of Object.entries(doors)) {
     assert.equal(known.status, 200, 'with the token');
   });
 
-  test(`ASVS 4.1.1: a stranger by way of ${door} reads no metrics`, async () => {
+  test(`ASVS 4.1.1: a stranger through ${entrance} can't read metrics`, async () => {
     const { status, text } = await sendRequest(`${url}/metrics`);
     assert.equal(status, 401);
     assert.doesNotMatch(text, /process_/);
@@ -57,7 +57,7 @@ for (const [door, url] of Object.entries(doors)) {
     assert.equal(known.status, 200, 'with the token');
   });
 
-  test(`ASVS 2.3.1: a stranger by way of ${door} does not become the first owner, also with codes of other times and kinds`, async () => {
+  test(`ASVS 2.3.1: a stranger through ${entrance} can't become the first owner, even with expired codes or codes of other kinds`, async () => {
     const page = new ManagementClient({ url }, undefined, consolePage);
     const codeOf = async (purpose: 'set-up' | 'inbox') =>
       (await createOneTimeLink(database, purpose, '')).slice(-43);
@@ -85,7 +85,7 @@ for (const [door, url] of Object.entries(doors)) {
   });
 }
 
-test('ASVS 2.3.1: of many who use one set-up code at once, one becomes owner, and the code is worth nothing then', async () => {
+test('ASVS 2.3.1: of many concurrent uses of one set-up code, one creates an owner, and the code is then invalid', async () => {
   const page = new ManagementClient(service, undefined, consolePage);
   const link = await createOneTimeLink(database, 'set-up', service.url);
   const [, code = ''] = link.split('#set-up=');
@@ -106,7 +106,7 @@ test('ASVS 2.3.1: of many who use one set-up code at once, one becomes owner, an
   assert.equal(links.rowCount, 0);
 });
 
-test('ASVS 4.1.3: who owns every account operates nothing unless named operator', async () => {
+test('ASVS 4.1.3: an owner of every account has no operator rights unless named operator', async () => {
   await database.pool.query('delete from account; delete from person');
   const world = new SessionWorld(database);
   const accountId = await world.addAccount();

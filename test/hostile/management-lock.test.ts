@@ -19,13 +19,13 @@ const b = await openManagedShop(database, service, '46200');
 const world = new SessionWorld(database, '46100');
 const client = new SendClient(service, await getToken(service, a.shop));
 
-/** Takes seconds to compile, well within the limits of size. */
+/** A template that takes seconds to compile, well within the size limits. */
 const slow = {
   subject: 'Subject',
   html: `<style>${Array.from({ length: 500 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(700)}`,
 };
 
-/** Runs `use` while another transaction, as of another node, holds a lock. */
+/** Runs `use` while another transaction, like one of another node, holds a lock. */
 async function whileHeld(
   take: (transaction: Database['kysely']) => Promise<unknown>,
   use: () => Promise<void>,
@@ -38,9 +38,9 @@ async function whileHeld(
 
 let shops = 0;
 
-/** What an account that does nothing wrong expects to work. */
+/** Requests that must work for a well-behaved account. */
 async function requireService(): Promise<void> {
-  // Each has an allowance of its own.
+  // Each has a separate allowance.
   const person = await world.addPerson();
   shops += 1;
   const [sent, token, ready, read, changed] = await Promise.all([
@@ -57,7 +57,7 @@ async function requireService(): Promise<void> {
   assert.equal(changed.status, 200, changed.text);
 }
 
-/** Refused for being too many: 429 before they are taken up, 503 for what they wait for. */
+/** Rejected for load: 429 before processing starts, 503 while waiting for a resource. */
 function requireBusy(answers: readonly TextResponse[]): void {
   for (const answer of answers) {
     assert.ok(answer.status === 429 || answer.status === 503, answer.text);
@@ -97,7 +97,7 @@ test('ASVS 4.0.3 11.1.6: the published version is the compiled draft', async () 
   const publishing = b.owner.post(`${template}/publish`, {}, { 'if-match': tag });
   const changed = await b.owner.put(`${template}/draft`, { subject: 'Changed', text: 'Hello' });
   assert.equal(changed.status, 200, changed.text);
-  assert.equal((await publishing).status, 412, 'nobody publishes what they have not seen');
+  assert.equal((await publishing).status, 412, 'an unseen draft is not published');
   assert.equal((await b.owner.post(`${template}/publish`, {})).status, 200);
   assert.equal((await b.owner.get(template)).body.subject, 'Changed');
 });

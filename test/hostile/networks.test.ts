@@ -57,7 +57,7 @@ const inside = [
 ];
 
 for (const address of inside)
-  test(`ASVS 4.0.3 12.6.1: an MX host at ${address} gets no mail, and the reason does not tell the address`, async () => {
+  test(`ASVS 4.0.3 12.6.1: an MX host at ${address} gets no mail, and the reason does not reveal the address`, async () => {
     const type = address.includes(':') ? 'AAAA' : 'A';
     zones.set('mx.inside.test', { [type]: [address] });
     zones.set('inside.test', { MX: [[10, 'mx.inside.test']] });
@@ -70,7 +70,7 @@ for (const address of inside)
     }
   });
 
-test('ASVS 4.0.3 12.6.1: of the hosts and addresses of a domain only the public ones are tried', async () => {
+test('ASVS 4.0.3 12.6.1: only the public hosts and addresses of a domain are tried', async () => {
   zones.set('mx.mixed.test', { A: ['10.0.0.1', '8.8.8.8'], AAAA: ['::1', '64:ff9b::808:808'] });
   zones.set('mixed.test', {
     MX: [
@@ -102,7 +102,7 @@ test('ASVS 4.0.3 12.6.1: a message to a domain with a private MX is deferred wit
   assert.match(reason, /mx\.victim\.test is inside a private network.*DELIVERY_NETWORKS/);
 });
 
-test('ASVS 4.0.3 12.6.1: the host of an MTA-STS policy is not asked inside a private network', async () => {
+test('ASVS 4.0.3 12.6.1: an MTA-STS policy host in a private network is not contacted', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
@@ -120,15 +120,15 @@ test('ASVS 4.0.3 12.6.1: the host of an MTA-STS policy is not asked inside a pri
   assert.equal(connections, 0);
 });
 
-test('ASVS 4.0.3 12.6.1: a name is asked for once, so it cannot change between check and connection', async () => {
+test('ASVS 4.0.3 12.6.1: a name is resolved once, so it cannot change between check and connection', async () => {
   zones.set('mta-sts.rebound.test', { A: ['8.8.8.8'], ttl: 0 });
-  const before = zones.asked.length;
+  const before = zones.queries.length;
   await fetchStsPolicy(dns, 'rebound.test', { networks: strict, timeoutMs: 50 });
-  const asked = zones.asked.slice(before);
-  assert.deepEqual(asked.toSorted(), ['A mta-sts.rebound.test', 'AAAA mta-sts.rebound.test']);
+  const requested = zones.queries.slice(before);
+  assert.deepEqual(requested.toSorted(), ['A mta-sts.rebound.test', 'AAAA mta-sts.rebound.test']);
 });
 
-test('ASVS 4.0.3 5.2.6: only SNS itself is a source of certificates', () => {
+test('ASVS 4.0.3 5.2.6: certificates come only from SNS itself', () => {
   for (const region of ['us-east-1', 'eu-central-2', 'us-gov-west-1', 'ap-southeast-5'])
     assert.equal(isSnsAddress(`https://sns.${region}.amazonaws.com/a.pem`), true, region);
   assert.equal(isSnsAddress('https://sns.cn-north-1.amazonaws.com.cn/a.pem'), true);
@@ -148,10 +148,10 @@ test('ASVS 4.0.3 5.2.6: only SNS itself is a source of certificates', () => {
     assert.equal(isSnsAddress(`https://${host}/a.pem`), false, host);
 });
 
-test('ASVS 4.0.3 5.2.6: certificates have a plain path, by https, without credentials', async () => {
-  const asked: string[] = [];
+test('ASVS 4.0.3 5.2.6: certificate URLs use https and a plain path, without credentials', async () => {
+  const requested: string[] = [];
   const signatures = new SnsSignatures(async (url) => {
-    asked.push(url);
+    requested.push(url);
     throw new Error('not fetched');
   });
   const origin = 'sns.us-east-1.amazonaws.com';
@@ -167,12 +167,12 @@ test('ASVS 4.0.3 5.2.6: certificates have a plain path, by https, without creden
     'https://sns.s3-us-west-2.amazonaws.com/bucket/a.pem',
   ])
     assert.equal(await signatures.isSigned({ SigningCertURL: address }), false, address);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requested, []);
   const right = `https://${origin}/SimpleNotificationService-9c6465fa7f59f5cacd23014631ec1136.pem`;
   await assert.rejects(signatures.isSigned({ SigningCertURL: right }), /not fetched/);
 });
 
-test('ASVS 4.0.3 12.6.1: a certificate is fetched from the public internet only, and neither redirects, size nor time lead further', async () => {
+test('ASVS 4.0.3 12.6.1: a certificate is fetched only from the public internet, without redirects and within size and time limits', async () => {
   const authority = new TestAuthority();
   const paths: string[] = [];
   const server = createHttpsServer(authority.issue(['localhost']), (request, response) => {

@@ -15,10 +15,10 @@ test('ASVS 11.1.4: unauthenticated requests can’t block the console', async ()
   const manager = await signedInManager(service, person.email);
   const client = await database.pool.connect();
   await client.query('begin');
-  // What takes long here stands for requests that come faster than they are answered.
+  // The slow request simulates requests that arrive faster than they are answered.
   await client.query('lock table installation in access exclusive mode');
   const flood = Array.from({ length: 40 }, () => sendRequest(`${service.url}/manage/v1/set-up`));
-  await waitFor('the flood to be under way', async () => {
+  await waitFor('the flood to start', async () => {
     const { rows } = await client.query(
       `select from pg_locks where not granted and relation = 'installation'::regclass`,
     );

@@ -53,13 +53,13 @@ async function canSignIn(email: string, typed: string): Promise<boolean> {
   return page.text.includes('Sign-in and security');
 }
 
-/** A person whose password somebody else chose, as version 0.1 let owners do. */
-async function addUnproven(email: string): Promise<PersonId> {
+/** A person whose password was chosen by an owner, as version 0.1 allowed. */
+async function addPersonWithOwnersPassword(email: string): Promise<PersonId> {
   const passwordHash = await hash(known);
   return (await createPerson(database.kysely, { email, name: 'C', passwordHash })).id;
 }
 
-test('ASVS 2.3.1: an owner who chooses a password for somebody else is refused, and the field is named', async () => {
+test('ASVS 2.3.1: an owner can’t choose a password for another person, and the error names the field', async () => {
   const body = { name: 'CFO', role: 'viewer', password: known };
   const answer = await managerOfB.put(`${usersOfB}/chosen@shop.test`, body);
   assert.equal(answer.status, 422);
@@ -68,7 +68,7 @@ test('ASVS 2.3.1: an owner who chooses a password for somebody else is refused, 
   assert.equal(rows.length, 0);
 });
 
-test('ASVS 2.5.1: who was invited and withdrawn by one account is let into another by nobody but the mailbox', async () => {
+test('ASVS 2.5.1: a withdrawn invitation to one account can’t be used to accept another account’s invitation', async () => {
   const email = 'cfo@shop.test';
   assert.equal((await managerOfB.put(`${usersOfB}/${email}`, { role: 'viewer' })).status, 201);
   const stale = await invitationOf(email);
@@ -102,9 +102,9 @@ async function waitForNewLink(email: string, old: string): Promise<string> {
   });
 }
 
-test('ASVS 2.5.1: a password that somebody else chose does not survive the invitation, nor what was signed in with it', async () => {
+test('ASVS 2.5.1: a password chosen by another person, and its sessions, end with the invitation', async () => {
   const email = 'inherited@shop.test';
-  await addUnproven(email);
+  await addPersonWithOwnersPassword(email);
   const thief = new TestBrowser(service.url);
   await thief.submit(await thief.open('/me'), { email, password: known });
   assert.match((await thief.open('/me')).text, /Sign-in and security/);
@@ -128,7 +128,7 @@ async function signedInManagerOf(browser: TestBrowser): Promise<{ accounts: unkn
 
 test('ASVS 2.7.1: an emailed link can’t bypass a second factor', async () => {
   const email = 'guarded@shop.test';
-  const id = await addUnproven(email);
+  const id = await addPersonWithOwnersPassword(email);
   await database.pool.query(
     "insert into second_factor (person_id, secret, confirmed_at) values ($1, 'x', now())",
     [id],
@@ -139,7 +139,7 @@ test('ASVS 2.7.1: an emailed link can’t bypass a second factor', async () => {
   assert.ok(!(await canSignIn(email, own)));
 });
 
-test('ASVS 2.5.4: a person with a password of their own keeps it, and is no member before they accept', async () => {
+test('ASVS 2.5.4: a person with their own password keeps it and is not a member before accepting', async () => {
   const person = await world.addPerson({ accounts: [] });
   await markEmailVerified(database.kysely, person.id);
   const answer = await managerOfA.put(`${usersOfA}/${person.email}`, { role: 'viewer' });
@@ -150,7 +150,11 @@ test('ASVS 2.5.4: a person with a password of their own keeps it, and is no memb
     since: '',
     invitation: '',
   });
-  assert.deepEqual(shown(answer.body), shown(unknown.body), 'nobody learns who has a sign-in');
+  assert.deepEqual(
+    shown(answer.body),
+    shown(unknown.body),
+    'the answer does not reveal who has a sign-in',
+  );
   const manager = await signedInManager(service, person.email);
   assert.deepEqual((await manager.get('/me')).body.accounts, []);
   const link = await invitationOf(person.email);
@@ -161,7 +165,7 @@ test('ASVS 2.5.4: a person with a password of their own keeps it, and is no memb
   assert.ok(await canSignIn(person.email, password));
 });
 
-test('ASVS 2.5.6: an invitation ends after seven days, with its inviter, and when it is withdrawn or forged', async () => {
+test('ASVS 2.5.6: an invitation is invalid after seven days, without its inviter, when withdrawn and when forged', async () => {
   await managerOfA.put(`${usersOfA}/late@shop.test`, { role: 'viewer' });
   const late = await invitationOf('late@shop.test');
   await clock.advance(7 * 86_400_000);
@@ -183,7 +187,7 @@ test('ASVS 2.5.6: an invitation ends after seven days, with its inviter, and whe
   assert.match((await accept(gone)).text, /Invitation expired/);
 });
 
-test('ASVS 11.1.4: nobody’s mailbox is filled by inviting and withdrawing by turns', async () => {
+test('ASVS 11.1.4: repeatedly inviting and withdrawing can’t flood a mailbox', async () => {
   const at = `${usersOfA}/flooded@shop.test`;
   assert.equal((await managerOfA.put(at, { role: 'viewer' })).status, 201);
   assert.equal((await managerOfA.post(`${at}/invitation`)).status, 409);
@@ -194,7 +198,7 @@ test('ASVS 11.1.4: nobody’s mailbox is filled by inviting and withdrawing by t
   await clock.reset();
 });
 
-test('ASVS 11.1.4: an account mails a hundred invitations a day, and five to one address, however often it withdraws', async () => {
+test('ASVS 11.1.4: an account can mail 100 invitations a day, and five to one address, even with withdrawals', async () => {
   const at = `${usersOfB}/bombed@shop.test`;
   for (let mailed = 0; mailed < 5; mailed += 1) {
     assert.equal((await managerOfB.put(at, { role: 'viewer' })).status, 201);

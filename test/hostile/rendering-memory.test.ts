@@ -15,7 +15,7 @@ const node = runSignalpost(['serve', '--processes', '1'], {
   PORT: '0',
   LOG_LEVEL: 'silent',
   SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
-  // The process itself; threads have heaps of their own.
+  // Limits the process itself; threads have separate heaps.
   NODE_OPTIONS: '--max-old-space-size=256',
 });
 
@@ -36,7 +36,7 @@ test('ASVS 4.0.3 12.1.1: a process with a 256 MB heap survives requests for giga
   const client = new SendClient(service, await getToken(service, shop));
   const bodyOf = (values: Readonly<Record<string, string>>) =>
     bodyWith({ content: { personalizationDataMap: values } });
-  // Escaped, each of them takes five characters.
+  // Each of them takes five characters when escaped.
   const notes = "'".repeat(250_000);
   const attacks = Array.from({ length: 5 }, () => [
     client.send({ template: 't-repeats', body: bodyOf({ Notes: notes }) }),
@@ -49,7 +49,7 @@ test('ASVS 4.0.3 12.1.1: a process with a 256 MB heap survives requests for giga
   assert.deepEqual(statuses.sort(), [...Array(5).fill(200), ...Array(5).fill(400)]);
   const preview = `${path}/templates/t-repeats/preview`;
   for (let at = 0; at < 3; at += 1) {
-    // On a machine that has much else to do one can be told to come again.
+    // On a busy machine a preview can get a 503 and must be retried.
     const { body } = await waitFor('a preview', async () => {
       const answer = await viewer.post(preview, { values: { Notes: notes } });
       return answer.status !== 503 && answer;

@@ -26,7 +26,7 @@ await publishShopTemplate(database, shop, {
   source: { html: '<a href="{{Link}}?n={{Notes}}">x</a>'.repeat(400), text: 'x', fields: {} },
 });
 
-/** Within the limits of size; the libraries look at each rule for each element. */
+/** Within the size limits; the libraries check every rule against every element. */
 const endless = {
   subject: 'Subject',
   html: `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`,
@@ -82,7 +82,7 @@ test('ASVS 4.0.3 12.1.1: an accepted message that turns out too large ends with 
   assert.equal(rows.length, 0, 'the recipient is not blamed for it');
 });
 
-test('ASVS 4.0.3 13.1.5: values of a preview that no message could have are refused by name', async () => {
+test('ASVS 4.0.3 13.1.5: preview values that no message could have are rejected by name', async () => {
   const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
     values: { Notes: 'n'.repeat(200_000), Other: 'n'.repeat(100_000) },
   });

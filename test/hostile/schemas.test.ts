@@ -25,13 +25,13 @@ test('ASVS 4.0.3 13.2.2: every input schema limits its strings, arrays and membe
   assert.deepEqual(found, []);
 });
 
-test('ASVS 4.0.3 13.2.2: the send body is bounded, its values by the size of the body alone', () => {
+test('ASVS 4.0.3 13.2.2: the send body is bounded; its values are limited by the body size alone', () => {
   const values = 'send.content.personalizationDataMap';
   const names = ['maxProperties', 'propertyNames'].map((name) => `${values}: ${name}`);
   assert.deepEqual(findUnbounded(sendBodySchema, 'send'), [...names, `${values}{}: maxLength`]);
 });
 
-test('the walk finds what is unbounded, wherever it stands', () => {
+test('the walk finds unbounded values at any depth', () => {
   const text = { type: 'string' };
   const object = (properties: object) => ({
     type: 'object',
@@ -72,7 +72,7 @@ test('ASVS 4.0.3 11.1.4: the check for duplicates is linear', () => {
   assert.equal(check(['a', 'b', 'a']), false);
 });
 
-test('ASVS 4.0.3 11.1.4: a body with thousands of errors is described as far as it is answered', () => {
+test('ASVS 4.0.3 11.1.4: only the returned errors of a body with thousands of errors are described', () => {
   const endpoint = routeTable.find(({ operation: { id } }) => id === 'createApiKey')?.operation;
   assert.ok(endpoint);
   let reads = 0;
@@ -86,11 +86,11 @@ test('ASVS 4.0.3 11.1.4: a body with thousands of errors is described as far as 
     },
   );
   assert.throws(() => new InputChecker().readBody(endpoint, { name: 'x', scopes }), Problem);
-  // For bad text, for the schema and for duplicates once each, and for 50 errors.
+  // Once each for invalid text, the schema and duplicates, and for 50 errors.
   assert.ok(reads <= 3 * scopes.length + 50, `${reads} reads`);
 });
 
-test('ASVS 4.0.3 11.1.4: thousands of broken unions are not compared with each other', () => {
+test('ASVS 4.0.3 11.1.4: thousands of invalid unions are not compared with each other', () => {
   let reads = 0;
   const errors = Array.from({ length: 4_000 }, (_, at) => ({
     keyword: 'anyOf',
@@ -107,7 +107,7 @@ test('ASVS 4.0.3 11.1.4: thousands of broken unions are not compared with each o
   assert.ok(reads < 5_000_000, `${reads} reads`);
 });
 
-test('ASVS 4.0.3 11.1.4: lists and bodies with too many values are refused with the limit named', async () => {
+test('ASVS 4.0.3 11.1.4: lists and bodies with too many values are rejected, naming the limit', async () => {
   const { database, url } = await createTestDatabase();
   const service = await startTestService({ databaseUrl: url, roles: ['http'] });
   const { owner, path } = await openManagedShop(database, service);

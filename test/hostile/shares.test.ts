@@ -48,7 +48,7 @@ class Receiver {
     this.#silent = silent;
   }
 
-  /** Opens it, and has an account's accepted messages told to it. */
+  /** Starts it and registers it for an account's accepted messages. */
   async open(accountId: AccountId): Promise<void> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -79,7 +79,7 @@ test('ASVS 4.0.3 11.1.4: an account whose endpoint never responds leaves webhook
   const answer = await other.send({ account: otherShop.id });
   assert.equal(answer.status, 200, answer.text);
   await waitFor('the other account’s event', () => prompt.answered === 1);
-  // Not one of those that wait had to give up for it: that takes 15 seconds.
+  // None of the waiting workers had to give up first, which takes 15 seconds.
   assert.ok(silent.waiting <= 6, `${before} and then ${silent.waiting} workers waited`);
 });
 
@@ -111,11 +111,11 @@ test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management 
   await owner.put(`${path}/lists/l-0001`, { name: 'Customers' });
   const lock = await shop.database.pool.connect();
   try {
-    // What reads this account's lists hangs from here on.
+    // Requests that read this account's lists hang from here on.
     await lock.query('begin');
     await lock.query('lock table contact_list in access exclusive mode');
     const answers: number[] = [];
-    const asked = Array.from({ length: 60 }, async () => {
+    const requests = Array.from({ length: 60 }, async () => {
       const { status } = await owner.get(`${path}/lists/l-0001`);
       answers.push(status);
     });
@@ -123,7 +123,7 @@ test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management 
     assert.deepEqual([...new Set(answers)], [429]);
     assert.equal((await neighbor.owner.get(`${neighbor.path}/templates`)).status, 200);
     await lock.query('rollback');
-    await Promise.all(asked);
+    await Promise.all(requests);
     assert.equal(answers.filter((status) => status === 200).length, 48, slow.id);
   } finally {
     lock.release();

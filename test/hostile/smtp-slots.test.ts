@@ -27,7 +27,7 @@ const report = String(
   ),
 );
 
-/** An SMTP client that says what it is told to. */
+/** An SMTP client that sends the given commands. */
 class Client {
   readonly socket: Socket;
   #text = '';
@@ -51,7 +51,7 @@ class Client {
     return client;
   }
 
-  /** Waits for a reply, and forgets what came up to it. */
+  /** Waits for a reply and discards everything up to it. */
   async reply(pattern: RegExp): Promise<string> {
     return await waitFor(`reply ${pattern}`, () => {
       const lines = this.#text.split('\r\n');
@@ -62,7 +62,7 @@ class Client {
     });
   }
 
-  async say(line: string, pattern: RegExp): Promise<string> {
+  async send(line: string, pattern: RegExp): Promise<string> {
     this.socket.write(`${line}\r\n`);
     return await this.reply(pattern);
   }
@@ -77,10 +77,10 @@ const paths = new ReturnPaths(testKey);
 
 async function giveReport(client: Client, number: number, messageId: string): Promise<void> {
   const to = paths.make({ messageId: messageId as MessageId, recipient: 0 }, 'bounces.shop.test');
-  await client.say('MAIL FROM:<>', /^250 /);
-  await client.say(`RCPT TO:<${to}>`, /^250 /);
-  await client.say('DATA', /^354 /);
-  await client.say(`X-Time: ${number}\r\n${report}\r\n.`, /^250 /);
+  await client.send('MAIL FROM:<>', /^250 /);
+  await client.send(`RCPT TO:<${to}>`, /^250 /);
+  await client.send('DATA', /^354 /);
+  await client.send(`X-Time: ${number}\r\n${report}\r\n.`, /^250 /);
 }
 
 test('ASVS 4.0.3 11.1.4: one network can only hold a few SMTP sessions, so others get in', async () => {
@@ -94,8 +94,8 @@ test('ASVS 4.0.3 11.1.4: one network can only hold a few SMTP sessions, so other
   );
   await waitFor('the end of the refused one', () => refused.closed);
   const elsewhere = await Client.open('127.0.0.2');
-  await elsewhere.say('EHLO there', /^250 /);
-  // A slot is free again with its connection.
+  await elsewhere.send('EHLO there', /^250 /);
+  // A closed connection frees its slot.
   await held[0]?.end();
   await waitFor('a free slot', async () => {
     const again = new Client();
@@ -108,25 +108,25 @@ test('ASVS 4.0.3 11.1.4: one network can only hold a few SMTP sessions, so other
 
 test('RFC 5321 section 4.5.3.2.7: NOOP, RSET and HELP don’t keep a session alive', async () => {
   const client = await Client.open('127.0.0.3');
-  await client.say('EHLO there', /^250 /);
+  await client.send('EHLO there', /^250 /);
   for (let count = 1; count < maxCommandsPerMessage; count += 1)
-    await client.say(['NOOP', 'RSET', 'HELP'][count % 3] ?? '', /^2\d\d /);
-  await client.say('NOOP', /^421 /);
+    await client.send(['NOOP', 'RSET', 'HELP'][count % 3] ?? '', /^2\d\d /);
+  await client.send('NOOP', /^421 /);
   await waitFor('the end', () => client.closed);
 });
 
-test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minute, one within a message stays', async () => {
+test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minute; a session inside a message stays', async () => {
   const idle = await Client.open('127.0.0.4');
   const busy = await Client.open('127.0.0.4');
-  await busy.say('EHLO there', /^250 /);
-  await busy.say('MAIL FROM:<>', /^250 /);
+  await busy.send('EHLO there', /^250 /);
+  await busy.send('MAIL FROM:<>', /^250 /);
   await clock.advance(maxIdleMs + 1_000);
   await idle.reply(/^421 /);
   await waitFor('the end', () => idle.closed);
-  await busy.say('NOOP', /^250 /);
-  // RSET and MAIL anew get no more time.
-  await busy.say('RSET', /^250 /);
-  await busy.say('MAIL FROM:<>', /^250 /);
+  await busy.send('NOOP', /^250 /);
+  // RSET and a new MAIL don't extend the time.
+  await busy.send('RSET', /^250 /);
+  await busy.send('MAIL FROM:<>', /^250 /);
   await clock.advance(maxTransactionMs - maxIdleMs);
   await busy.reply(/^421 /);
   await waitFor('the end', () => busy.closed);
@@ -135,12 +135,12 @@ test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minut
 test('ASVS 4.0.3 11.1.4: a session has a message limit, and each message resets its command limit', async () => {
   const { id } = await shop.send('note');
   const client = await Client.open('127.0.0.5');
-  await client.say('EHLO there', /^250 /);
+  await client.send('EHLO there', /^250 /);
   for (let number = 0; number < maxMessagesPerSmtpSession; number += 1)
     await giveReport(client, number, id);
-  await client.say('MAIL FROM:<>', /^421 /);
+  await client.send('MAIL FROM:<>', /^421 /);
   await waitFor('the end', () => client.closed);
   const next = await Client.open('127.0.0.5');
-  await next.say('EHLO there', /^250 /);
+  await next.send('EHLO there', /^250 /);
   await giveReport(next, 0, id);
 });

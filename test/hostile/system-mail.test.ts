@@ -161,39 +161,45 @@ test('ASVS 8.3.4: the link in a replaced text is secret, required and not allowe
 
 test('ASVS 2.2.3: every change of credentials, owners, operators and keys sends a notice', async () => {
   const person = await world.addPerson();
-  const told = (email: string, subject: RegExp) => systemMailTo(service.url, email, subject);
+  const noticeTo = (email: string, subject: RegExp) => systemMailTo(service.url, email, subject);
   await database.kysely
     .transaction()
     .execute((transaction) => replacePersonPassword(transaction, person.id, 'x'));
-  assert.match((await told(person.email, /password was changed/)).text, /set a new password now/);
+  assert.match(
+    (await noticeTo(person.email, /password was changed/)).text,
+    /set a new password now/,
+  );
   const factors = new SecondFactorStore(database);
   await factors.begin(person.id, Buffer.from('x'));
   assert.ok(await factors.consumeStep(person.id, 1));
-  await told(person.email, /Second factor added/);
+  await noticeTo(person.email, /Second factor added/);
   assert.ok(await factors.consumeStep(person.id, 2));
   await factors.remove(person.id);
-  await told(person.email, /Second factor removed/);
+  await noticeTo(person.email, /Second factor removed/);
   await saveMembership(database.kysely, {
     accountId: shop.id,
     personId: person.id,
     role: 'owner',
   });
-  assert.match((await told(shop.owner.email, /New account owner/)).text, new RegExp(person.email));
-  await told(person.email, /now an account owner/);
+  assert.match(
+    (await noticeTo(shop.owner.email, /New account owner/)).text,
+    new RegExp(person.email),
+  );
+  await noticeTo(person.email, /now an account owner/);
   await saveMembership(database.kysely, {
     accountId: shop.id,
     personId: person.id,
     role: 'viewer',
   });
-  await told(shop.owner.email, /owner removed/);
-  await told(person.email, /no longer an account owner/);
+  await noticeTo(shop.owner.email, /owner removed/);
+  await noticeTo(person.email, /no longer an account owner/);
   await setOperator(database.kysely, person.id, true);
-  await told(operator.email, /New operator/);
-  await told(person.email, /now an operator/);
+  await noticeTo(operator.email, /New operator/);
+  await noticeTo(person.email, /now an operator/);
   await setOperator(database.kysely, person.id, false);
   const key = { name: 'Shop <b>one</b>', scopes: ['lists:read'] };
   assert.equal((await owner.post(`/accounts/${shop.id}/keys`, key)).status, 201);
-  const notice = await told(shop.owner.email, /New API key/);
+  const notice = await noticeTo(shop.owner.email, /New API key/);
   assert.match(notice.html, /Shop &lt;b&gt;one&lt;\/b&gt;/);
   assert.match(notice.text, new RegExp(shop.owner.email));
   const added = await readInbox(service.url, `?to=${person.email}`);
@@ -221,7 +227,7 @@ test('ASVS 2.2.3: a notice is committed with its change and sent exactly once', 
     .transaction()
     .execute((transaction) => replacePersonPassword(transaction, person.id, 'x'));
   assert.equal(await waiting(), 1);
-  // Accepted, and killed before that was noted: the row is still there.
+  // Accepted, but killed before that was recorded: the row still exists.
   const { rows } = await database.pool.query('select * from system_mail where person_id = $1', [
     person.id,
   ]);
@@ -257,5 +263,5 @@ test('ASVS 2.2.3: notices never mention another account', async () => {
   const { rows } = await database.pool.query(
     "select from system_mail where facts ->> 'accountId' = '46900'",
   );
-  assert.equal(rows.length, 0, 'the first owner of a new account is news to nobody');
+  assert.equal(rows.length, 0, 'the first owner of a new account causes no notice');
 });

@@ -10,14 +10,14 @@ async function readNiceness(): Promise<number[]> {
   const texts = await Promise.all(
     tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8')),
   );
-  // After the name in brackets, which may hold blanks.
+  // After the name in parentheses, which may contain spaces.
   return texts.map((text) => Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]));
 }
 
 const onLinux = { skip: process.platform !== 'linux' && 'only Linux has priorities of threads' };
 
 test(
-  'ASVS 4.0.3 11.1.4: threads that compile and preview leave the processors to the event loop',
+  'ASVS 4.0.3 11.1.4: threads that compile and preview yield the processors to the event loop',
   onLinux,
   async () => {
     const content = { subject: 'Subject', text: 'Hello' };

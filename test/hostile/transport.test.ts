@@ -31,7 +31,7 @@ const requests: readonly (readonly [string, RequestInit, number])[] = [
   ['/ete/v1/email/1000/receipt', { method: 'POST', body: '{}' }, 401],
 ];
 
-test('RFC 6797 7.1, ASVS 14.4.5: with an https PUBLIC_URL every answer tells browsers to use https alone', async () => {
+test('RFC 6797 7.1, ASVS 14.4.5: with an https PUBLIC_URL, every response tells browsers to use https only', async () => {
   for (const [path, init, status] of requests) {
     const answer = await sendRequest(secure.url + path, init);
     assert.equal(answer.status, status, path);
@@ -52,7 +52,7 @@ test('RFC 6797 7.1: so does the response to malformed HTTP', async () => {
   socket.destroy();
 });
 
-test('ASVS 3.4.1, 3.4.4: with an https PUBLIC_URL a sign-in’s cookie is Secure and of this host alone', async () => {
+test('ASVS 3.4.1, 3.4.4: with an https PUBLIC_URL, the sign-in cookie is Secure and limited to this host', async () => {
   const person = await new SessionWorld(database).addPerson({ accounts: [] });
   const browser = new TestBrowser(secure.url);
   const page = await browser.open('/me');

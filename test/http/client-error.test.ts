@@ -15,7 +15,7 @@ after(() => http.close());
 const { port } = http.server.address() as AddressInfo;
 
 /** Sends these lines and returns the response once the connection ends. */
-async function say(...lines: string[]): Promise<string> {
+async function sendLines(...lines: string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
@@ -34,7 +34,7 @@ test('a malformed request gets an error with a reason and a request id, and the 
     ],
     [['POST /x HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`], 431, /larger than 16 KiB/],
   ] as const) {
-    const [head = '', body = ''] = (await say(...lines)).split('\r\n\r\n');
+    const [head = '', body = ''] = (await sendLines(...lines)).split('\r\n\r\n');
     assert.match(head, new RegExp(`^HTTP/1.1 ${status} .*X-Request-Id: .*Connection: close`, 's'));
     const answer: { status: number; message: string; requestId: string } = JSON.parse(body);
     assert.equal(answer.status, status);

@@ -86,15 +86,15 @@ test('if a handler throws, the error is logged, the connection closes, and the n
 });
 
 test('a client that disconnects before its response does no harm', async () => {
-  let go = (): void => undefined;
+  let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
-    go = resolve;
+    release = resolve;
   });
   let answered = 0;
-  let left = false;
+  let disconnected = false;
   const { port, url, lines } = await startServer(async (exchange) => {
     exchange.request.once('close', () => {
-      left = true;
+      disconnected = true;
     });
     await readBody(exchange.request, 100);
     if (answered === 0) await gate;
@@ -104,10 +104,10 @@ test('a client that disconnects before its response does no harm', async () => {
   const socket = connect(port, '127.0.0.1');
   socket.write('POST /direct/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
   await once(socket, 'connect');
-  await waitFor('the request', async () => left);
+  await waitFor('the request', async () => disconnected);
   socket.destroy();
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 404);
-  go();
+  release();
   await waitFor('the answer', async () => answered === 1);
   assert.equal((await fetch(`${url}/direct/1`, { method: 'POST', body: '{}' })).status, 200);
   assert.deepEqual(
@@ -117,7 +117,7 @@ test('a client that disconnects before its response does no harm', async () => {
 });
 
 /** Sends a body for as long as the server accepts it; returns the response and the number of bytes sent. */
-async function pour(port: number, head: readonly string[], piece: Buffer, most: number) {
+async function pour(port: number, head: readonly string[], piece: Buffer, maxBytes: number) {
   const socket = connect(port, '127.0.0.1');
   let text = '';
   socket.on('data', (chunk) => {
@@ -127,7 +127,7 @@ async function pour(port: number, head: readonly string[], piece: Buffer, most: 
   const ended = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
   socket.write(`${['POST /direct/1 HTTP/1.1', 'Host: x', ...head].join('\r\n')}\r\n\r\n`);
-  while (!socket.destroyed && socket.bytesWritten < most)
+  while (!socket.destroyed && socket.bytesWritten < maxBytes)
     if (!socket.write(piece)) await Promise.race([once(socket, 'drain').catch(() => ended), ended]);
   const taken = socket.bytesWritten - socket.writableLength;
   return { socket, ended, taken, answer: () => text };
@@ -135,16 +135,16 @@ async function pour(port: number, head: readonly string[], piece: Buffer, most: 
 
 test('a rejected body announced as too large closes the connection; a chunked one is read up to a limit first', async () => {
   const { port } = await startServer(async (exchange) => exchange.answer(401, '{}'));
-  const most = 64 * 1024 * 1024;
+  const maxBytes = 64 * 1024 * 1024;
   const megabyte = Buffer.alloc(1024 * 1024, 'x');
-  const said = await pour(port, ['Content-Length: 50000000000'], megabyte, most);
-  await said.ended;
-  assert.match(said.answer(), /^HTTP\/1\.1 401 .*connection: close/is);
+  const announced = await pour(port, ['Content-Length: 50000000000'], megabyte, maxBytes);
+  await announced.ended;
+  assert.match(announced.answer(), /^HTTP\/1\.1 401 .*connection: close/is);
   const chunk = Buffer.concat([Buffer.from('100000\r\n'), megabyte, Buffer.from('\r\n')]);
-  const unsaid = await pour(port, ['Transfer-Encoding: chunked'], chunk, most);
-  await unsaid.ended;
-  assert.match(unsaid.answer(), /^HTTP\/1\.1 401 /);
-  for (const { taken } of [said, unsaid]) assert.ok(taken < most / 2, `${taken} bytes`);
+  const chunked = await pour(port, ['Transfer-Encoding: chunked'], chunk, maxBytes);
+  await chunked.ended;
+  assert.match(chunked.answer(), /^HTTP\/1\.1 401 /);
+  for (const { taken } of [announced, chunked]) assert.ok(taken < maxBytes / 2, `${taken} bytes`);
 });
 
 test('a rejected body of ordinary length is discarded, and its connection serves the next request', async () => {
@@ -166,9 +166,9 @@ test('a rejected body of ordinary length is discarded, and its connection serves
 });
 
 test('while the server closes, a connection closes after its response', async () => {
-  let go = (): void => undefined;
+  let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
-    go = resolve;
+    release = resolve;
   });
   let waiting = false;
   const { http, port } = await startServer(async (exchange) => {
@@ -181,7 +181,7 @@ test('while the server closes, a connection closes after its response', async ()
   await waitFor('the request', async () => waiting);
   const closing = http.close();
   await waitFor('the server to stop listening', async () => !http.server.listening);
-  go();
+  release();
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   assert.equal(answer.statusCode, 200);
   assert.equal(answer.headers.connection, 'close');

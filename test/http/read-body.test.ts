@@ -5,10 +5,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { type RawBody, readBody } from '../../src/http/read-body.ts';
 
-const most = 2_048;
+const maxBytes = 2_048;
 const read: ((body: RawBody) => void)[] = [];
 const server = createServer(async (request, response) => {
-  const body = await readBody(request, most);
+  const body = await readBody(request, maxBytes);
   read.shift()?.(body);
   response.end();
 });
@@ -27,7 +27,7 @@ async function send(head: readonly string[], write?: (socket: Socket) => void): 
   return 'unusable' in found ? found.unusable : found.toString();
 }
 
-const notWhole = 'the body was not sent completely';
+const incomplete = 'the body was not sent completely';
 const tooLarge = 'the body is larger than 2 KiB';
 
 test('a body is complete once it has the announced length', async () => {
@@ -51,30 +51,30 @@ test('a missing body and an empty one are both empty', async () => {
 });
 
 test('a body can have the maximum size and not one byte more, with or without an announced length', async () => {
-  const largest = 'x'.repeat(most);
-  const said = (text: string) =>
+  const largest = 'x'.repeat(maxBytes);
+  const withLength = (text: string) =>
     send([`Content-Length: ${text.length}`], (socket) => socket.write(text));
-  const unsaid = (text: string) =>
+  const chunked = (text: string) =>
     send(['Transfer-Encoding: chunked'], (socket) =>
       socket.write(`${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`),
     );
-  for (const way of [said, unsaid]) {
-    assert.equal(await way(largest), largest);
-    assert.equal(await way(`${largest}x`), tooLarge);
+  for (const sendBody of [withLength, chunked]) {
+    assert.equal(await sendBody(largest), largest);
+    assert.equal(await sendBody(`${largest}x`), tooLarge);
   }
 });
 
 test('a body announced as too large is rejected before it arrives', async () => {
-  assert.equal(await send([`Content-Length: ${most + 1}`]), tooLarge);
+  assert.equal(await send([`Content-Length: ${maxBytes + 1}`]), tooLarge);
 });
 
 test('a body whose client disconnects midway is incomplete', async () => {
   const leave = (socket: Socket) => void socket.write('ab', () => socket.destroy());
-  assert.equal(await send(['Content-Length: 4'], leave), notWhole);
+  assert.equal(await send(['Content-Length: 4'], leave), incomplete);
   assert.equal(
     await send(['Transfer-Encoding: chunked'], (socket) => {
       socket.write('2\r\nab\r\n', () => socket.destroy());
     }),
-    notWhole,
+    incomplete,
   );
 });

@@ -13,7 +13,7 @@ const gate = await openGate(databaseUrl);
 const service = await startTestService({ databaseUrl: gate.url });
 const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort() });
 
-test('the database away is a 503 for programs and people, a 451 for mail, and nothing once it is back', async () => {
+test('while the database is down, programs and people get a 503 and mail gets a 451; afterwards everything works', async () => {
   gate.close();
   for (const query of ['', '?wait=30&to=a@b.test']) {
     const { status, headers, body } = await sendRequest(

@@ -33,7 +33,7 @@ test('programs get in with INBOX_TOKEN, from anywhere and under any host name', 
   assert.equal(await statusOf(inboxHeaders, '/inbox/api/messages', 'DELETE'), 204);
 });
 
-test('an anonymous visitor is asked for the token on every path, and a page says how to get in', async () => {
+test('an anonymous visitor is asked for the token on every path, and a page says how to get access', async () => {
   for (const path of paths) assert.equal(await statusOf({}, path), 401, path);
   assert.equal(await statusOf({}, '/inbox/api/messages', 'DELETE'), 401);
   const page = await rawRequest(`${url}/inbox`, { headers: { accept: 'text/html' } });
@@ -43,7 +43,7 @@ test('an anonymous visitor is asked for the token on every path, and a page says
   assert.match(page.text, /href="\/sign-in\?next=%2Finbox"/);
 });
 
-test('a wrong token is rejected as invalid, even beside a valid cookie', async () => {
+test('a wrong token is rejected as invalid, even with a valid cookie', async () => {
   const cookie = await openLink(await newLink());
   for (const wrong of [
     `${inboxHeaders.authorization}x`,

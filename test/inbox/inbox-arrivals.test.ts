@@ -32,15 +32,15 @@ test('mail received by another node is announced once', async () => {
 
 test("a short database outage doesn't end the listening", async () => {
   let away = true;
-  let asked = 0;
+  let queryCount = 0;
   const arrivals = new InboxArrivals(async (seconds) => {
-    asked += 1;
+    queryCount += 1;
     if (away) throw new Error('away');
     return store.latest(seconds);
   }, log);
   const events: InboxEvent[] = [];
   const unlisten = arrivals.listen((event) => events.push(event));
-  await waitFor('a failed query', () => asked > 0);
+  await waitFor('a failed query', () => queryCount > 0);
   await keep(['third@example.test']);
   away = false;
   await waitFor('the message', () =>
@@ -52,22 +52,22 @@ test("a short database outage doesn't end the listening", async () => {
 });
 
 test('nothing is queried while nobody listens', async () => {
-  let asked = 0;
+  let queryCount = 0;
   const arrivals = new InboxArrivals(async () => {
-    asked += 1;
+    queryCount += 1;
     return [];
   }, log);
   const unlisten = arrivals.listen(() => undefined);
-  await waitFor('a query', () => asked > 0);
+  await waitFor('a query', () => queryCount > 0);
   unlisten();
-  const before = asked;
+  const before = queryCount;
   const other = new InboxArrivals((seconds) => store.latest(seconds), log);
-  let heard = false;
+  let otherNotified = false;
   const unlistenOther = other.listen(() => {
-    heard = true;
+    otherNotified = true;
   });
   await keep(['fourth@example.test']);
-  await waitFor('a poll of the other', () => heard);
+  await waitFor('a poll of the other', () => otherNotified);
   unlistenOther();
-  assert.equal(asked, before);
+  assert.equal(queryCount, before);
 });

@@ -252,14 +252,14 @@ test('open pages are notified of new and deleted mail', async () => {
   assert.equal(response.headers.get('content-type'), 'text/event-stream');
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   assert.ok(reader);
-  let heard = '';
-  const hear = async (what: RegExp) => {
-    while (!what.test(heard)) heard += (await reader.read()).value ?? '';
+  let receivedText = '';
+  const waitForEvent = async (what: RegExp) => {
+    while (!what.test(receivedText)) receivedText += (await reader.read()).value ?? '';
   };
-  await hear(/retry/);
+  await waitForEvent(/retry/);
   await send({ subject: 'live', text: 'x' });
-  await hear(/event: arrived\ndata:\n\n/);
+  await waitForEvent(/event: arrived\ndata:\n\n/);
   await clearInbox(service.url);
-  await hear(/event: emptied\ndata:\n\n/);
+  await waitForEvent(/event: emptied\ndata:\n\n/);
   aborter.abort();
 });

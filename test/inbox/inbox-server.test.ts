@@ -15,11 +15,11 @@ const log = createLog('silent');
 const arrivals = { announce: () => undefined };
 const everything = { to: undefined, since: undefined };
 
-let away: Error | undefined;
+let storeError: Error | undefined;
 const server = await startInboxServer({
   store: {
     add(mail: IncomingMail): Promise<InboxMessageId> {
-      return away === undefined ? store.add(mail) : Promise.reject(away);
+      return storeError === undefined ? store.add(mail) : Promise.reject(storeError);
     },
     trim: () => store.trim(),
   },
@@ -84,10 +84,10 @@ test('250 means that the message is committed byte for byte, including from the 
 
 test('while the database is down, the reply is 451 so that the sender retries, and the next message is stored', async () => {
   for (const code of ['ECONNREFUSED', '57P01', '53100', undefined]) {
-    away = Object.assign(new Error('away'), { code });
+    storeError = Object.assign(new Error('away'), { code });
     assert.match(await deliver('Subject: x\r\n\r\nx'), /^451 4\.\d\.\d /, code);
   }
-  away = undefined;
+  storeError = undefined;
   assert.match(await deliver('Subject: x\r\n\r\nx'), /^250 /);
 });
 

@@ -5,7 +5,7 @@ import type { AccountId, ListId } from '../../src/foundation/ids.ts';
 import { removeContact, writeContacts } from '../../src/list/contact-store.ts';
 import { saveContacts, saveList } from '../../src/list/list-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database } = await createTestDatabase();
 const { kysely, pool } = database;
@@ -37,16 +37,6 @@ async function facts(): Promise<{ size: number; contacts: number; hash: Buffer |
   return rows[0];
 }
 
-/** Waits until a statement is blocked by a lock. */
-function untilBlocked(): Promise<unknown> {
-  return waitFor('a blocked statement', async () => {
-    const { rows } = await pool.query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length > 0;
-  });
-}
-
 test('an interrupted import leaves a list with correct size and content', async () => {
   const whole = { rows: [contact('ada@shop.test')], contentHash };
   await kysely.transaction().execute((t) => saveContacts(t, named, whole, true));
@@ -73,7 +63,7 @@ test('two concurrent imports leave the correct size', async () => {
     const waiting = await kysely.transaction().execute(async (transaction) => {
       await write(first)(transaction);
       const other = kysely.transaction().execute(write(second));
-      await untilBlocked();
+      await waitForLock(database);
       return { other };
     });
     await waiting.other;

@@ -17,7 +17,7 @@ import { ManagementClient, openManagedShop } from '../support/management-client.
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-/** Ids that exist nowhere: whoever is let in gets a 4xx of the endpoint itself, and nothing is changed. */
+/** Nonexistent ids: an authorized caller gets a 4xx from the endpoint itself, and nothing changes. */
 const values: Readonly<Record<string, string>> = {
   accountId: '46100',
   address: 'nobody@example.test',
@@ -29,10 +29,10 @@ const values: Readonly<Record<string, string>> = {
   listId: 'l-none',
   version: '9',
 };
-const nowhere = '019a0000-0000-7000-8000-000000000000';
+const unknownId = '019a0000-0000-7000-8000-000000000000';
 
-type Who = Role | 'stranger' | 'outsider';
-const everybody: readonly Who[] = [
+type Caller = Role | 'stranger' | 'outsider';
+const allCallers: readonly Caller[] = [
   'owner',
   'developer',
   'marketer',
@@ -45,9 +45,9 @@ const everybody: readonly Who[] = [
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const managed = await openManagedShop(database, service);
-// Another account, so that the shop's owner does not own the installation.
+// Another account, so that the shop's owner doesn't own every account.
 await openManagedShop(database, service, '46200');
-const clients = new Map<Who, ManagementClient>([
+const clients = new Map<Caller, ManagementClient>([
   ['owner', managed.owner],
   ['developer', await managed.as('developer')],
   ['marketer', await managed.as('marketer')],
@@ -57,11 +57,11 @@ const clients = new Map<Who, ManagementClient>([
   ['stranger', new ManagementClient(service, undefined)],
 ]);
 
-/** The inbox holds the mail of all accounts, so it refuses who belongs to one of two, whatever the role or the scope. */
+/** The inbox contains mail of all accounts, so members of one of two accounts are refused, whatever role or scope. */
 const ofAllAccounts = (path: string): boolean => path.includes('/inbox/');
 
-/** The status by which a caller is refused; undefined where the endpoint itself answers. */
-function refusal(who: Who, access: Access, path: string): number | undefined {
+/** The status with which a caller is refused; undefined if the endpoint itself answers. */
+function refusal(who: Caller, access: Access, path: string): number | undefined {
   if (access === 'public') return undefined;
   if (who === 'stranger') return 401;
   if (access === 'signed-in') return undefined;
@@ -71,11 +71,11 @@ function refusal(who: Who, access: Access, path: string): number | undefined {
 }
 
 for (const { method, path, access } of routeTable) {
-  test(`${method} ${path} asks for ${access}`, async () => {
-    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
-    for (const who of everybody) {
+  test(`${method} ${path} requires ${access}`, async () => {
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? unknownId);
+    for (const who of allCallers) {
       const client = clients.get(who);
-      // What everybody may do here is done in the tests of the endpoint.
+      // The endpoint's own tests cover what everyone may do.
       if (client === undefined || (method !== 'GET' && refusal(who, access, path) === undefined))
         continue;
       const { status, body, headers } = await client.call(
@@ -98,7 +98,7 @@ for (const { method, path, access } of routeTable) {
   });
 }
 
-/** Machines with keys of the shop: what each scope alone opens, and what all others together do not. */
+/** API keys of the shop: one with each scope alone, and one with all other scopes. */
 const keys = new Map<string, ManagementClient>();
 async function keyWith(name: string, scopes: readonly Permission[]): Promise<ManagementClient> {
   const known = keys.get(name);
@@ -109,8 +109,8 @@ async function keyWith(name: string, scopes: readonly Permission[]): Promise<Man
 }
 
 for (const { method, path, access } of routeTable) {
-  test(`an API key may ${method} ${path} with the scope ${access} alone, and with no other`, async () => {
-    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
+  test(`an API key can ${method} ${path} with the scope ${access} and no other`, async () => {
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? unknownId);
     const body = method === 'GET' ? undefined : {};
     const scope = permissions.find((one) => one === access);
     const others = await keyWith(
@@ -137,13 +137,16 @@ for (const { method, path, access } of routeTable) {
       assert.equal(status, 403);
       assert.equal(answer.permission, undefined);
     } else assert.ok(status !== 401 && status !== 403 && status < 500, String(status));
-    // The key opens its own account and no other.
-    const elsewhere = filled.replace('/46100', '/46200');
-    assert.equal((await (await keyWith(scope, [scope])).call(method, elsewhere)).status, 404);
+    // The key works for its own account and no other.
+    const otherAccountPath = filled.replace('/46100', '/46200');
+    assert.equal(
+      (await (await keyWith(scope, [scope])).call(method, otherAccountPath)).status,
+      404,
+    );
   });
 }
 
-const room = join(import.meta.dirname, '../../src/management');
+const managementFolder = join(import.meta.dirname, '../../src/management');
 
 test('every defined endpoint is in the route table exactly once', async () => {
   const listed = new Set(routeTable.map(({ operation: endpoint }) => endpoint));
@@ -153,10 +156,12 @@ test('every defined endpoint is in the route table exactly once', async () => {
     listed.size,
   );
   let written = 0;
-  for await (const file of glob('**/*-routes.ts', { cwd: room })) {
-    const exported = Object.entries((await import(join(room, file))) as Record<string, unknown>);
+  for await (const file of glob('**/*-routes.ts', { cwd: managementFolder })) {
+    const exported = Object.entries(
+      (await import(join(managementFolder, file))) as Record<string, unknown>,
+    );
     const endpoints = exported
-      // Those of a resource are exported together, as lines of the table.
+      // The endpoints of a resource are exported together as lines of the table.
       .flatMap(([name, value]) =>
         Array.isArray(value)
           ? value.map((row) => [name, row[3]] as const)
@@ -175,9 +180,9 @@ test('every defined endpoint is in the route table exactly once', async () => {
 });
 
 test('only the route table registers routes under /manage/v1', async () => {
-  for await (const file of glob('**/*.ts', { cwd: join(room, '..') })) {
+  for await (const file of glob('**/*.ts', { cwd: join(managementFolder, '..') })) {
     if (file === 'management/management-prefix.ts') continue;
-    const text = await readFile(join(room, '..', file), 'utf8');
+    const text = await readFile(join(managementFolder, '..', file), 'utf8');
     assert.doesNotMatch(text, /\.(?:get|put|post|delete|route)\(\s*['`"]\/manage/, file);
   }
 });

@@ -44,7 +44,7 @@ interface Item {
   readonly nextStep: string;
 }
 
-/** The concern of a kind, once there is one. */
+/** Waits for the first concern of a kind. */
 function concern(kind: string): Promise<Item> {
   return waitFor(`${kind} to need attention`, async () => {
     const { body } = await owner.get(`${account}/attention`);
@@ -82,7 +82,7 @@ test('a broken domain needs attention until its records are back', async () => {
   );
   assert.ok(dkim);
   direct.zones.delete(dkim.name);
-  // One look may have come at a bad moment.
+  // A single check may have failed by coincidence.
   for (let look = 0; look < 2; look += 1) await owner.post(`${domain}/check`);
   const { severity, subject, nextStep } = await concern('domain-broken');
   assert.equal(severity, 'error');

@@ -62,7 +62,7 @@ test('domain settings are updated, and omitted ones stay unchanged', async () =>
   assert.deepEqual([plan[0], plan[2], plan[4]], [50, 100, 200]);
 });
 
-test('RFC 9110 13.1.1: a change of settings changed meanwhile is rejected', async () => {
+test('RFC 9110 13.1.1: a change based on outdated settings is rejected', async () => {
   const tag = String((await owner.get(settings)).headers.get('etag'));
   const changed = await owner.put(settings, { sourcePool: 'default' }, { 'if-match': tag });
   assert.equal(changed.status, 200, changed.text);

@@ -11,8 +11,8 @@ import { waitFor } from '../support/wait-for.ts';
 const { database, url } = await createTestDatabase();
 
 /**
- * A node, and the process of the database on which it hears announcements. Each test has one of its own: a connection that is
- * lost on a busy machine has another process from then on.
+ * A node and the database backend of its change listener. Each test has a separate node, because a connection lost on a
+ * busy machine gets another backend.
  */
 async function startNode() {
   const before = await listeners();
@@ -35,8 +35,8 @@ await waitFor('the service to listen', async () => (await listeners()).length ==
 const { shop, owner, path } = await openManagedShop(database, service);
 await setOperator(database.kysely, shop.owner.id, true);
 
-/** Does something while no announcement gets through to a node, as for a moment on a busy machine. */
-async function beforeItHears(listener: number, act: () => Promise<void>): Promise<void> {
+/** Runs work while a node receives no announcements, as can happen briefly on a busy machine. */
+async function withoutAnnouncements(listener: number, act: () => Promise<void>): Promise<void> {
   process.kill(listener, 'SIGSTOP');
   try {
     await act();
@@ -47,23 +47,23 @@ async function beforeItHears(listener: number, act: () => Promise<void>): Promis
 
 test('a renamed account has its new name on any node immediately', async () => {
   const { node, listener } = await startNode();
-  const elsewhere = await signInToManagement(node, shop.owner.email);
-  await elsewhere.get('/me');
-  await beforeItHears(listener, async () => {
+  const otherNode = await signInToManagement(node, shop.owner.email);
+  await otherNode.get('/me');
+  await withoutAnnouncements(listener, async () => {
     assert.equal((await owner.put(path, { name: 'Known at once' })).status, 200);
-    const { accounts } = (await elsewhere.get('/me')).body as { accounts: { name: string }[] };
+    const { accounts } = (await otherNode.get('/me')).body as { accounts: { name: string }[] };
     assert.equal(accounts[0]?.name, 'Known at once');
   });
 });
 
 test('a new account is usable on any node immediately', async () => {
   const { node, listener } = await startNode();
-  const elsewhere = await signInToManagement(node, shop.owner.email);
-  await elsewhere.get('/accounts/46199/lists');
-  await beforeItHears(listener, async () => {
+  const otherNode = await signInToManagement(node, shop.owner.email);
+  await otherNode.get('/accounts/46199/lists');
+  await withoutAnnouncements(listener, async () => {
     const made = await owner.put('/installation/accounts/46199', { name: 'Third' });
     assert.equal(made.status, 201, made.text);
-    assert.equal((await elsewhere.get('/accounts/46199/lists')).status, 200);
+    assert.equal((await otherNode.get('/accounts/46199/lists')).status, 200);
   });
 });
 
@@ -89,7 +89,7 @@ test('a change is effective on its node before the response', async () => {
       return rows.length > 0;
     });
     const { status } = await client.send();
-    // A second after the last question to the listener nothing is answered from memory; it is asked every 0.3 s.
+    // Caches are bypassed a second after the last heartbeat of the listener, which is sent every 0.3 s.
     const late = performance.now() - stopped > 600;
     assert.ok(late || (status === 200 && !answered), 'it is not heard of, and not answered');
   } finally {

@@ -148,12 +148,12 @@ test('the largest allowed contact survives export and import', async () => {
   assert.equal(readContacts(text, assert.fail)?.rows.length, 1);
 });
 
-test('a contact that is put while its list is removed is not found, which is no fault of the service', async () => {
-  const doomed = `${path}/lists/l-0003`;
-  await owner.put(doomed, { name: 'Doomed' });
+test('a contact put while its list is removed gets a 404, not an internal error', async () => {
+  const removedList = `${path}/lists/l-0003`;
+  await owner.put(removedList, { name: 'Doomed' });
   const answer = await database.kysely.transaction().execute(async (transaction) => {
     await lockAccount(transaction, shop.id);
-    const put = owner.put(`${doomed}/contacts/zoe@people.test`, { fields: {} });
+    const put = owner.put(`${removedList}/contacts/zoe@people.test`, { fields: {} });
     await waitForLock(database);
     await sql`
       delete from contact_list where account_id = ${shop.id} and id = 'l-0003'`.execute(

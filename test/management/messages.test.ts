@@ -56,7 +56,7 @@ test('messages are listed newest first, page by page, and filtered', async () =>
     (next.body.items as Item[]).map(({ id }) => id),
     [ids[1], ids[0]],
   );
-  // A page that ran out of its milliseconds has a next one, which is empty here.
+  // A page that ran out of time has a next page, which is empty here.
   for (let cursor = next.body.nextCursor; cursor !== null; ) {
     const { body } = await owner.get(`${path}/messages?limit=3&cursor=${cursor}`);
     assert.deepEqual(body.items, []);
@@ -111,7 +111,7 @@ test('a message is paused, resumed, canceled and resent', async () => {
   const viewer = await as('viewer');
   assert.equal((await viewer.post(`${message}/retry`)).status, 403);
   await owner.delete(`${path}/queue/pauses/*`);
-  await waitFor('the message to be cancelled', async () => {
+  await waitFor('the message to be canceled', async () => {
     const { body } = await owner.get(message);
     return body.state === 'canceled';
   });

@@ -34,16 +34,16 @@ const content = { subject: 'Hello', html: '<p>Hello</p>', sender: 'orders@shop.t
 const csv = 'address,email\nann@people.test,ann@people.test\n';
 const person = { name: 'New', role: 'viewer' };
 
-/** One thing behind each path that can be put. */
-interface Thing {
+/** One resource for each path with PUT. */
+interface Resource {
   readonly at: string;
-  /** It is there without being made. */
+  /** It always exists. */
   readonly there?: true;
   readonly first: unknown;
   readonly second?: unknown;
 }
 
-const things: Readonly<Record<string, Thing>> = {
+const resources: Readonly<Record<string, Resource>> = {
   '/installation/accounts/:accountId': {
     at: '/installation/accounts/46900',
     first: { name: 'New' },
@@ -161,9 +161,9 @@ function put(at: string, body: unknown, headers: Readonly<Record<string, string>
   return owner.call('PUT', at, body, { ...(body === undefined ? {} : type), ...headers });
 }
 
-/** Its tag once it changes no more by itself, as an import does. */
+/** Its ETag once background changes have finished, such as an import. */
 async function tagOf(at: string): Promise<string> {
-  return waitFor('the thing to rest', async () => {
+  return waitFor('the resource to settle', async () => {
     const { status, body, headers } = await owner.get(at);
     assert.equal(status, 200, at);
     return body.state !== 'running' && (headers.get('etag') ?? '');
@@ -172,9 +172,9 @@ async function tagOf(at: string): Promise<string> {
 
 for (const { path: pattern } of puts) {
   test(`PUT ${pattern} honors If-None-Match on create and If-Match on update`, async () => {
-    const thing = things[pattern];
-    assert.ok(thing, 'no test says how this is put');
-    const { at, there, first, second = first } = thing;
+    const resource = resources[pattern];
+    assert.ok(resource, 'this path has no test resource');
+    const { at, there, first, second = first } = resource;
     if (there === undefined) {
       assert.equal((await put(at, first, { 'if-match': '*' })).status, 412, 'nothing to change');
       const made = await put(at, first, { 'if-none-match': '*' });
@@ -199,7 +199,7 @@ const removals = routeTable.filter(
 
 for (const { path: pattern } of removals) {
   test(`DELETE ${pattern} honors If-Match`, async () => {
-    const at = things[pattern]?.at ?? '';
+    const at = resources[pattern]?.at ?? '';
     const tag = await tagOf(at);
     const refused = await owner.delete(at, { 'if-match': stale });
     assert.equal(refused.status, 412, refused.text);
@@ -220,7 +220,7 @@ test('publishing honors the ETag of the draft', async () => {
   assert.equal((await owner.post(`${template}/publish`, {}, now)).status, 200);
 });
 
-test('rollback fails if somebody published meanwhile', async () => {
+test('a rollback fails after a concurrent publish', async () => {
   const template = `${path}/templates/t-rolled`;
   await owner.put(template, { name: 'Rolled' });
   const publish = async (subject: string) => {

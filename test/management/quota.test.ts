@@ -31,10 +31,10 @@ test('an operator sets a quota; its usage and reset time are shown', async () =>
   assert.equal(before.day.limit, null);
   const set = await owner.put(whole, { name: 'Shop', quota: { perDay: 5 } });
   assert.deepEqual(set.body.quota, { perHour: null, perDay: 5 });
-  await waitFor('the quota to be heard', async () => (await useOf()).day.limit === 5);
+  await waitFor('the quota to take effect', async () => (await useOf()).day.limit === 5);
   for (let n = 0; n < 5; n += 1) assert.equal((await client.send()).status, 200);
   assert.equal((await client.send()).status, 429);
-  await waitFor('what is used to be written', async () => (await useOf()).day.used === 5);
+  await waitFor('the usage to be written', async () => (await useOf()).day.used === 5);
   const { day, hour } = await useOf();
   assert.equal(hour.limit, null);
   const left = Date.parse(day.endsAt) - Date.now();
@@ -65,6 +65,6 @@ test('omitted quotas stay; an empty quota removes it', async () => {
 test('owners who aren’t operators can’t change the quota', async () => {
   const { owner: stranger } = await openManagedShop(database, service, '46200');
   assert.equal((await stranger.put(whole, { name: 'Shop', quota: {} })).status, 403);
-  const sneaky = await owner.put(path, { name: 'Shop', quota: { perHour: 9 } });
-  assert.equal(sneaky.status, 422);
+  const attempt = await owner.put(path, { name: 'Shop', quota: { perHour: 9 } });
+  assert.equal(attempt.status, 422);
 });

@@ -20,8 +20,8 @@ const store = new ShapingStore(database, newId(), Date.now);
 const today = new Date().toISOString().slice(0, 10);
 
 test('learned rate limits are shown with the receiver’s reply and can be overridden', async () => {
-  const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
-  const [known] = await store.heartbeat([{ ...beat, demand: 0, sent: 0 }]);
+  const heartbeat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
+  const [known] = await store.heartbeat([{ ...heartbeat, demand: 0, sent: 0 }]);
   assert.ok(known);
   const find = async () => (await owner.get(receivers)).body.items as Record<string, unknown>[];
   const [fresh] = await find();
@@ -42,8 +42,8 @@ test('learned rate limits are shown with the receiver’s reply and can be overr
     [fix.rate, fix.connections, fix.messagesPerConnection],
   );
   assert.equal(fixed?.fixedMessagesPerConnection, 8);
-  const learn = { rate: null, messagesPerConnection: null };
-  assert.equal((await owner.put(settings, learn)).status, 200);
+  const noOverride = { rate: null, messagesPerConnection: null };
+  assert.equal((await owner.put(settings, noOverride)).status, 200);
   const [again] = await find();
   assert.deepEqual(
     [again?.messagesPerConnection, again?.fixedRate, again?.fixedConnections],

@@ -37,7 +37,7 @@ test('PUT creates a resource, repeating it changes nothing, and it is audited on
 });
 
 test('PUT keeps omitted members of every kind of resource', async () => {
-  const things: [where: string, whole: object, least: object][] = [
+  const resources: [where: string, whole: object, minimal: object][] = [
     [
       'integrations/keeps',
       {
@@ -57,12 +57,12 @@ test('PUT keeps omitted members of every kind of resource', async () => {
     ],
     ['templates/keeps', { name: 'Keeps', whenUncertain: 'hold' }, { name: 'Keeps' }],
   ];
-  for (const [where, whole, least] of things) {
+  for (const [where, whole, minimal] of resources) {
     const made = await owner.put(`${path}/${where}`, whole);
     assert.equal(made.status, 201, made.text);
     for (const [member, value] of Object.entries(whole))
       assert.deepEqual(made.body[member], value, `${where}: ${member}`);
-    const kept = await owner.put(`${path}/${where}`, least);
+    const kept = await owner.put(`${path}/${where}`, minimal);
     assert.equal(kept.status, 200, kept.text);
     assert.deepEqual(kept.body, made.body, where);
   }
@@ -135,7 +135,7 @@ test('a new client secret is shown once, and the old one works during the overla
   assert.equal((await introspect(first.body.clientSecret)).status, 200);
   const third = await owner.post(`${base}/secret`, {});
   assert.notEqual(third.body.clientSecret, second.body.clientSecret);
-  await waitFor('the first secret to be refused', async () => {
+  await waitFor('the first secret to be rejected', async () => {
     const { status } = await introspect(first.body.clientSecret);
     return status === 401;
   });
@@ -170,7 +170,7 @@ test('the last owner of an account can’t be removed', async () => {
   assert.equal((await owner.put(self, { role: 'viewer' })).status, 409);
   const invited = await owner.put(`${path}/users/new@shop.test`, { name: 'New', role: 'owner' });
   assert.equal(invited.status, 201, invited.text);
-  assert.equal((await owner.delete(self)).status, 409, 'who is invited is no owner yet');
+  assert.equal((await owner.delete(self)).status, 409, 'an invited person is not an owner yet');
   assert.equal((await owner.delete(`${path}/users/new@shop.test`)).status, 204);
 });
 

@@ -16,7 +16,7 @@ const nobody = {
   accountName: 'Shop',
 };
 
-/** The code of a new set-up link, as the start prints it. */
+/** The code of a new set-up link. */
 async function newCode(): Promise<string> {
   const link = await createOneTimeLink(database, 'set-up', service.url);
   return new URL(link).hash.replace('#set-up=', '');
@@ -48,7 +48,7 @@ test('the first owner is created once with the set-up code, signed in and made o
     ['owner'],
   );
   const { body: account } = await ann.get('/accounts/shop');
-  assert.deepEqual(account.addOns, ['transactional'], 'nobody else could give it');
+  assert.deepEqual(account.addOns, ['transactional'], 'only set-up can add it');
   assert.deepEqual((await page.get('/set-up')).body, { open: false });
   const again = await page.post('/set-up', { ...owner, email: 'eve@shop.test', accountId: 'eve' });
   assert.equal(again.status, 409);

@@ -80,7 +80,7 @@ test('publishing a version that breaks recent callers requires force', async () 
   assert.equal(sent.status, 200, sent.text);
   const needing = { ...content, html: '<p>{{Name}} {{Order Number}}</p>' };
   await owner.put(`${template}/draft`, needing);
-  const refused = await waitFor('the call to be noted', async () => {
+  const refused = await waitFor('the usage to be recorded', async () => {
     const { rows } = await database.pool.query(
       "select from template_call where template_id = 't-new'",
     );

@@ -10,14 +10,14 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const heard: string[] = [];
+const receivedTypes: string[] = [];
 const receiver = createServer((request, response) => {
   let body = '';
   request.on('data', (chunk) => {
     body += chunk;
   });
   request.on('end', () => {
-    heard.push(body);
+    receivedTypes.push(body);
     response.end('ok');
   });
 });
@@ -48,10 +48,10 @@ test('a webhook receives events, has a log and can replay an event', async () =>
     const { body } = await owner.get(`${webhook}/deliveries?state=delivered`);
     return (body.items as { eventId: string }[])[0];
   });
-  assert.equal(heard.length, 1);
+  assert.equal(receivedTypes.length, 1);
   const again = await owner.post(`${webhook}/replay`, { eventId: delivered.eventId });
   assert.deepEqual(again.body, { events: 1 });
-  await waitFor('the event again', () => heard.length === 2);
+  await waitFor('the event again', () => receivedTypes.length === 2);
   assert.notEqual((await owner.post(`${webhook}/pause`)).body.pausedAt, null);
   assert.equal((await owner.post(`${webhook}/resume`)).body.pausedAt, null);
   const rotated = await owner.post(`${webhook}/secret`);

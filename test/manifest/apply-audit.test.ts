@@ -57,7 +57,7 @@ test('a quota is set, kept if omitted, exported, and removed by an empty one', a
 test('operators are set by the manifest and exported', async () => {
   const users = (operator: boolean) => shop({ users: [{ ...ann, operator }] });
   assert.deepEqual(changed(await apply(database, users(true))), ['changed user ann@shop.test']);
-  assert.deepEqual(changed(await apply(database, shop())), [], 'what is left out stays');
+  assert.deepEqual(changed(await apply(database, shop())), [], 'omitted members stay');
   const exported = await exportManifest(database.kysely, () => undefined);
   assert.equal(exported.accounts[0]?.users?.[0]?.operator, true);
   await apply(database, users(false));

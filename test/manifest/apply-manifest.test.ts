@@ -26,7 +26,7 @@ const bob = { email: 'bob@shop.test', name: 'Bob', role: 'viewer' };
 const orders = { address: 'orders@shop.test', displayNames: ['Shop', 'Orders'], verified: true };
 const secret = 'a secret of many characters';
 
-/** An account of its own for each test, with everything in it. */
+/** A separate account for each test, with one of everything. */
 function shop(id: string, members: Record<string, unknown> = {}) {
   return {
     id,
@@ -64,7 +64,7 @@ async function count(table: string, where: string, values: unknown[]): Promise<n
   return rows[0].count;
 }
 
-async function giveToken(email: string, clientId: string): Promise<void> {
+async function addToken(email: string, clientId: string): Promise<void> {
   await pool.query(
     `insert into access_token (hash, person_id, client_id, issued_at, expires_at)
      select sha256(random()::text::bytea), id, $2, now(), now() + interval '1 hour' from person where email = $1`,
@@ -319,7 +319,7 @@ describe('templates', () => {
         'accounts[0].templates[0].createdBy must be a user of the account',
       ],
     );
-    // Those that the account has already count, unless they are about to go.
+    // Existing ones of the account count too, unless they are about to be removed.
     const rest = { users: [], senders: [] };
     await apply(database, of(shop(account, rest)));
     assert.equal(
@@ -358,7 +358,7 @@ describe('passwords and tokens', () => {
   });
 
   test('a password is only set for users without one; the apply reports existing ones as unchanged', async () => {
-    await giveToken('token@shop.test', 'client-tokens');
+    await addToken('token@shop.test', 'client-tokens');
     const before = await hashOf('token@shop.test');
     const changes = await apply(database, manifest(second));
     assert.deepEqual(changed(changes), []);
@@ -434,7 +434,7 @@ describe('--prune', () => {
 
   test('with it, everything missing from the manifest is removed, within its accounts', async () => {
     await apply(database, of(shop('prune'), shop('spared')));
-    await giveToken('ann@shop.test', 'client-prune');
+    await addToken('ann@shop.test', 'client-prune');
     assert.deepEqual(changed(await apply(database, bare('prune'), { prune: true })), [
       'removed user ann@shop.test',
       'removed user bob@shop.test',
@@ -456,9 +456,9 @@ describe('--prune', () => {
 describe('all or nothing', () => {
   test('--dry-run reports the same as an apply and changes nothing', async () => {
     const manifest = of(shop('dry'));
-    const said = await apply(database, manifest, { dryRun: true });
+    const planned = await apply(database, manifest, { dryRun: true });
     assert.equal(await count('account', 'id = $1', ['dry']), 0);
-    assert.deepEqual(await apply(database, manifest), said);
+    assert.deepEqual(await apply(database, manifest), planned);
   });
 
   test('a single problem prevents all changes, and every problem is reported', async () => {

@@ -20,13 +20,13 @@ function isName(text: string): boolean {
   );
 }
 
-/** Some of the things with these ids, each once. */
-function each<Thing extends object>(
+/** A subset of the entries with these ids, each once. */
+function anySubset<Entry extends object>(
   ids: readonly string[],
   key: string,
-  members: fc.Arbitrary<Thing>,
+  members: fc.Arbitrary<Entry>,
 ): fc.Arbitrary<object[] | undefined> {
-  const one = (id: string) => members.map((thing) => ({ ...thing, [key]: id }));
+  const one = (id: string) => members.map((entry) => ({ ...entry, [key]: id }));
   return some(
     fc.subarray([...ids]).chain((chosen) => fc.tuple(...chosen.map(one)).map((list) => [...list])),
   );
@@ -42,11 +42,11 @@ function accountOf(id: string): fc.Arbitrary<object> {
     addOns: some(fc.constantFrom([], ['transactional'])),
     suspended: some(fc.boolean()),
     retentionDays: some(fc.constantFrom(30, 90, 400)),
-    // The creator of every template is always there.
+    // The creator of every template always exists.
     users: fc
-      .tuple(role, each(people, 'email', fc.record({ role })))
+      .tuple(role, anySubset(people, 'email', fc.record({ role })))
       .map(([first, more]) => [{ email: 'maker@shop.test', role: first }, ...(more ?? [])]),
-    senders: each(
+    senders: anySubset(
       addresses,
       'address',
       fc.record({
@@ -54,7 +54,7 @@ function accountOf(id: string): fc.Arbitrary<object> {
         verified: some(fc.boolean()),
       }),
     ),
-    integrations: each(
+    integrations: anySubset(
       [`client-${id}`, `other-${id}`],
       'clientId',
       fc.record({
@@ -67,7 +67,7 @@ function accountOf(id: string): fc.Arbitrary<object> {
         grants: some(fc.subarray(['password', 'refresh_token'], { minLength: 1 })),
       }),
     ),
-    templates: each(
+    templates: anySubset(
       ['t-1', 't-2'],
       'id',
       fc.record({
@@ -81,7 +81,7 @@ function accountOf(id: string): fc.Arbitrary<object> {
         whenUncertain: some(fc.constantFrom('resend', 'hold')),
       }),
     ),
-    lists: each(['l-1', 'l-2'], 'id', fc.record({ name, description: some(name) })),
+    lists: anySubset(['l-1', 'l-2'], 'id', fc.record({ name, description: some(name) })),
   });
 }
 

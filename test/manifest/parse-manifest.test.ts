@@ -335,7 +335,7 @@ describe('mistakes of different kinds', () => {
   });
 });
 
-/** Puts a value in the place of one of all that are in another. */
+/** Replaces one of the nested values with another value. */
 function replaceOne(inside: unknown, at: number, value: unknown): void {
   const places: [Record<string, unknown>, string][] = [];
   const collect = (around: unknown): void => {

@@ -12,7 +12,7 @@ import {
 } from '../../src/message/event-kinds.ts';
 import { messageStateNames } from '../../src/message/message-state.ts';
 
-test('an outcome is called as the state that it gives its recipient', () => {
+test('an outcome is named like the state that it gives its recipient', () => {
   for (const kind of outcomeKinds) assert.equal(eventKinds[kind].state, kind);
   assert.deepEqual(
     messageStateNames.filter((state) => !outcomeKinds.some((kind) => kind === state)),
@@ -20,14 +20,14 @@ test('an outcome is called as the state that it gives its recipient', () => {
   );
 });
 
-/** The texts of a list in the current schema. */
+/** The string literals of a list in the current schema. */
 async function schemaList(before: RegExp): Promise<string[]> {
   const schema = await readFile(new URL('../../migrations/schema.sql', import.meta.url), 'utf8');
   const list = new RegExp(`${before.source}[^;]*?ARRAY\\[([^\\]]*)\\]`).exec(schema)?.[1] ?? '';
   return [...list.matchAll(/'([^']*)'/g)].map(([, text = '']) => text);
 }
 
-test('the database has the states, the reasons to suppress and the index of opens and clicks of these tables', async () => {
+test('the states, the suppression reasons and the index of opens and clicks in the database match these tables', async () => {
   assert.deepEqual(
     (await schemaList(/message_state_check CHECK/)).toSorted(),
     messageStateNames.toSorted(),
@@ -37,11 +37,11 @@ test('the database has the states, the reasons to suppress and the index of open
   for (const kind of suppressingKinds) assert.ok(reasons.includes(eventKinds[kind].suppresses));
 });
 
-test('a webhook is told under the name of the kind, as endpoints ask for it', () => {
+test('a webhook event is named after its kind, as endpoints request it', () => {
   for (const kind of webhookKinds) assert.equal(eventKinds[kind].webhook, `message.${kind}`);
 });
 
-test('what no release or only another one knows is no outcome', () => {
+test('a kind that is unknown to this release is not an outcome', () => {
   assert.ok(!isOutcomeKind('accepted'));
   assert.ok(!isOutcomeKind('toString' as never));
   for (const kind of eventKindNames) assert.match(eventKinds[kind].meaning, /^\S.*\S$/);

@@ -18,23 +18,23 @@ const content = {
   values: { name: 'Ann', secret: 'x' },
 } as unknown as MessageContent;
 
-test('content is read as it was stored', () => {
+test('content is read as stored', () => {
   const { to, from, values } = content;
   for (const stored of [content, { to, from, values }, { to, from: { address: to }, values }])
     assert.equal(JSON.stringify(readContent(stored)), JSON.stringify(stored));
 });
 
-test('recipients are counted from To, then Cc', () => {
+test('recipients are numbered from To, then Cc', () => {
   assert.deepEqual(recipientsOf(content), ['a@x.test', 'b@x.test']);
   assert.deepEqual(recipientsOf({ to: content.to }), ['a@x.test']);
 });
 
-test('what was erased, or is not the content of a message, is none', () => {
+test('erased or invalid content is undefined', () => {
   for (const stored of [null, undefined, 'x', [], {}, { to: 'a@x.test' }, { to: 1, from: {} }])
     assert.equal(readContent(stored), undefined);
 });
 
-test('values that were erased are left out, and are no secret fields any more', () => {
+test('erased values are omitted and no longer secret fields', () => {
   const read = readContent({ ...content, values: { name: 'Ann', secret: null } });
   assert.deepEqual(read?.values, { name: 'Ann' });
   assert.equal(read && secretFieldsOf(read, ['secret']), undefined);

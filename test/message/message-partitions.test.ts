@@ -19,7 +19,7 @@ async function partitionsOf(table: string): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** A UUID v7 of a time. */
+/** A UUID v7 for a time. */
 function idAt(time: number, last = 1): string {
   const hex = time.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`;
@@ -36,7 +36,7 @@ async function insertMessage(id: string): Promise<string> {
   return rows[0]?.partition ?? '';
 }
 
-test('a class that no account has gets no partitions', async () => {
+test('a retention class without accounts gets no partitions', async () => {
   await clock.set(new Date('2030-05-08T12:00:00Z'));
   await ensureMessagePartitions({ database, log });
   assert.deepEqual(await partitionsOf('message_30'), []);
@@ -51,7 +51,7 @@ test('a class that no account has gets no partitions', async () => {
     );
 });
 
-test('partitions are made for this week and the next two, by class, named by their Monday', async () => {
+test('partitions are created for this week and the next two, by class, named after their Monday', async () => {
   await clock.set(new Date('2030-05-15T12:00:00Z'));
   await ensureMessagePartitions({ database, log });
   for (const days of [30, 90, 400]) {
@@ -64,14 +64,14 @@ test('partitions are made for this week and the next two, by class, named by the
   }
 });
 
-test('a message stands in the partition of the week that its id names, to the millisecond', async () => {
+test('a message is in the partition of the week in its id, to the millisecond', async () => {
   const monday = Date.parse('2030-05-20T00:00:00Z');
   assert.equal(await insertMessage(idAt(monday - 1)), 'message_90_20300513');
   assert.equal(await insertMessage(idAt(monday)), 'message_90_20300520');
   assert.equal(await insertMessage(idAt(monday + 4 * week)), 'message_90_rest');
 });
 
-test('several nodes make each partition once, also when the time goes on', async () => {
+test('several nodes create each partition once, even as time passes', async () => {
   const nodes = [1, 2, 3].map(() => openDatabase({ url }));
   try {
     await clock.set(new Date('2030-05-27T00:00:00Z'));
@@ -82,7 +82,7 @@ test('several nodes make each partition once, also when the time goes on', async
   assert.equal((await partitionsOf('message_90')).length, 5);
 });
 
-test('rows that stand in the default partition already stay there, and the rest goes on', async () => {
+test('rows already in the default partition stay there, and everything else continues', async () => {
   await clock.set(new Date('2030-06-10T00:00:00Z'));
   await ensureMessagePartitions({ database, log });
   const made = await partitionsOf('message_90');
@@ -95,7 +95,7 @@ test('rows that stand in the default partition already stay there, and the rest 
   assert.equal(await insertMessage(idAt(Date.parse('2030-06-18T00:00:00Z'), 2)), 'message_90_rest');
 });
 
-test('a lock that somebody holds delays nothing for long and is no error', async () => {
+test('a held lock delays nothing for long and is not an error', async () => {
   const holder = await database.pool.connect();
   try {
     await holder.query('begin');
@@ -113,7 +113,7 @@ test('a lock that somebody holds delays nothing for long and is no error', async
   assert.ok((await partitionsOf('message_90')).includes('message_90_20300715'));
 });
 
-test('idempotency keys older than 24 hours are removed, in ranges of pages, others stay', async () => {
+test('idempotency keys older than 24 hours are removed in page ranges; others stay', async () => {
   await clock.reset();
   await database.pool.query(`
     insert into idempotency_key (account_id, key, request_hash, message_id, created_at)
@@ -124,7 +124,7 @@ test('idempotency keys older than 24 hours are removed, in ranges of pages, othe
   assert.deepEqual(rows, [{ youngest: 1, oldest: 24 * 60 - 1 }]);
 });
 
-test('of several processes one removes old idempotency keys, and again after half an hour', async () => {
+test('one of several processes removes old idempotency keys, and again after half an hour', async () => {
   const minute = 60_000;
   const removeAt = async (ms: number): Promise<number[]> => {
     await clock.reset();
@@ -142,7 +142,7 @@ test('of several processes one removes old idempotency keys, and again after hal
   assert.deepEqual(await removeAt(31 * minute), [0, 0, 1]);
 });
 
-test('the planner learns of messages and queue entries from 3,000 rows, whichever column is looked at', async () => {
+test('the planner has statistics of messages and queue entries from 3,000 rows, for every column', async () => {
   await clock.set(new Date('2031-01-08T12:00:00Z'));
   await ensureMessagePartitions({ database, log });
   for (const table of ['queue_entry', ...(await partitionsOf('message_90'))]) {

@@ -22,7 +22,7 @@ async function oldPartitions(): Promise<number> {
   return rowCount ?? 0;
 }
 
-test('dropping old partitions while somebody reads the table keeps no request waiting for long, and is done later', async () => {
+test('dropping old partitions during a long read does not block requests for long and is retried later', async () => {
   await clock.set(Date.parse('2020-06-03T00:00:00Z'));
   await ensureMessagePartitions({ database, log });
   assert.equal(await oldPartitions(), 3);
@@ -44,9 +44,9 @@ test('dropping old partitions while somebody reads the table keeps no request wa
       longest = Math.max(longest, performance.now() - started);
     }
     await dropped;
-    // Each of the locks that are not free holds up what comes meanwhile for a fifth of a second.
+    // Each unavailable lock delays concurrent requests for a fifth of a second.
     assert.ok(longest < 5_000, `the longest took ${longest} ms`);
-    assert.equal(await oldPartitions(), 3, 'the reader was not disturbed');
+    assert.equal(await oldPartitions(), 3, 'the reader was not interrupted');
     await reader.query('commit');
   } finally {
     reader.release();

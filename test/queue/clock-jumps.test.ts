@@ -12,10 +12,10 @@ afterEach(async () => {
   await world.clock.reset();
 });
 
-/** A sink that keeps the first RCPT waiting until it is told to go on. */
-async function startHesitantSink() {
+/** A sink that blocks the first RCPT until it is released. */
+async function startBlockingSink() {
   const atRecipient = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const resume = Promise.withResolvers<void>();
   let first = true;
   const sink = await startSink({
     options: {
@@ -23,24 +23,24 @@ async function startHesitantSink() {
         if (first) {
           first = false;
           atRecipient.resolve();
-          await goOn.promise;
+          await resume.promise;
         }
         callback();
       },
     },
   });
-  return { sink, atRecipient: atRecipient.promise, goOn: goOn.resolve };
+  return { sink, atRecipient: atRecipient.promise, resume: resume.resolve };
 }
 
-test('a clock that jumps 3 hours forward ends the lease of a message under way: another worker sends it, once', async () => {
-  const { sink, atRecipient, goOn } = await startHesitantSink();
+test('a clock that jumps 3 hours forward ends the lease of a message being sent: another worker sends it, once', async () => {
+  const { sink, atRecipient, resume } = await startBlockingSink();
   const id = await world.accept();
   world.deliverTo(sink.port);
   await atRecipient;
   await world.clock.advance(3 * hours);
   world.deliverTo(sink.port);
   await world.waitForState(id, 'delivered');
-  goOn();
+  resume();
   await world.close();
   assert.equal(sink.mails.length, 1);
   assert.deepEqual(
@@ -49,19 +49,19 @@ test('a clock that jumps 3 hours forward ends the lease of a message under way: 
   );
 });
 
-test('a clock that jumps 3 hours forward makes retries due and ends freshness windows, and the message says so', async () => {
+test('a clock that jumps 3 hours forward makes retries due and ends freshness windows, and the message shows it', async () => {
   let open = false;
   const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Later') });
   world.deliverTo(sink.port);
-  const patient = await world.accept();
+  const lasting = await world.accept();
   const fresh = await world.accept({ deliverWhenDelayed: false, lifetime: 900 });
-  await world.waitForState(patient, 'deferred');
+  await world.waitForState(lasting, 'deferred');
   await world.waitForState(fresh, 'deferred');
-  await world.waitUntilIdle(patient);
+  await world.waitUntilIdle(lasting);
   await world.waitUntilIdle(fresh);
   open = true;
   await world.clock.advance(3 * hours);
-  await world.waitForState(patient, 'delivered');
+  await world.waitForState(lasting, 'delivered');
   await world.waitForState(fresh, 'expired');
   assert.match(
     String((await world.events(fresh)).at(-1)?.detail.reason),
@@ -69,19 +69,19 @@ test('a clock that jumps 3 hours forward makes retries due and ends freshness wi
   );
 });
 
-test('a clock that jumps 3 hours back does not hurt a message under way', async () => {
-  const { sink, atRecipient, goOn } = await startHesitantSink();
+test('a clock that jumps 3 hours back does not affect a message being sent', async () => {
+  const { sink, atRecipient, resume } = await startBlockingSink();
   const id = await world.accept();
   world.deliverTo(sink.port);
   await atRecipient;
   await world.clock.advance(-3 * hours);
   world.deliverTo(sink.port);
-  goOn();
+  resume();
   await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
 });
 
-test('after a clock was set back 3 hours, nothing waits for the old time to come again', {
+test('after a clock was set back 3 hours, nothing waits for the old time to return', {
   timeout: 60_000,
 }, async () => {
   let open = false;

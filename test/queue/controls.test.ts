@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const accountId = account;
 
-test('a paused message is not sent until it is resumed, and says so', async () => {
+test('a paused message is not sent until it is resumed, and shows the reason', async () => {
   const sink = await startSink();
   const messageId = await world.accept();
   assert.deepEqual(await controls.control('pause', { accountId, messageId }), {
@@ -34,7 +34,7 @@ test('a paused message is not sent until it is resumed, and says so', async () =
   assert.deepEqual(kinds, ['pause-asked', 'resume-asked', 'delivered']);
 });
 
-test('a paused account sends nothing, also what comes later, until it is resumed', async () => {
+test('a paused account sends nothing, including later messages, until it is resumed', async () => {
   const sink = await startSink();
   await controls.control('pause', { accountId });
   assert.deepEqual(await controls.pausedDestinations(accountId), ['*']);
@@ -48,7 +48,7 @@ test('a paused account sends nothing, also what comes later, until it is resumed
   await world.waitForState(id, 'delivered');
 });
 
-test('a paused destination waits with its reason, others go, and waiting counts as no attempt', async () => {
+test('messages to a paused destination wait with the reason, others are sent, and waiting is not an attempt', async () => {
   const sink = await startSink();
   await controls.control('pause', { accountId, destination: 'people.test' });
   world.deliverTo(sink.port);
@@ -68,8 +68,8 @@ test('a paused destination waits with its reason, others go, and waiting counts 
   assert.equal(sink.mails[0]?.to[0], 'x@elsewhere.test');
 });
 
-/** What waits for a pause as a worker puts it off, for a minute that no test waits. */
-async function putOff(count: number, draft: MessageDraft = {}): Promise<void> {
+/** A message deferred for a pause, for a minute that no test waits. */
+async function deferForPause(count: number, draft: MessageDraft = {}): Promise<void> {
   for (let place = 0; place < count; place += 1) await world.accept(draft);
   await world.database.pool.query(
     `update queue_entry set due_at = now() + interval '1 minute', reason = 'its destination is paused'`,
@@ -83,11 +83,11 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test('a resumption makes due all that waited for the pause, and nothing else', async () => {
+test('a resume makes all messages that waited for the pause due, and nothing else', async () => {
   await controls.control('pause', { accountId, destination: 'people.test' });
-  await putOff(1_201);
-  await putOff(1, { to: 'x@elsewhere.test', cc: ['Ann@People.Test'] });
-  await putOff(1, { to: 'x@elsewhere.test' });
+  await deferForPause(1_201);
+  await deferForPause(1, { to: 'x@elsewhere.test', cc: ['Ann@People.Test'] });
+  await deferForPause(1, { to: 'x@elsewhere.test' });
   const held = await world.accept();
   await controls.control('pause', { accountId, messageId: held });
   await controls.control('resume', { accountId, destination: 'people.test' });
@@ -112,7 +112,7 @@ test('a canceled message ends as canceled, with its secret values erased', async
   assert.deepEqual((await world.content(messageId)).values, { Name: 'Ann', Link: null });
 });
 
-test('retry now sends what was deferred, and what failed, at once', async () => {
+test('retry now sends deferred and failed messages at once', async () => {
   let open = false;
   const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Not now') });
   world.deliverTo(sink.port);
@@ -135,7 +135,7 @@ test('retry now sends what was deferred, and what failed, at once', async () => 
   await world.waitForState(failed, 'delivered');
 });
 
-test('a message that is being sent is left alone, and a pause holds after its attempt', async () => {
+test('a message being sent is not interrupted; a pause applies after its attempt', async () => {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({ onMessage: () => gate.promise.then(() => '451 4.3.0 Not now') });
   world.deliverTo(sink.port);
@@ -155,7 +155,7 @@ test('a message that is being sent is left alone, and a pause holds after its at
   assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
 });
 
-test('a cancellation holds right after the attempt that is under way, and what fails then waits for a person', async () => {
+test('a cancellation applies right after the current attempt, and a failure then is held for review', async () => {
   const messageId = await world.accept();
   const worker = world.worker(async (message) => {
     if (!message.canceled) await controls.control('cancel', { accountId, messageId });
@@ -168,13 +168,13 @@ test('a cancellation holds right after the attempt that is under way, and what f
   assert.deepEqual([entry.attempts, entry.due_in, entry.held], [2, Number.POSITIVE_INFINITY, [0]]);
 });
 
-test('controls of more messages than one statement takes reach all of them', async () => {
+test('controls work for more messages than fit in one statement', async () => {
   for (let count = 0; count < 1_201; count += 1) await world.accept();
   const { changed } = await controls.control('cancel', { accountId });
   assert.equal(changed, 1_201);
 });
 
-test('an account never reaches another account’s message', async () => {
+test('an account can’t control another account’s message', async () => {
   const messageId = await world.accept();
   const other = 'other' as typeof accountId;
   assert.deepEqual(await controls.control('cancel', { accountId: other, messageId }), {

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A worker whose way to the database leads through a gate. */
+/** A worker that is connected to the database through a gate. */
 async function startBehindGate(port: number) {
   const gate = await openGate(world.url);
   const database = openDatabase({ url: gate.url });
@@ -43,7 +43,7 @@ async function startBehindGate(port: number) {
   return { gate, worker };
 }
 
-test('a reply that came while the database was gone is written when it is back: delivered once', async () => {
+test('a reply that arrives while the database is down is written when it is back: delivered once', async () => {
   const gateOpen = Promise.withResolvers<void>();
   const sink = await startSink({ onMessage: () => gateOpen.promise.then(() => undefined) });
   const { gate } = await startBehindGate(sink.port);
@@ -62,16 +62,16 @@ test('a reply that came while the database was gone is written when it is back: 
   );
 });
 
-test('a database that goes before the dot: nothing is sent, and the message waits for its next time with the reason', async () => {
+test('if the database fails before the dot, nothing is sent, and the message waits for its next attempt with the reason', async () => {
   const atRecipient = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const resume = Promise.withResolvers<void>();
   const dropped = Promise.withResolvers<void>();
   const sink = await startSink({
     options: {
       onClose: () => dropped.resolve(),
       async onRcptTo(_address, _session, callback) {
         atRecipient.resolve();
-        await goOn.promise;
+        await resume.promise;
         callback();
       },
     },
@@ -80,7 +80,7 @@ test('a database that goes before the dot: nothing is sent, and the message wait
   const id = await world.accept();
   await atRecipient.promise;
   gate.close();
-  goOn.resolve();
+  resume.resolve();
   await dropped.promise;
   assert.equal(sink.mails.length, 0);
   gate.open();
@@ -92,7 +92,7 @@ test('a database that goes before the dot: nothing is sent, and the message wait
   assert.equal(sink.mails.length, 1);
 });
 
-test('a worker goes on by itself when the database is back', async () => {
+test('a worker resumes automatically when the database is back', async () => {
   const sink = await startSink();
   const { gate, worker } = await startBehindGate(sink.port);
   const first = await world.accept();
@@ -106,7 +106,7 @@ test('a worker goes on by itself when the database is back', async () => {
   await world.waitForState(second, 'delivered');
 });
 
-test('a database that says nothing for a while is no different from one that is gone', {
+test('a silent database is treated like an unreachable one', {
   timeout: 60_000,
 }, async () => {
   const sink = await startSink();
@@ -116,7 +116,7 @@ test('a database that says nothing for a while is no different from one that is 
   gate.hold();
   const second = await world.accept();
   worker.wake('a1' as never);
-  await waitFor('a statement that gets no answer', () => gate.blockedCount >= 1);
+  await waitFor('a statement without an answer', () => gate.blockedCount >= 1);
   gate.open();
   await world.waitForState(second, 'delivered', 40_000);
 });

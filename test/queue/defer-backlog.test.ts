@@ -10,7 +10,7 @@ import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
 const store = new DeferStore(world.database);
-const crowd: Backlog = {
+const backlog: Backlog = {
   accountId: account,
   domain: 'slow.test',
   transactional: false,
@@ -24,22 +24,22 @@ afterEach(async () => {
   await world.database.pool.query('delete from queue_entry');
 });
 
-test('due messages of a crowd get times one after the other without being claimed, and say when', async () => {
+test('due messages of a backlog get consecutive times without being claimed, and show them', async () => {
   const ids = [];
   for (let count = 0; count < 5; count += 1) ids.push(await world.accept({ to: 'a@Slow.test' }));
-  assert.deepEqual(await store.defer(crowd), { all: true, changed: 5 });
+  assert.deepEqual(await store.defer(backlog), { all: true, changed: 5 });
   for (const [place, id] of ids.entries()) {
     const entry = await world.entry(id);
     assert.ok(entry !== undefined && Math.abs(entry.due_in - 10.1 - place / 10) < 2);
     assert.deepEqual([entry.fence, entry.attempts], ['0', 0]);
     assert.match(entry.reason ?? '', /^waiting: busy, next at \d\d:\d\d:\d\d \(UTC\)$/);
   }
-  assert.deepEqual(await store.defer(crowd), { all: true, changed: 0 });
+  assert.deepEqual(await store.defer(backlog), { all: true, changed: 0 });
 });
 
-test('more than fit before the horizon get random times in the half before it', async () => {
+test('messages beyond the horizon get random times in the half before it', async () => {
   for (let count = 0; count < 20; count += 1) await world.accept({ to: 'a@slow.test' });
-  await store.defer({ ...crowd, spacing: 10_000 });
+  await store.defer({ ...backlog, spacing: 10_000 });
   const { rows } = await world.database.pool.query<{ due_in: number }>(
     'select extract(epoch from due_at - now())::float8 as due_in from queue_entry order by due_at',
   );
@@ -47,7 +47,7 @@ test('more than fit before the horizon get random times in the half before it', 
   assert.ok(rows.filter(({ due_in }) => due_in > 29).length >= 15);
 });
 
-test('others stay due: of another domain, account or urgency, with Cc, canceled, at their end, or claimed', async () => {
+test('others stay due: with another domain, account or priority, with Cc, canceled, expiring or claimed', async () => {
   const other = 'b1' as AccountId;
   await world.addAccount(other);
   const claimed = await world.accept({ to: 'a@slow.test' });
@@ -63,13 +63,13 @@ test('others stay due: of another domain, account or urgency, with Cc, canceled,
   await world.database.pool.query('update queue_entry set canceled = true where message_id = $1', [
     canceled,
   ]);
-  assert.equal((await store.defer(crowd)).changed, 0);
-  assert.equal((await store.defer({ ...crowd, transactional: true })).changed, 1);
+  assert.equal((await store.defer(backlog)).changed, 0);
+  assert.equal((await store.defer({ ...backlog, transactional: true })).changed, 1);
 });
 
-test('nobody is put off past the end of the message', async () => {
+test('no message is deferred past its end', async () => {
   const id = await world.accept({ to: 'a@slow.test', lifetime: 5 });
-  await store.defer(crowd);
+  await store.defer(backlog);
   const entry = await world.entry(id);
   assert.ok(entry !== undefined && entry.due_in <= 5);
 });

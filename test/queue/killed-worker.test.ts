@@ -32,14 +32,14 @@ async function end(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test('a worker killed before the final dot: the message is sent by another, once, and nothing is uncertain', async () => {
+test('if a worker is killed before the final dot, another one sends the message once, and nothing is uncertain', async () => {
   const atRecipient = Promise.withResolvers<void>();
   let hold = true;
   const sink = await startSink({
     options: {
       async onRcptTo(_address, _session, callback) {
         atRecipient.resolve();
-        // The first worker hears no answer here, and dies waiting for it.
+        // The first worker gets no answer here and is killed while waiting for it.
         if (hold) return;
         callback();
       },
@@ -60,7 +60,7 @@ test('a worker killed before the final dot: the message is sent by another, once
   );
 });
 
-test('a worker killed after the final dot: the message is uncertain on record, and sent again with the same Message-ID', async () => {
+test('if a worker is killed after the final dot, the message is recorded as uncertain and sent again with the same Message-ID', async () => {
   const gate = Promise.withResolvers<void>();
   const sources: string[] = [];
   const sink = await startSink({
@@ -85,7 +85,7 @@ test('a worker killed after the final dot: the message is uncertain on record, a
   );
 });
 
-test('a worker stopped for longer than its lease and going on: one delivery, and nothing uncertain', async () => {
+test('a worker suspended for longer than its lease causes one delivery and nothing uncertain', async () => {
   const atRecipient = Promise.withResolvers<void>();
   let answerFirst: (() => void) | undefined;
   const sink = await startSink({
@@ -98,16 +98,16 @@ test('a worker stopped for longer than its lease and going on: one delivery, and
     },
   });
   const id = await world.accept();
-  const sleeper = startWorker(sink.port);
+  const suspended = startWorker(sink.port);
   await atRecipient.promise;
-  sleeper.kill('SIGSTOP');
+  suspended.kill('SIGSTOP');
   answerFirst?.();
   startWorker(sink.port);
   await world.waitForState(id, 'delivered');
-  sleeper.kill('SIGCONT');
+  suspended.kill('SIGCONT');
   const after = await world.accept();
   await world.waitForState(after, 'delivered');
-  await end(sleeper);
+  await end(suspended);
   const copies = sink.mails.filter(({ source }) => source.includes(id));
   assert.equal(copies.length, 1);
   assert.deepEqual(
@@ -116,7 +116,7 @@ test('a worker stopped for longer than its lease and going on: one delivery, and
   );
 });
 
-/** A message that goes in two transactions, as one address needs SMTPUTF8; its worker is killed after the second dot. */
+/** A message in two transactions, because one address needs SMTPUTF8; its worker is killed after the second dot. */
 async function killedInSecondTransaction() {
   const second = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ async function killedInSecondTransaction() {
   return { sink, id, kinds };
 }
 
-test('a worker killed in the second transaction of a message: what the first one came to stands, and only the second is uncertain', async () => {
+test('if a worker is killed in the second transaction of a message, the first outcome stays, and only the second is uncertain', async () => {
   const { sink, id, kinds } = await killedInSecondTransaction();
   const entry = await world.entry(id);
   assert.deepEqual([entry?.stage, entry?.pending], ['dot', [1]]);
@@ -159,7 +159,7 @@ test('a worker killed in the second transaction of a message: what the first one
   );
 });
 
-test('… and where the template asks to hold, only the second waits for a person, also when the next worker is killed before it could say so', async () => {
+test('… and if the template asks to hold, only the second is held, even if the next worker is killed before recording it', async () => {
   await world.database.pool.query("update template set when_uncertain = 'hold'");
   try {
     const { sink, id, kinds } = await killedInSecondTransaction();
@@ -167,7 +167,7 @@ test('… and where the template asks to hold, only the second waits for a perso
     const [claimed] = await world.stores(lease).claims.claim(account, 1);
     assert.deepEqual(claimed?.doubtful, [1]);
     startWorker(sink.port);
-    await waitFor('it to be held', async () => (await world.entry(id))?.held[0] === 1);
+    await waitFor('the recipient to be held', async () => (await world.entry(id))?.held[0] === 1);
     assert.deepEqual((await kinds()).sort(), ['delivered 0', 'delivered 2', 'uncertain 1']);
     assert.equal(sink.mails.length, 1);
   } finally {

@@ -7,7 +7,7 @@ const world = await DeliveryWorld.create();
 
 const rounds = 8;
 
-/** Fills the queue; ids of different `seed` differ. */
+/** Fills the queue; each `seed` gives different ids. */
 async function fill(seed: string, count: number): Promise<void> {
   await world.database.pool.query(
     `with ids as (
@@ -23,7 +23,7 @@ async function fill(seed: string, count: number): Promise<void> {
   );
 }
 
-/** Past five executions of a statement the planner may choose a plan that fits any parameters, and keep it. */
+/** After five executions of a statement, the planner may switch to a generic plan. */
 async function deliver(most: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const stores = world.stores();
@@ -38,8 +38,8 @@ async function deliver(most: number): Promise<void> {
   }
 }
 
-/** Plans differ with what the planner knows: of a queue that was empty a moment ago, a fresh one, and an analyzed one. */
-test('claims, dots and outcomes look rows up by index, however long the queue is', async () => {
+/** Plans depend on statistics: of a queue that was just empty, a fresh one, and an analyzed one. */
+test('claims, dots and outcomes look up rows by index, however long the queue is', async () => {
   const { pool } = world.database;
   await fill('few', 64 * rounds);
   await deliver(64);
@@ -61,7 +61,7 @@ test('claims, dots and outcomes look rows up by index, however long the queue is
   }
 });
 
-/** Each connection tells its numbers when it is idle for a moment, at the latest when it ends. */
+/** A connection reports its statistics when it is briefly idle, at the latest when it ends. */
 async function flushed(read: () => Promise<number>): Promise<number> {
   await world.database.queuePool.query('select pg_stat_force_next_flush()');
   await new Promise((resolve) => setTimeout(resolve, 1_200));

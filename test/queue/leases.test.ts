@@ -33,7 +33,7 @@ async function claimOne(
   return found;
 }
 
-test('a claim takes transactional messages first, then those due longest, up to the number asked for', async () => {
+test('a claim takes transactional messages first, then those due longest, up to the requested number', async () => {
   const stores = world.stores();
   const ordinary = [await world.accept(), await world.accept()];
   const urgent = await world.accept({ transactional: true });
@@ -48,7 +48,7 @@ test('a claim takes transactional messages first, then those due longest, up to 
   );
 });
 
-test('what is leased is not claimed; when the lease ends it is due again, and counts as tried', async () => {
+test('a leased message is not claimed; when the lease ends, it is due again and counts as attempted', async () => {
   const stores = world.stores(lease);
   const id = await world.accept();
   const first = await claimOne(stores, id);
@@ -63,7 +63,7 @@ test('what is leased is not claimed; when the lease ends it is due again, and co
   assert.deepEqual(await world.events(id), []);
 });
 
-test('a worker that lost its lease changes nothing: no dot, no renewal, no outcome', async () => {
+test('a worker that lost its lease can change nothing: no dot, no renewal, no outcome', async () => {
   const slow = world.stores(lease);
   const quick = world.stores(lease);
   const id = await world.accept();
@@ -84,7 +84,7 @@ test('a worker that lost its lease changes nothing: no dot, no renewal, no outco
   assert.equal(await world.state(id), 'delivered');
 });
 
-test('a claim that a crash of the database undid is no claim, also where the same worker claims again', async () => {
+test('a claim undone by a database crash is invalid, even if the same worker claims again', async () => {
   const stores = world.stores(lease);
   const id = await world.accept();
   const before = await world.entry(id);
@@ -103,7 +103,7 @@ test('a claim that a crash of the database undid is no claim, also where the sam
   assert.deepEqual(await stores.leases.markDots([current]), [true]);
 });
 
-test('a lease that has ended grants no dot, even where nobody took it over', async () => {
+test('an expired lease grants no dot, even if no other worker took over', async () => {
   const stores = world.stores(lease);
   const id = await world.accept();
   const message = await claimOne(stores, id);
@@ -111,7 +111,7 @@ test('a lease that has ended grants no dot, even where nobody took it over', asy
   assert.deepEqual(await stores.leases.markDots([message]), [false]);
 });
 
-test('a batch grants each dot by its own lease', async () => {
+test('a batch grants each dot by its lease', async () => {
   const stores = world.stores(lease);
   const ids = [await world.accept(), await world.accept(), await world.accept()];
   const claimed = await stores.claims.claim(account, 4);
@@ -122,7 +122,7 @@ test('a batch grants each dot by its own lease', async () => {
   assert.deepEqual(await stores.leases.markDots(claimed), [true, false, true]);
 });
 
-test('a lease that ended in stage dot makes the message uncertain, on record before it is sent again', async () => {
+test('a lease that expires in stage dot makes the message uncertain, recorded before it is sent again', async () => {
   const stores = world.stores(lease);
   const id = await world.accept({ cc: ['bob@people.test'] });
   const message = await claimOne(stores, id);
@@ -139,7 +139,7 @@ test('a lease that ended in stage dot makes the message uncertain, on record bef
   assert.equal(events[0]?.detail.attempt, 1);
 });
 
-test('an uncertain message is sent again with the same bytes where the template says so', async () => {
+test('an uncertain message is sent again with the same bytes if the template says so', async () => {
   const sink = await startSink();
   const stores = world.stores(lease);
   const id = await world.accept();
@@ -153,7 +153,7 @@ test('an uncertain message is sent again with the same bytes where the template 
   );
 });
 
-test('an uncertain message is held for a person where the template says so', async () => {
+test('an uncertain message is held for review if the template says so', async () => {
   await world.database.pool.query("update template set when_uncertain = 'hold'");
   try {
     const sink = await startSink();
@@ -174,7 +174,7 @@ test('an uncertain message is held for a person where the template says so', asy
   }
 });
 
-test('a worker that is paused between claim and dot sends nothing once another has taken over', async () => {
+test('a worker suspended between claim and dot sends nothing once another one has taken over', async () => {
   const sink = await startSink();
   const id = await world.accept();
   const barrier = Promise.withResolvers<void>();
@@ -225,7 +225,7 @@ test('long attempts keep their lease', async () => {
   assert.equal(sink.mails.length, 1);
 });
 
-test('two workers on one database never send one message twice', async () => {
+test('two workers on one database never send a message twice', async () => {
   const sink = await startSink();
   const ids: MessageId[] = [];
   for (let count = 0; count < 200; count += 1)
@@ -245,7 +245,7 @@ test('two workers on one database never send one message twice', async () => {
   assert.equal(new Set(sink.mails.map(({ to }) => to[0])).size, ids.length);
 });
 
-test('a flood of one account does not delay another account’s single message', async () => {
+test('a flood from one account does not delay another account’s single message', async () => {
   const other = 'small' as AccountId;
   await world.addAccount(other);
   const order: string[] = [];
@@ -275,11 +275,11 @@ test('a released lease is due at once and does not count as an attempt', async (
   assert.equal((await claimOne(stores, id)).attempt, 1);
 });
 
-test('an outcome with a reply of any length and content is written', async () => {
+test('an outcome with a reply of any length and content is stored', async () => {
   const stores = world.stores(lease);
   const id = await world.accept();
   const message = await claimOne(stores, id);
-  const nasty = `\0\ud800 \\u0000 \\\\u0000 \\\0 ${'x'.repeat(200_000)}`;
+  const hostileReply = `\0\ud800 \\u0000 \\\\u0000 \\\0 ${'x'.repeat(200_000)}`;
   const completion = settleAttempt(
     message,
     {
@@ -287,8 +287,11 @@ test('an outcome with a reply of any length and content is written', async () =>
         {
           recipient: 0,
           outcome: 'deferred',
-          reason: nasty,
-          detail: { reply: nasty, transcript: Array.from({ length: 500 }, () => nasty) },
+          reason: hostileReply,
+          detail: {
+            reply: hostileReply,
+            transcript: Array.from({ length: 500 }, () => hostileReply),
+          },
         },
       ],
       notes: [],
@@ -299,7 +302,7 @@ test('an outcome with a reply of any length and content is written', async () =>
   assert.equal(await world.state(id), 'deferred');
 });
 
-test('what looks like an escape in a reply is written as it is', async () => {
+test('text that looks like an escape in a reply is stored unchanged', async () => {
   const stores = world.stores(lease);
   const id = await world.accept();
   const message = await claimOne(stores, id);

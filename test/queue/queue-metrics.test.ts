@@ -10,13 +10,13 @@ const { database, clock, log } = world;
 const registry = new Registry();
 registerQueueMetrics(registry, new QueueSizeStore(database), clock, () => 0, log);
 
-/** What a scrape says of the queue. */
+/** The queue metrics of a scrape. */
 async function scrape(): Promise<Record<string, number>> {
   const lines = (await registry.metrics()).matchAll(/^signalpost_queue_(\w+) (\S+)$/gm);
   return Object.fromEntries([...lines].map(([, name = '', value]) => [name, Number(value)]));
 }
 
-test('the metrics say how much waits, and for how long the oldest has been due', async () => {
+test('the metrics show how many messages wait and how long the oldest has been due', async () => {
   assert.deepEqual(await scrape(), { entries: 0, oldest_due_seconds: 0 });
   await world.accept();
   const old = await world.accept();
@@ -29,7 +29,7 @@ test('the metrics say how much waits, and for how long the oldest has been due',
   assert.ok(oldest >= 600 && oldest < 660, `${oldest} s`);
 });
 
-test('what cannot be read is in no scrape until it can be', async () => {
+test('metrics that can’t be read are omitted from scrapes until they can', async () => {
   await database.pool.query('alter table queue_entry rename to queue_entry_away');
   assert.deepEqual(await scrape(), {});
   await database.pool.query('alter table queue_entry_away rename to queue_entry');

@@ -63,7 +63,7 @@ const result = (recipient: number): fc.Arbitrary<RecipientResult> =>
     retryAfter: fc.nat(1e9),
   });
 
-test('every recipient ends up final, waiting for a time, or waiting for a person, never in none or two of them', () => {
+test('every recipient ends up in exactly one of final, pending and held', () => {
   fc.assert(
     fc.property(
       fc.tuple(result(0), result(1), result(2)),
@@ -96,7 +96,7 @@ test('every recipient ends up final, waiting for a time, or waiting for a person
   );
 });
 
-test('what several transactions came to is written once, in whatever steps: no recipient is lost, settled twice or forgotten', () => {
+test('the outcomes of several transactions are recorded once, in any steps: no recipient is lost or settled twice', () => {
   fc.assert(
     fc.property(
       fc.tuple(result(0), result(1), result(2), result(3)),
@@ -133,14 +133,14 @@ test('what several transactions came to is written once, in whatever steps: no r
   );
 });
 
-test('the state is the To’s: a cc’s outcome leaves it as it is', () => {
+test('the state is that of the To: a cc’s outcome does not change it', () => {
   const bounced = { recipient: 1, outcome: 'bounced' as const, reason: '550' };
   const settled = settleAttempt(claimed({ pending: [1] }), { results: [bounced], notes: [] }, 0);
   assert.equal(settled.state, undefined);
   assert.equal(settled.done, true);
 });
 
-test('the content is erased with the last recipient only', () => {
+test('the content is erased only with the last recipient', () => {
   const deferred = { recipient: 1, outcome: 'deferred' as const, reason: '450' };
   const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
   const secretFields = ['Link'];
@@ -155,7 +155,7 @@ test('the content is erased with the last recipient only', () => {
   assert.deepEqual(all.erased, ['Link']);
 });
 
-test('a message that nobody is left to be sent of ends with what is to be erased in it', () => {
+test('a message without remaining recipients ends with its erasures applied', () => {
   const { done, erased } = settleAttempt(
     claimed({ pending: [] }),
     { results: [], notes: [], secretFields: ['Link'] },
@@ -164,7 +164,7 @@ test('a message that nobody is left to be sent of ends with what is to be erased
   assert.deepEqual({ done, erased }, { done: true, erased: ['Link'] });
 });
 
-test('a retry waits at least its schedule and at most its jitter longer, or what the receiver asked for up to 6 hours', () => {
+test('a retry waits for its schedule plus at most its jitter, or as long as the receiver asked for, up to 6 hours', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...kinds),

@@ -14,7 +14,7 @@ async function leased(): Promise<number> {
   return rows.length;
 }
 
-test('a stop under load finishes what is being sent, gives the other leases back, and loses and doubles nothing', async () => {
+test('a stop under load finishes messages being sent, releases the other leases, and loses and duplicates nothing', async () => {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({ onMessage: () => gate.promise.then(() => undefined) });
   const ids: MessageId[] = [];
@@ -26,7 +26,7 @@ test('a stop under load finishes what is being sent, gives the other leases back
     return rows.length === 10;
   });
   const stopped = worker.stop();
-  await waitFor('the leases that were given back', async () => (await leased()) === 10);
+  await waitFor('the leases to be released', async () => (await leased()) === 10);
   gate.resolve();
   await stopped;
   assert.equal(await leased(), 0);
@@ -42,7 +42,7 @@ test('a stop under load finishes what is being sent, gives the other leases back
   await world.close();
 });
 
-test('a stop that takes too long drops the connections: before the dot it was not sent, after it it is uncertain', async () => {
+test('a stop that takes too long drops the connections: before the dot, a message was not sent; after the dot, it is uncertain', async () => {
   const never = new Promise<undefined>(() => undefined);
   const sink = await startSink({
     onMessage: (mail) => (mail.to[0] === 'dot@people.test' ? never : undefined),

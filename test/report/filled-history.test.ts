@@ -30,7 +30,7 @@ const { database: filled } = await createTestDatabase();
 const shop = await openBenchAccount(filled);
 await fillHistory(filled, planHistory(4_000, await openHistoryAccounts(filled, shop)), log);
 
-test('the followers of events make of a filled history what it was filled with', async () => {
+test('the event followers derive the same data from a filled history as it was filled with', async () => {
   const tables = ['message_search', 'report_total', 'report_destination', 'report_latency'];
   const sums = ['report_sum', 'report_latency_sum'];
   const all = [...tables, ...sums, 'suppression', 'template_call'];
@@ -42,15 +42,15 @@ test('the followers of events make of a filled history what it was filled with',
   assert.deepEqual(await contents(filled, all), before);
 });
 
-test('a filled history has the rows that accepting, delivering and reading leave', async () => {
-  const made = await makeByProduct();
+test('a filled history has the same rows as real accepting, delivering and reading', async () => {
+  const made = await fillThroughService();
   const shapes = await Promise.all([shapesOf(made), shapesOf(filled)]);
   const [ours = new Map(), theirs = new Map()] = shapes;
   assert.ok(theirs.size >= 16);
   for (const [name, shape] of theirs) assert.deepEqual(shape, ours.get(name), name);
 });
 
-test('a filled partition has the indexes and settings of one that the service makes', async () => {
+test('a filled partition has the same indexes and settings as one created by the service', async () => {
   const { rows } = await filled.pool.query<{ name: string; empty: boolean; looks: string[] }>(`
     select c.relname as name, not exists (
         select from message m where m.tableoid = c.oid) as empty,
@@ -76,7 +76,7 @@ async function contents(
   return Object.fromEntries(await Promise.all(found));
 }
 
-/** For each kind of row which columns are null, the form of ids and times, and the members of JSON in their order. */
+/** For each kind of row: which columns are null, the format of ids and times, and the JSON members in order. */
 async function shapesOf({ pool }: Database): Promise<Map<string, unknown>> {
   const { rows } = await pool.query<{ name: string; shape: string }>(`
     select distinct concat_ws(' ', 'message', state, case when content -> 'cc' is not null then 'cc' end) as name,
@@ -99,8 +99,8 @@ async function shapesOf({ pool }: Database): Promise<Map<string, unknown>> {
   return new Map(rows.map(({ name, shape }) => [name, shape]));
 }
 
-/** Messages of every outcome by the service's own way. */
-async function makeByProduct(): Promise<Database> {
+/** Messages with every outcome, created by the service itself. */
+async function fillThroughService(): Promise<Database> {
   const sink = await startSink({
     onRcpt(address) {
       if (address.startsWith('gone')) return '550 5.1.1 No such user here';
@@ -183,7 +183,7 @@ async function makeByProduct(): Promise<Database> {
   return place.database;
 }
 
-/** Opens the mail and follows some of its links, or all and then the hidden one. */
+/** Opens the mail and follows some of its links, or all of them and then the hidden one. */
 async function readLinks(source: string, count?: number): Promise<void> {
   const html = source.replaceAll('=\r\n', '').replaceAll('=3D', '=');
   const links = addressesIn(html, 'href').filter((link) => link.includes('/c/'));

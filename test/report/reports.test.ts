@@ -38,7 +38,7 @@ interface Draft {
   readonly at?: number;
 }
 
-/** A message as if accepted at a time. */
+/** A message as if it had been accepted at a given time. */
 async function accept(draft: Draft = {}): Promise<string> {
   const id = newMessageId();
   const at = new Date(draft.at ?? base);
@@ -57,7 +57,7 @@ async function accept(draft: Draft = {}): Promise<string> {
   return id;
 }
 
-async function happen(
+async function addEventTo(
   id: string,
   kind: string,
   after: number,
@@ -71,19 +71,19 @@ async function happen(
   );
 }
 
-test('totals count recipients, and opens and clicks once for each message as unique', async () => {
+test('totals count recipients; unique opens and clicks count once per message', async () => {
   const one = await accept({ tag: 'spring', cc: ['boss@Other.test'] });
   const two = await accept({ to: 'Gone@people.test' });
-  await happen(one, 'delivered', 1_000);
-  await happen(one, 'delivered', 2_000, {}, 1);
-  await happen(two, 'bounced', 1_000, { cause: 'no-mailbox' });
+  await addEventTo(one, 'delivered', 1_000);
+  await addEventTo(one, 'delivered', 2_000, {}, 1);
+  await addEventTo(two, 'bounced', 1_000, { cause: 'no-mailbox' });
   await feed.catchUp();
   for (let time = 0; time < 3; time += 1)
-    await happen(one, 'opened', 60_000 + time, { class: 'person' }, null);
-  await happen(one, 'opened', 61_000, { class: 'prefetch' }, null);
+    await addEventTo(one, 'opened', 60_000 + time, { class: 'person' }, null);
+  await addEventTo(one, 'opened', 61_000, { class: 'prefetch' }, null);
   await feed.catchUp();
-  await happen(one, 'opened', 62_000, { class: 'person' }, null);
-  await happen(one, 'clicked', 62_000, { class: 'scanner', link: 0 }, null);
+  await addEventTo(one, 'opened', 62_000, { class: 'person' }, null);
+  await addEventTo(one, 'clicked', 62_000, { class: 'scanner', link: 0 }, null);
   await feed.catchUp();
   const [row] = await readReport(kysely, account, { ...all, group: 'none' });
   const counts = Object.fromEntries(
@@ -122,7 +122,7 @@ test('totals count recipients, and opens and clicks once for each message as uni
   );
 });
 
-test('days are those of the time zone, whatever its offset', async () => {
+test('days follow the time zone, whatever its offset', async () => {
   const days = async (timeZone: string) =>
     (await readReport(kysely, account, { ...all, group: 'day', timeZone })).map(
       ({ key, counts }) => [key, counts.accepted],
@@ -149,7 +149,7 @@ async function readTotals() {
   return Promise.all(found);
 }
 
-test('whatever time zone a browser names, the database counts in the same one', async () => {
+test('the database counts in the time zone that the browser names', async () => {
   for (const [abbreviation, place] of [
     ['CET', 'Europe/Brussels'],
     ['IST', 'Asia/Calcutta'],
@@ -165,7 +165,7 @@ test('whatever time zone a browser names, the database counts in the same one', 
   }
 });
 
-test('a rebuild from messages and events gives the same numbers', async () => {
+test('a rebuild from messages and events gives the same counts', async () => {
   const kinds = [
     'delivered',
     'deferred',
@@ -193,16 +193,16 @@ test('a rebuild from messages and events gives the same numbers', async () => {
         }),
       );
     const kind = kinds[next(kinds.length)] ?? 'delivered';
-    const engaged = kind === 'opened' || kind === 'clicked';
-    const detail = engaged
+    const isEngagement = kind === 'opened' || kind === 'clicked';
+    const detail = isEngagement
       ? { class: classes[next(3)] }
       : { cause: next(2) === 0 ? 'no-mailbox' : 'content' };
-    await happen(
+    await addEventTo(
       ids[next(ids.length)] ?? '',
       kind,
       next(9) * 1_000_000,
       detail,
-      engaged ? null : 0,
+      isEngagement ? null : 0,
     );
     if (count % 37 === 0) await feed.catchUp();
   }
@@ -213,34 +213,38 @@ test('a rebuild from messages and events gives the same numbers', async () => {
   assert.deepEqual(await readTotals(), before);
 });
 
-test('rows of days that are over lie as reports read them, and say what they said', async () => {
+test('rows of past days are stored in report order without changing the counts', async () => {
   const before = await readTotals();
   const end = Date.parse('2026-11-22T00:00Z');
-  const upkeep = (now: number) => new ReportUpkeep({ ...world, clock: { now: () => now } }).run();
+  const runUpkeep = (now: number) =>
+    new ReportUpkeep({ ...world, clock: { now: () => now } }).run();
   const orderedUntil = async () => {
     const { rows } = await pool.query<{ until: Date }>('select until from report_ordered');
     return rows.map(({ until }) => until.getTime());
   };
-  await upkeep(end);
+  await runUpkeep(end);
   const day = 24 * 60 * 60 * 1_000;
   assert.deepEqual(await orderedUntil(), [end - day]);
-  await upkeep(end + 2 * 60 * 60 * 1_000);
+  await runUpkeep(end + 2 * 60 * 60 * 1_000);
   assert.deepEqual(await orderedUntil(), [end]);
   assert.deepEqual(await readTotals(), before);
-  const lying = async (order: string) => {
+  const rowsInOrder = async (order: string) => {
     const { rows } = await pool.query<{ row: string }>(
       `select t::text as row from report_sum t
        where begins >= '2026-11-21Z' and begins < '2026-11-22Z' order by ${order}`,
     );
     return rows.map(({ row }) => row);
   };
-  assert.deepEqual(await lying('t.ctid'), await lying('span, sum_of, key, tag, begins'));
+  assert.deepEqual(
+    await rowsInOrder('t.ctid'),
+    await rowsInOrder('span, sum_of, key, tag, begins'),
+  );
   await rebuildReport(kysely, account, new Date(end - day), new Date(end));
   assert.deepEqual(await orderedUntil(), [end - day]);
   assert.deepEqual(await readTotals(), before);
 });
 
-test('histograms that stand one after the other are their sum, in code and in the database', async () => {
+test('concatenated histograms equal their sum, in code and in the database', async () => {
   const histogram = fc
     .uniqueArray(
       fc.tuple(fc.integer({ min: 0, max: 32_000 }), fc.integer({ min: 1, max: 2 ** 29 })),
@@ -276,7 +280,7 @@ test('histograms that stand one after the other are their sum, in code and in th
   );
 });
 
-test('a report of whole days and parts of them is what its quarters add up to', async () => {
+test('a report of whole and partial days is the sum of its quarter hours', async () => {
   const quarter = 15 * 60 * 1_000;
   const start = Date.parse('2026-11-19T00:00Z');
   const filters = fc.record(
@@ -309,7 +313,7 @@ test('a report of whole days and parts of them is what its quarters add up to', 
             counts.opened_people_unique,
             latency,
           ]),
-          await addUp(query),
+          await sumQuarters(query),
         );
       },
     ),
@@ -317,8 +321,8 @@ test('a report of whole days and parts of them is what its quarters add up to', 
   );
 });
 
-/** The same straight from the quarters. */
-async function addUp(query: ReportQuery): Promise<unknown[]> {
+/** The same, computed directly from the quarter hours. */
+async function sumQuarters(query: ReportQuery): Promise<unknown[]> {
   const { group, templateId, tag, senderDomain, destinationDomain } = query;
   const table =
     group === 'destination' || destinationDomain !== undefined
@@ -372,7 +376,7 @@ async function addUp(query: ReportQuery): Promise<unknown[]> {
   ]);
 }
 
-test('a report counts further than 31 bits go', async () => {
+test('a report can count beyond 31 bits', async () => {
   for (const day of ['2031-01-01', '2031-01-02'])
     await pool.query(
       `insert into report_sum (account_id, span, sum_of, key, tag, begins, accepted) values ($1, 'day', 'all', '', '', $2, 2000000000)`,
@@ -391,10 +395,10 @@ test('a report is a CSV with a header line', async () => {
   assert.equal(lines[1]?.split(',').length, lines[0]?.split(',').length);
 });
 
-test('messages are found by what is known of them, newest first, page by page', async () => {
+test('messages are found by every filter, newest first, page by page', async () => {
   const id = await accept({ to: 'Zoe@people.test', cc: ['carl@people.test'], tag: 'find' });
-  await happen(id, 'delivered', 1_000);
-  await happen(id, 'bounced', 5_000, { cause: 'content', by: 'mail' }, 1);
+  await addEventTo(id, 'delivered', 1_000);
+  await addEventTo(id, 'bounced', 5_000, { cause: 'content', by: 'mail' }, 1);
   await feed.catchUp();
   const find = async (filter: object) =>
     (await findMessages(kysely, account, { limit: 10, ...filter })).found.map((row) => [
@@ -428,13 +432,13 @@ test('messages are found by what is known of them, newest first, page by page', 
   assert.equal(new Set(seen).size, seen.length);
 });
 
-test('what hardly ever comes together is looked for step by step, and nothing is left out', async () => {
+test('a rare combination of filters is searched in steps, and no match is missed', async () => {
   const ids: string[] = [];
   for (let count = 0; count < 60; count += 1) {
     const rare = count % 17 === 3;
     const id = await accept({ tag: 'often', cc: ['one@people.test', 'two@people.test'] });
     if (rare) ids.unshift(id);
-    await happen(id, rare ? 'bounced' : 'delivered', count, {}, 1 + (count % 2));
+    await addEventTo(id, rare ? 'bounced' : 'delivered', count, {}, 1 + (count % 2));
   }
   await feed.catchUp();
   const seen: string[] = [];
@@ -465,7 +469,7 @@ test('percentiles come from the histogram', () => {
   assert.deepEqual(latencyOf(steps), { p50: 1, p95: 1_024, p99: 1_024 });
 });
 
-test('why it has not arrived is a sentence with a next step', () => {
+test('the reason why a message has not arrived is a sentence with a next step', () => {
   const status = (
     kind: string,
     detail: unknown,

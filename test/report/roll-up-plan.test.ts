@@ -10,7 +10,7 @@ const world = await DeliveryWorld.create();
 const { kysely } = world.database;
 const count = 500;
 
-/** Messages, each with its delivery, as accepted and delivered since the tables were made. */
+/** Messages with their deliveries, as if accepted and delivered since the tables were created. */
 async function deliverMany(): Promise<void> {
   await sql`
     with stored as (
@@ -26,7 +26,7 @@ async function deliverMany(): Promise<void> {
   );
 }
 
-test('the roll-up looks up each event’s message by its key in tables that were never analysed', async () => {
+test('the roll-up looks up each event’s message by its key in tables that were never analyzed', async () => {
   let from = '0';
   for (let window = 1; window <= 3; window += 1) {
     await deliverMany();

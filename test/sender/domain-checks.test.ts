@@ -28,11 +28,11 @@ function node(): SendingDomains {
 const names = Array.from({ length: 17 }, (_, place) => `d${place}.test`);
 const nodes = [node(), node(), node()];
 
-/** How often the DKIM records of each domain were asked for. */
-function looks(): Map<string, number> {
+/** How often the DKIM records of each domain were queried. */
+function countDkimQueries(): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const asked of zones.asked) {
-    const domain = /^TXT \w+\._domainkey\.(.+)$/.exec(asked)?.[1];
+  for (const query of zones.queries) {
+    const domain = /^TXT \w+\._domainkey\.(.+)$/.exec(query)?.[1];
     if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
   }
   return counts;
@@ -40,9 +40,9 @@ function looks(): Map<string, number> {
 
 test('nodes share due checks: each domain is checked by exactly one', async () => {
   for (const name of names) await nodes[0]?.add(accountId, name);
-  zones.asked.length = 0;
+  zones.queries.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
-  assert.deepEqual(looks(), new Map(names.map((name) => [name, 1])));
+  assert.deepEqual(countDkimQueries(), new Map(names.map((name) => [name, 1])));
   const domains = await readSendingDomains(database.kysely, accountId);
   assert.ok(domains.every(({ checkedAt }) => checkedAt !== undefined));
 });
@@ -50,22 +50,22 @@ test('nodes share due checks: each domain is checked by exactly one', async () =
 test('checks claimed by a node that died are due again after ten minutes', async () => {
   await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
   const taken = await claimDueDomains(database.kysely, 4);
-  zones.asked.length = 0;
+  zones.queries.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
-  assert.equal(looks().size, names.length - taken.length);
+  assert.equal(countDkimQueries().size, names.length - taken.length);
   await database.pool.query(
     "update sending_domain set next_check_at = next_check_at - interval '10 minutes' where domain = any ($1)",
     [taken.map(({ domain }) => domain)],
   );
-  zones.asked.length = 0;
+  zones.queries.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
-  assert.deepEqual(looks(), new Map(taken.map(({ domain }) => [domain, 1])));
+  assert.deepEqual(countDkimQueries(), new Map(taken.map(({ domain }) => [domain, 1])));
 });
 
 test('domains that aren’t due aren’t checked', async () => {
-  zones.asked.length = 0;
+  zones.queries.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
-  assert.deepEqual(zones.asked, []);
+  assert.deepEqual(zones.queries, []);
 });
 
 test('a failing check doesn’t block other domains', async () => {

@@ -55,13 +55,15 @@ test('creating, changing and removing a sender reaches other nodes within a seco
 test('batched lookups return the sender of the right account', async () => {
   await saveSender(kysely, other, { ...orders, displayNames: ['Other'] });
   const cold = new SenderDirectory(nodes.database, nodes.first);
-  const asked = [
+  const lookups = [
     [other, orders.address],
     [other, 'nobody@shop.test'],
     [shop, orders.address],
     ['unknown' as AccountId, orders.address],
   ] as const;
-  const found = await Promise.all(asked.map(([account, address]) => cold.sender(account, address)));
+  const found = await Promise.all(
+    lookups.map(([account, address]) => cold.sender(account, address)),
+  );
   assert.deepEqual(
     found.map((sender) => sender?.displayNames),
     [['Other'], undefined, ['Shop', 'Orders'], undefined],

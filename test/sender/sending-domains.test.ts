@@ -35,7 +35,13 @@ const service: ServiceNames = {
   trackingTarget: 'links.sender.test',
 };
 const keys = new DkimKeyStore(testKey);
-const care = new SendingDomains({ database, dns, keys, service, log: createLog('silent') });
+const sendingDomains = new SendingDomains({
+  database,
+  dns,
+  keys,
+  service,
+  log: createLog('silent'),
+});
 const directory = new DomainDirectory(database, nodes.first, keys);
 const accountId = 'shop' as AccountId;
 
@@ -64,7 +70,7 @@ function publish(records: readonly DomainRecord[]): void {
 }
 
 async function add(domain: string, ed25519 = false): Promise<SendingDomain> {
-  assert.equal(await care.add(accountId, domain, { ed25519 }), true);
+  assert.equal(await sendingDomains.add(accountId, domain, { ed25519 }), true);
   return await read(domain);
 }
 
@@ -75,7 +81,7 @@ async function read(domain: string): Promise<SendingDomain> {
 }
 
 async function check(domain: string): Promise<SendingDomain> {
-  const after = await care.check(await read(domain));
+  const after = await sendingDomains.check(await read(domain));
   assert.ok(after);
   return after;
 }
@@ -88,14 +94,14 @@ async function findingOf(domain: string, kind: string) {
 }
 
 async function setUp(domain: string, ed25519 = false): Promise<void> {
-  publish(await care.records(await add(domain, ed25519)));
+  publish(await sendingDomains.records(await add(domain, ed25519)));
   assert.equal((await check(domain)).state, 'verified');
 }
 
 test('a domain is verified once exactly the records shown are published', async () => {
   const domain = await add('one.test', true);
-  assert.equal(await care.add(accountId, 'one.test'), false);
-  const records = await care.records(domain);
+  assert.equal(await sendingDomains.add(accountId, 'one.test'), false);
+  const records = await sendingDomains.records(domain);
   assert.deepEqual(
     records.map(({ kind, type, required }) => `${kind} ${type} ${required}`),
     [
@@ -162,7 +168,7 @@ for (const [what, kind, change, state, explanation] of [
   test(`${what} is reported with what was expected and found`, async () => {
     const name = `case-${kind}-${what.replace(/\W+/g, '').toLowerCase()}.test`;
     const domain = await add(name);
-    const records = await care.records(domain);
+    const records = await sendingDomains.records(domain);
     publish(records);
     const record = records.find((one) => one.kind === kind);
     assert.ok(record);
@@ -187,7 +193,9 @@ for (const [what, kind, change, state, explanation] of [
 test('an own SPF record that includes this service, and the DMARC policy of a parent, are accepted', async () => {
   const domain = await add('mail.parent.test');
   publish(
-    (await care.records(domain)).filter(({ kind }) => kind === 'dkim' || kind === 'return-path'),
+    (await sendingDomains.records(domain)).filter(
+      ({ kind }) => kind === 'dkim' || kind === 'return-path',
+    ),
   );
   zones.set('bounces.mail.parent.test', {
     ...zones.zones.get('bounces.mail.parent.test'),
@@ -200,7 +208,7 @@ test('an own SPF record that includes this service, and the DMARC policy of a pa
 
 test('a domain breaks if a record is missing twice in a row, but not on resolver errors', async () => {
   await setUp('breaks.test');
-  const [dkim] = (await care.records(await read('breaks.test'))).filter(
+  const [dkim] = (await sendingDomains.records(await read('breaks.test'))).filter(
     ({ kind }) => kind === 'dkim',
   );
   assert.ok(dkim);
@@ -222,14 +230,14 @@ test('keys rotate with overlap: new ones sign once published, and the old record
       ({ selector, state }) => [selector, state] as const,
     );
   const [[first] = ['']] = await selectors();
-  await care.rotate(accountId, 'rotates.test');
+  await sendingDomains.rotate(accountId, 'rotates.test');
   await check('rotates.test');
   assert.deepEqual(
     (await selectors()).map(([, state]) => state),
     ['active', 'pending'],
   );
   assert.equal((await read('rotates.test')).state, 'verified');
-  const [, next] = (await care.records(await read('rotates.test'))).filter(
+  const [, next] = (await sendingDomains.records(await read('rotates.test'))).filter(
     ({ kind }) => kind === 'dkim',
   );
   assert.ok(next && !next.required);
@@ -253,23 +261,23 @@ test('tracked links use the tracking host only while its record is found', async
   await setUp('tracks.test');
   const host = 'links.tracks.test';
   await setTrackingHost(kysely, accountId, 'tracks.test', host);
-  const becomes = (ready: boolean): Promise<unknown> =>
+  const waitUntilReady = (ready: boolean): Promise<unknown> =>
     waitFor(`the host to be ${ready ? 'used' : 'left out'}`, async () => {
       const found = await directory.find(accountId, 'tracks.test');
       return found?.trackingHost === host && found.trackingReady === ready;
     });
   assert.equal((await check('tracks.test')).state, 'verified');
-  await becomes(false);
-  const record = (await care.records(await read('tracks.test'))).find(
+  await waitUntilReady(false);
+  const record = (await sendingDomains.records(await read('tracks.test'))).find(
     ({ kind }) => kind === 'tracking',
   );
   assert.ok(record && record.value === 'links.sender.test.');
   publish([record]);
   await check('tracks.test');
-  await becomes(true);
+  await waitUntilReady(true);
   zones.delete(host);
   await check('tracks.test');
-  await becomes(false);
+  await waitUntilReady(false);
 });
 
 test('private keys are encrypted with the installation’s key and bound to their row', async () => {
@@ -306,7 +314,7 @@ test('a broken domain keeps its senders verified; a removed one only unverifies 
   await save('again@leaves.test', true);
   const senders = new SenderDirectory(database, nodes.second);
   const verified = async (address: string) => (await senders.sender(accountId, address))?.verified;
-  const records = await care.records(await read('leaves.test'));
+  const records = await sendingDomains.records(await read('leaves.test'));
   for (const { name } of records) zones.delete(name);
   await check('leaves.test');
   assert.equal((await check('leaves.test')).state, 'broken');
@@ -329,7 +337,7 @@ test('ASVS 4.0.3 11.1.6: removing a domain during a check or key rotation is saf
       .execute((transaction) => removeSendingDomain(transaction, accountId, 'hasty.test'));
   const checked = await add('hasty.test');
   await remove();
-  assert.equal(await care.check(checked), undefined);
+  assert.equal(await sendingDomains.check(checked), undefined);
   await add('hasty.test');
   /** Removes the domain after it was read and before its new keys are written. */
   class RemovingKeys extends DkimKeyStore {
@@ -339,11 +347,11 @@ test('ASVS 4.0.3 11.1.6: removing a domain during a check or key rotation is saf
       return found;
     }
   }
-  const hasty = new RemovingKeys(testKey);
+  const removingKeys = new RemovingKeys(testKey);
   const other = new SendingDomains({
     database,
     dns,
-    keys: hasty,
+    keys: removingKeys,
     service,
     log: createLog('silent'),
   });

@@ -20,9 +20,9 @@ const sender = `/accounts/${shop.id}/senders/new@shop.test`;
 test('a sender verified by an emailed link can send', async () => {
   const body = bodyWith({ envelope: { fromAddress: 'new@shop.test' } });
   assert.equal((await client.send({ body })).status, 400);
-  const asked = await manager.post(`${sender}/link`);
-  assert.equal(asked.status, 200, asked.text);
-  assert.equal(asked.body.verified, false);
+  const answer = await manager.post(`${sender}/link`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.body.verified, false);
   const [mail] = await readInbox(service.url, '?to=new@shop.test&wait=60');
   const link = /href="(http[^"]+\/verify-sender\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
   assert.match(mail?.text ?? '', /\/verify-sender\//);

@@ -10,7 +10,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
 
 const { url: databaseUrl, database, clock } = await createTestDatabase();
-// A node that only answers: the mails stay where they wait.
+// A node without a worker, so that the mail stays queued.
 const service = await startTestService({ databaseUrl, roles: ['http'] });
 const accountId = await saveShop(database, { id: '46100' });
 const asker = await new SessionWorld(database, accountId).addPerson();
@@ -73,7 +73,7 @@ test('tokens are stored as hashes, and forged ones are rejected', async () => {
     );
 });
 
-test('unknown senders get no mail, and without SYSTEM_MAIL_FROM nobody does', async () => {
+test('unknown senders get no mail, and without SYSTEM_MAIL_FROM no sender does', async () => {
   assert.equal(await proofs.request(accountId, 'nobody@shop.test', undefined), 'unknown');
   const without = new SenderVerification({ database, clock, key: testKey, mailEnabled: false });
   await saveSender(database.kysely, accountId, {

@@ -32,7 +32,7 @@ async function ageOfOldest(personId: string): Promise<number> {
 }
 
 /** Moves the clock so that the pair's oldest request was this long ago. */
-async function moveTo(personId: string, milliseconds: number): Promise<void> {
+async function setAgeOfOldest(personId: string, milliseconds: number): Promise<void> {
   await clock.advance(milliseconds - (await ageOfOldest(personId)));
 }
 
@@ -74,9 +74,9 @@ test('8: the hour slides: a request counts for exactly 3600 seconds', async () =
     assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 200);
     await clock.advance(minute);
   }
-  await moveTo(person.id, hour - 5 * second);
+  await setAgeOfOldest(person.id, hour - 5 * second);
   await refuse(nodes[1], person);
-  await moveTo(person.id, hour);
+  await setAgeOfOldest(person.id, hour);
   assert.equal((await postToken(nodes[1], passwordFields(person, client))).status, 200);
   // Only the first of the five has left the hour; the second counts for another minute.
   await refuse(nodes[0], person);
@@ -119,7 +119,7 @@ test('8: the allowance is per user/client pair', async () => {
   assert.equal((await postToken(nodes[0], passwordFields(other, client))).status, 200);
 });
 
-test('wrong passwords use up nobody’s allowance, and once it is used up they get the usual error', async () => {
+test('wrong passwords use no allowance, and once it is used up they get the default error', async () => {
   await clock.reset();
   const person = await world.addPerson();
   const wrong = { ...passwordFields(person, client), password: 'wrong' };

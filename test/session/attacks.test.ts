@@ -57,7 +57,7 @@ async function redeem(given: string, more: Record<string, string> = {}) {
   });
 }
 
-async function codesMade(): Promise<number> {
+async function countCodes(): Promise<number> {
   const { rows } = await database.pool.query('select count(*)::integer as n from grant_code');
   return Number(rows[0]?.n);
 }
@@ -248,7 +248,7 @@ test("RFC 9700 4.7, ASVS 4.2.2: a consent can't be forged from another site", as
   const [browser, page] = await signedIn();
   const [, strangersPage] = await signedIn((await world.addPerson()).email);
   const form = { ...page.forms[0]?.fields, decision: 'allow' };
-  const before = await codesMade();
+  const before = await countCodes();
   const forgeries: [Record<string, string>, Record<string, string>][] = [
     [{ ...form, csrf: '' }, {}],
     [{ ...form, csrf: strangersPage.forms[0]?.fields.csrf ?? '' }, {}],
@@ -270,7 +270,7 @@ test("RFC 9700 4.7, ASVS 4.2.2: a consent can't be forged from another site", as
     `${address()}&decision=allow&csrf=${page.forms[0]?.fields.csrf}&account=1000`,
   );
   assert.equal(byGet.status, 200, 'viewing the page decides nothing');
-  assert.equal(await codesMade(), before);
+  assert.equal(await countCodes(), before);
 });
 
 test("ASVS 4.2.2: another site can't sign anyone in as someone else", async () => {
@@ -438,9 +438,9 @@ test("ASVS 2.2.1: response times don't reveal who has an account or a password, 
   const passwordless = await world.addPerson({ withoutPassword: true });
   const emails = [person.email, 'no@one.test', disabled.email, passwordless.email];
   const shortest = emails.map(() => Infinity);
-  const alike = () => Math.max(...shortest) < Math.min(...shortest) * 1.5;
+  const areSimilar = () => Math.max(...shortest) < Math.min(...shortest) * 1.5;
   // Other load only adds time: with enough rounds, the minimum is that of the service alone.
-  for (let round = 0; round < 8 || (round < 500 && !alike()); round += 1) {
+  for (let round = 0; round < 8 || (round < 500 && !areSimilar()); round += 1) {
     // After an hour's free guesses for one person, the responses would reveal the throttling.
     if (round % 20 === 19) await clock.advance(3_600_000);
     for (const [index, email] of emails.entries()) {
@@ -451,7 +451,7 @@ test("ASVS 2.2.1: response times don't reveal who has an account or a password, 
       shortest[index] = Math.min(shortest[index] ?? 0, performance.now() - before);
     }
   }
-  assert.ok(alike(), shortest.join(', '));
+  assert.ok(areSimilar(), shortest.join(', '));
 });
 
 /** `fetch` sets Host itself, so this request is written by hand. */

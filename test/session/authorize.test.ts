@@ -172,7 +172,7 @@ test('RFC 6749 4.1.2.1: declining is access_denied with state and issuer', async
   assert.equal(answer.searchParams.has('code'), false);
 });
 
-const told: [string, Record<string, string | undefined>, string][] = [
+const reportedErrors: [string, Record<string, string | undefined>, string][] = [
   ['a missing response_type', { response_type: undefined }, 'invalid_request'],
   ['another response_type', { response_type: 'token' }, 'unsupported_response_type'],
   ['a missing scope', { scope: undefined }, 'invalid_scope'],
@@ -189,7 +189,7 @@ const told: [string, Record<string, string | undefined>, string][] = [
     'invalid_request',
   ],
 ];
-for (const [what, parameters, error] of told) {
+for (const [what, parameters, error] of reportedErrors) {
   test(`RFC 6749 4.1.2.1: ${what} is reported to the integration as ${error}`, async () => {
     const answer = await refusal(request(parameters));
     assert.equal(answer.origin + answer.pathname, client.redirectUri);

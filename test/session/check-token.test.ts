@@ -85,15 +85,15 @@ test('5.1 rule 1: a live token identifies its caller, the second time synchronou
     clientId: client,
     accountId: undefined,
   });
-  const asked = here.queries();
+  const queriesBefore = here.queries();
   assert.equal(here.authenticator.authenticate(`bearer  ${token.text}`), caller);
-  assert.equal(here.queries(), asked);
+  assert.equal(here.queries(), queriesBefore);
 });
 
 test('a missing header, another scheme and a forged token are refused without a query', async () => {
   const { text } = await issue(await newPerson());
   const forged = text.slice(0, 10) + (text[10] === 'A' ? 'B' : 'A') + text.slice(11);
-  const asked = here.queries();
+  const queriesBefore = here.queries();
   const headers = [
     undefined,
     '',
@@ -109,7 +109,7 @@ test('a missing header, another scheme and a forged token are refused without a 
   ];
   for (const header of headers)
     assert.equal(here.authenticator.authenticate(header), undefined, header);
-  assert.equal(here.queries(), asked);
+  assert.equal(here.queries(), queriesBefore);
 });
 
 test('an unknown token is not cached: another node may issue it a moment later', async () => {

@@ -103,7 +103,7 @@ test('locked rows are skipped, so nothing waits for a lock', async () => {
   assert.equal(await removeExpiredRows(database, 'access tokens', 1_000, options), 1);
 });
 
-test('each chunk is a transaction of its own, so no lock outlives a thousand rows', async () => {
+test('each chunk is a separate transaction, so no lock outlives a thousand rows', async () => {
   await addExpiredTokens(2_500);
   const cleaner = new ExpiredRowCleaner(database, createLog('silent'), 0);
   const { rows: before } = await database.pool.query('select pg_current_xact_id()::text as id');

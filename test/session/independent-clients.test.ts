@@ -85,14 +85,14 @@ test('oauth4webapi at its strictest: discovery, code grant with PKCE, state and 
       options,
     );
     await oauth.processRevocationResponse(revoked);
-    const asked = await oauth.introspectionRequest(
+    const response = await oauth.introspectionRequest(
       server,
       self,
       authentication,
       renewed.access_token,
       options,
     );
-    assert.equal((await oauth.processIntrospectionResponse(server, self, asked)).active, false);
+    assert.equal((await oauth.processIntrospectionResponse(server, self, response)).active, false);
   }
 });
 

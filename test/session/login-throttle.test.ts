@@ -34,9 +34,9 @@ function guess(email: string, address: string, right = false, node = 0): Promise
 test('after five wrong passwords the delay grows, on every node', async () => {
   const { email } = await world.addPerson();
   const from = '192.0.2.1';
-  let began = 0;
+  let startedAt = 0;
   for (let count = 0; count < 5; count += 1) {
-    began = performance.now();
+    startedAt = performance.now();
     assert.equal((await guess(email, from, false, count % 2)).body.error, 'invalid_grant');
   }
   for (const expected of [1, 2, 4, 8]) {
@@ -44,10 +44,10 @@ test('after five wrong passwords the delay grows, on every node', async () => {
     assert.equal(refused.status, 429);
     assert.equal(refused.body.error, 'slow_down');
     const wait = Number(refused.headers.get('retry-after')) - earlierSeconds;
-    const gone = (performance.now() - began) / 1_000;
+    const gone = (performance.now() - startedAt) / 1_000;
     assert.ok(wait <= expected && wait >= expected - gone, `${wait} of ${expected} seconds`);
     await clock.advance(expected * 1_000);
-    began = performance.now();
+    startedAt = performance.now();
     assert.equal((await guess(email, from)).body.error, 'invalid_grant');
   }
   await clock.advance(16_000);
@@ -121,13 +121,13 @@ test('an IPv6 network counts as one address', async () => {
 
 test('concurrent guesses on two nodes gain nothing over sequential ones', async () => {
   const { email } = await world.addPerson();
-  const begun = performance.now();
+  const startedAt = performance.now();
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, count) => guess(email, '192.0.2.6', false, count % 2)),
   );
   const read = answers.filter((answer) => answer.body.error === 'invalid_grant');
   // The first delay is a second: a slow machine lets one more through for each that passes.
-  const allowed = 5 + Math.floor((performance.now() - begun) / 1_000);
+  const allowed = 5 + Math.floor((performance.now() - startedAt) / 1_000);
   assert.ok(read.length <= allowed, `${read.length} guesses were checked`);
 });
 

@@ -24,13 +24,13 @@ test('an unknown person costs the same work as an existing one', async () => {
     return performance.now() - before;
   };
   let [known, unknown] = [Infinity, Infinity];
-  const alike = () => unknown > known * 0.67 && unknown < known * 1.5;
+  const areSimilar = () => unknown > known * 0.67 && unknown < known * 1.5;
   // Other load only adds time: with enough rounds, the minimum is that of the work alone.
-  for (let round = 0; round < 15 || (round < 300 && !alike()); round += 1) {
+  for (let round = 0; round < 15 || (round < 300 && !areSimilar()); round += 1) {
     known = Math.min(known, await time(stored));
     unknown = Math.min(unknown, await time(undefined));
   }
-  assert.ok(alike(), `${known} ms and ${unknown} ms`);
+  assert.ok(areSimilar(), `${known} ms and ${unknown} ms`);
 });
 
 test('a full queue refuses at once, and waiting checks run in order', async () => {
@@ -58,8 +58,8 @@ test('processes of one node share its cap: each of two checks one password at a 
     ended.toSorted((a, b) => a - b),
     'one after the other',
   );
-  const crowded = new PasswordChecker(64);
-  assert.equal(await crowded.check(stored, password), true);
+  const busyChecker = new PasswordChecker(64);
+  assert.equal(await busyChecker.check(stored, password), true);
 });
 
 test('a flood of sign-ins from everywhere gets 503 with Retry-After, and those in the queue are answered', async () => {

@@ -16,7 +16,7 @@ import {
 import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database } = await createTestDatabase();
 const mint = new TokenMint(testKey);
@@ -65,25 +65,20 @@ async function refresh(transaction: Transaction, { clientId }: Pair, usedHash: B
 async function race(
   begin: (transaction: Transaction) => Promise<unknown>,
   end: (transaction: Transaction) => Promise<unknown>,
-  goOn?: (transaction: Transaction) => Promise<unknown>,
+  proceed?: (transaction: Transaction) => Promise<unknown>,
 ): Promise<void> {
   let ending: Promise<unknown> = Promise.resolve();
   await database.kysely.transaction().execute(async (transaction) => {
     await begin(transaction);
     ending = database.kysely.transaction().execute(end);
     ending.catch(() => undefined);
-    await waitFor('the revocation to wait', async () => {
-      const { rows } = await database.pool.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length === 1;
-    });
-    await goOn?.(transaction);
+    await waitForLock(database);
+    await proceed?.(transaction);
   });
   await ending;
 }
 
-async function leftOf({ personId }: Pair): Promise<{ access: number; refresh: number }> {
+async function liveTokensOf({ personId }: Pair): Promise<{ access: number; refresh: number }> {
   const { rows } = await database.pool.query(
     `select (select count(*)::integer from access_token where person_id = $1) as access,
        (select count(*)::integer from session_pair where person_id = $1 and refresh_hash is not null) as refresh`,
@@ -92,7 +87,7 @@ async function leftOf({ personId }: Pair): Promise<{ access: number; refresh: nu
   return rows[0];
 }
 
-const enders: Readonly<
+const revocations: Readonly<
   Record<string, (transaction: Transaction, pair: Pair, code: Buffer) => Promise<void>>
 > = {
   'a person’s tokens': (transaction, { personId }) => revokePersonTokens(transaction, personId),
@@ -103,7 +98,7 @@ const enders: Readonly<
   'a code’s tokens': (transaction, _pair, code) => revokeCodeTokens(transaction, code),
 };
 
-for (const [what, end] of Object.entries(enders))
+for (const [what, end] of Object.entries(revocations))
   test(`RFC 9700 4.14.2: a concurrent refresh leaves nothing alive when ${what} are revoked`, async () => {
     const pair = await newPair();
     const code = await newCode(pair);
@@ -113,10 +108,10 @@ for (const [what, end] of Object.entries(enders))
       (transaction) => refresh(transaction, pair, live),
       (transaction) => end(transaction, pair, code),
     );
-    assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
+    assert.deepEqual(await liveTokensOf(pair), { access: 0, refresh: 0 });
   });
 
-for (const [what, end] of Object.entries(enders).slice(0, 3))
+for (const [what, end] of Object.entries(revocations).slice(0, 3))
   test(`RFC 9700 4.5: a code being redeemed leaves nothing alive when ${what} are revoked`, async () => {
     const pair = await newPair();
     const code = await newCode(pair);
@@ -125,7 +120,7 @@ for (const [what, end] of Object.entries(enders).slice(0, 3))
       (transaction) => end(transaction, pair, code),
       (transaction) => issue(transaction, pair, code),
     );
-    assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
+    assert.deepEqual(await liveTokensOf(pair), { access: 0, refresh: 0 });
   });
 
 test('ASVS 3.3.3: a new password revokes what a concurrent code exchange issues, and neither blocks the other', async () => {
@@ -136,5 +131,5 @@ test('ASVS 3.3.3: a new password revokes what a concurrent code exchange issues,
     (transaction) => replacePersonPassword(transaction, pair.personId, 'another'),
     (transaction) => issue(transaction, pair, code),
   );
-  assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
+  assert.deepEqual(await liveTokensOf(pair), { access: 0, refresh: 0 });
 });

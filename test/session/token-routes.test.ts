@@ -83,11 +83,11 @@ test('tokens are stored as SHA-256 only', async () => {
 
 test('a trailing slash and the case of the email address make no difference', async () => {
   const someone = await world.addPerson();
-  const shouting = {
+  const upperCased = {
     ...passwordFields(someone, client),
     username: someone.email.toUpperCase(),
   };
-  assert.equal((await postToken(service, shouting, {}, '/token/')).status, 200);
+  assert.equal((await postToken(service, upperCased, {}, '/token/')).status, 200);
 });
 
 test('RFC 6749 2.3.1: HTTP Basic with form-encoded parts is accepted too', async () => {

@@ -20,7 +20,7 @@ async function backends(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** Ends with 0 once the message is stored, seen by another process, and with 1 after ten seconds without it. */
+/** Exits with 0 once another process sees the stored message, and with 1 after ten seconds. */
 const look = `
   import pg from 'pg';
   const client = new pg.Client({ connectionString: process.argv[1] });
@@ -32,7 +32,7 @@ const look = `
   await client.end();
   process.exit(found === 1 ? 0 : 1);`;
 
-test('a batch is stored although its process is busy from the moment it was given out', async () => {
+test('a batch is stored even if its process is busy from the moment it was dispatched', async () => {
   await store.insert([makeAcceptRow()]);
   const row = makeAcceptRow();
   const outcome = store.insert([row]);
@@ -41,7 +41,7 @@ test('a batch is stored although its process is busy from the moment it was give
   assert.equal((await outcome)[0]?.kind, 'accepted');
 });
 
-test('a connection that broke while it was free fails no batch', async () => {
+test('a connection that breaks while idle fails no batch', async () => {
   await store.insert([makeAcceptRow()]);
   const pids = await backends();
   assert.ok(pids.length > 0);
@@ -49,7 +49,7 @@ test('a connection that broke while it was free fails no batch', async () => {
     pids,
   ]);
   await waitFor('the end of the backends', async () => (await backends()).length === 0);
-  // What they said last is read by now, or in this turn.
+  // Their last output has been read by now or will be in this turn.
   await setImmediate();
   assert.equal((await store.insert([makeAcceptRow()]))[0]?.kind, 'accepted');
 });
@@ -62,7 +62,7 @@ test('more batches than connections all get their turn', async () => {
   assert.ok((await backends()).length <= 2);
 });
 
-test('closing waits for a batch under way and leaves no connection', async () => {
+test('closing waits for a running batch and leaves no connection', async () => {
   const closing = new AcceptStore({ url }, 2);
   await closing.insert([makeAcceptRow()]);
   const outcome = closing.insert([makeAcceptRow()]);

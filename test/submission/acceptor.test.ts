@@ -14,20 +14,21 @@ import { makeAcceptRow } from '../support/accept-row.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
 const gate = await openGate(url);
 const store = new AcceptStore({ url: gate.url }, 2);
 after(() => store.close());
 
-const told: AccountId[][] = [];
+const announced: AccountId[][] = [];
 
 function makeAcceptor(limits: Partial<typeof defaultAcceptorLimits> = {}): Acceptor {
   return new Acceptor(
     {
       store,
       log: createLog('silent'),
-      onAccepted: (accountIds) => told.push([...accountIds]),
+      onAccepted: (accountIds) => announced.push([...accountIds]),
     },
     { ...defaultAcceptorLimits, ...limits },
   );
@@ -45,17 +46,17 @@ function isIoException(error: unknown): boolean {
   return error instanceof Fault && error.code === 'IO_EXCEPTION';
 }
 
-test('after a commit the accounts that have new messages are told once per batch', async () => {
+test('after a commit, accounts with new messages are announced once per batch', async () => {
   const acceptor = makeAcceptor();
-  told.length = 0;
+  announced.length = 0;
   const rows = ['1', '2', '1'].map((accountId) =>
     makeAcceptRow({ accountId: accountId as AccountId }),
   );
   await Promise.all(rows.map((row) => acceptor.accept(row)));
-  assert.deepEqual(told.flat().sort(), ['1', '2']);
+  assert.deepEqual(announced.flat().sort(), ['1', '2']);
 });
 
-test('one row whose data is at fault fails alone, the others of its batch are stored', async () => {
+test('a row with invalid data fails alone; the others of its batch are stored', async () => {
   const acceptor = makeAcceptor();
   const good = [
     makeAcceptRow(),
@@ -74,7 +75,7 @@ test('one row whose data is at fault fails alone, the others of its batch are st
   assert.equal(await isStored(bad), false);
 });
 
-test('a key that another node claims after the look-up is taken, and the rest of its batch is stored', async () => {
+test('a key claimed by another node after the lookup is reported as taken, and the rest of the batch is stored', async () => {
   const holder = await database.pool.connect();
   const requestHash = '\0'.repeat(32);
   const rows = [
@@ -90,13 +91,7 @@ test('a key that another node claims after the look-up is taken, and the rest of
       [rows[0]?.accountId],
     );
     const inserted = store.insert(rows);
-    await waitFor('the batch to meet the key', async () => {
-      const waiting = await database.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'signalpost accept'
-           and datname = current_database()`,
-      );
-      return waiting.rows.length === 1;
-    });
+    await waitForLock(database);
     await holder.query('commit');
     assert.deepEqual(await inserted, [keyTakenOutcome, acceptedOutcome, acceptedOutcome]);
   } finally {
@@ -105,7 +100,7 @@ test('a key that another node claims after the look-up is taken, and the rest of
   assert.deepEqual(await Promise.all(rows.map(isStored)), [false, true, true]);
 });
 
-test('a row that is sent again under its id is stored once', async () => {
+test('a row that is resent with its id is stored once', async () => {
   const acceptor = makeAcceptor();
   const row = makeAcceptRow();
   assert.deepEqual(await acceptor.accept(row), { kind: 'accepted' });
@@ -113,7 +108,7 @@ test('a row that is sent again under its id is stored once', async () => {
   assert.ok(await isStored(row));
 });
 
-test('past the bound of waiting requests the next one is refused at once', async () => {
+test('a request over the waiting limit is refused at once', async () => {
   const acceptor = makeAcceptor({ maxBatchRows: 2, concurrency: 1, waiting: 4 });
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, () => acceptor.accept(makeAcceptRow())),
@@ -123,7 +118,7 @@ test('past the bound of waiting requests the next one is refused at once', async
   for (const { reason } of refused) assert.ok(isIoException(reason));
 });
 
-test('a request that waited too long for a batch is refused, never sent late', async () => {
+test('a request that waits too long for a batch is refused, never sent late', async () => {
   const acceptor = makeAcceptor({ maxBatchRows: 1, concurrency: 1, maxWaitMs: 0 });
   const rows = Array.from({ length: 5 }, () => makeAcceptRow());
   const results = await Promise.allSettled(rows.map((row) => acceptor.accept(row)));
@@ -132,7 +127,7 @@ test('a request that waited too long for a batch is refused, never sent late', a
   assert.ok(results.some((result) => result.status === 'rejected' && isIoException(result.reason)));
 });
 
-test('where the outcome stays unknown for too long the answer is a 503', async () => {
+test('if the outcome stays unknown for too long, the answer is a 503', async () => {
   const acceptor = makeAcceptor({ outcomeTimeoutMs: 300 });
   await acceptor.accept(makeAcceptRow());
   const row = makeAcceptRow();
@@ -147,7 +142,7 @@ test('where the outcome stays unknown for too long the answer is a 503', async (
   );
 });
 
-test('however many rows a silent database leaves in doubt, all have their answers soon after the longest doubt', async () => {
+test('all rows left uncertain by a silent database are answered soon after the outcome timeout', async () => {
   const acceptor = makeAcceptor({ outcomeTimeoutMs: 500, readyBatchRows: 100 });
   await acceptor.accept(makeAcceptRow());
   const rows = Array.from({ length: 100 }, () => acceptor.accept(makeAcceptRow()));
@@ -158,7 +153,7 @@ test('however many rows a silent database leaves in doubt, all have their answer
   gate.open();
   for (const result of results)
     assert.ok(result.status === 'rejected' && isIoException(result.reason));
-  // 8 s of silence for the batch, and once more for what was being asked for when the doubt ended; 100 s one by one.
+  // 8 s of silence for the batch, and once more for the query running at the timeout; one by one it would be 100 s.
   assert.ok(elapsed < 20_000, `${elapsed} ms`);
   await waitFor('a connection', () =>
     acceptor.accept(makeAcceptRow()).then(
@@ -168,7 +163,7 @@ test('however many rows a silent database leaves in doubt, all have their answer
   );
 });
 
-test('however many rows wait for a lock, all have their answers soon after the longest wait', async () => {
+test('all rows that wait for a lock are answered soon after the maximum wait', async () => {
   const acceptor = makeAcceptor({ maxWaitMs: 2_000, readyBatchRows: 100 });
   const locker = await database.pool.connect();
   await locker.query('begin; lock table queue_entry in share mode');
@@ -180,12 +175,12 @@ test('however many rows wait for a lock, all have their answers soon after the l
   locker.release();
   for (const result of results)
     assert.ok(result.status === 'fulfilled' && result.value.kind === 'busy');
-  // A lock is waited for during 1 s, by two at a time.
+  // Each waits for a lock for 1 s, two at a time.
   assert.ok(elapsed < 10_000, `${elapsed} ms`);
   for (const row of rows) assert.equal(await isStored(row), false);
 });
 
-test('draining waits for everything that was added', async () => {
+test('draining waits for all added rows', async () => {
   const acceptor = makeAcceptor();
   let done = 0;
   const rows = Array.from({ length: 30 }, () => makeAcceptRow());

@@ -22,13 +22,13 @@ async function storedIds(): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-async function backToNormal(): Promise<void> {
+async function waitUntilAccepting(): Promise<void> {
   gate.open();
   await waitFor('the service to accept again', async () => (await client.send()).status === 200);
 }
 
-test('7: with the database away every request is 503 IO Exception, soon, with Retry-After, and nothing is accepted', async () => {
-  await backToNormal();
+test('7: while the database is down, every request quickly gets 503 IO Exception with Retry-After, and nothing is accepted', async () => {
+  await waitUntilAccepting();
   const before = await storedIds();
   gate.close();
   await waitFor('the service to notice', async () => {
@@ -45,11 +45,11 @@ test('7: with the database away every request is 503 IO Exception, soon, with Re
     assert.match(String(answer.headers.get('retry-after')), /^\d+$/);
   }
   assert.deepEqual(await storedIds(), before);
-  await backToNormal();
+  await waitUntilAccepting();
 });
 
-test('the answer to a statement whose connection broke after the commit is the 200 that it deserves', async () => {
-  await backToNormal();
+test('a request whose connection broke after the commit still gets its 200', async () => {
+  await waitUntilAccepting();
   for (const key of [undefined, 'broken-1']) {
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
     const before = await storedIds();
@@ -58,12 +58,12 @@ test('the answer to a statement whose connection broke after the commit is the 2
       Array.from({ length: key === undefined ? 20 : 1 }, () => client.send({ headers })),
     );
     await waitFor(
-      'the commit behind the broken connection',
+      'the commit on the broken connection',
       async () => (await storedIds()).length > before.length,
     );
     gate.open();
     const answers = await sending;
-    // Those that found no connection to send their statement over get a 503, rightly.
+    // Requests without a connection for their statement correctly get a 503.
     const stored = (await storedIds()).filter((id) => !before.includes(id));
     const accepted = answers.filter((answer) => answer.status === 200);
     for (const answer of accepted) assert.equal(answer.headers.get('idempotency-replayed'), null);
@@ -72,8 +72,8 @@ test('the answer to a statement whose connection broke after the commit is the 2
   }
 });
 
-test('a server that falls silent keeps nobody waiting for ever, and what it got is stored once', async () => {
-  await backToNormal();
+test('a silent database server blocks no request forever, and each row it received is stored once', async () => {
+  await waitUntilAccepting();
   await publishShopTemplate(database, shop, { id: 't-unasked', sender: 'orders@shop.test' });
   const before = await storedIds();
   gate.hold();
@@ -87,11 +87,11 @@ test('a server that falls silent keeps nobody waiting for ever, and what it got 
   const stored = (await storedIds()).filter((id) => !before.includes(id));
   if (answer.status === 200) assert.deepEqual(stored, [answer.body.messageId]);
   else assert.deepEqual([answer.status, stored], [503, []]);
-  await backToNormal();
+  await waitUntilAccepting();
 });
 
-test('backends that are ended in the middle of the load lose and double nothing', async () => {
-  await backToNormal();
+test('terminating backends under load loses and duplicates nothing', async () => {
+  await waitUntilAccepting();
   const before = await storedIds();
   const accepted: string[] = [];
   let sending = true;

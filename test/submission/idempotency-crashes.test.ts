@@ -19,7 +19,7 @@ const [service] = services;
 const token = service === undefined ? '' : await getToken(service, shop);
 const clients = services.map((node) => new SendClient(node, token));
 
-/** One thing that happens: a request with one of a few keys, or something that breaks. */
+/** One step: a request with one of a few keys, or a failure. */
 type Step =
   | { readonly kind: 'send'; readonly node: number; readonly key: number; readonly variant: number }
   | { readonly kind: 'cut' | 'close' | 'open'; readonly node: number }
@@ -86,7 +86,7 @@ async function messagesOf(key: string): Promise<{ id: string; tag: string }[]> {
   return rows;
 }
 
-test('whatever requests and crashes come in whatever order, there is exactly one message per key', async () => {
+test('any order of requests and crashes gives exactly one message per key', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       run += 1;
@@ -102,7 +102,7 @@ test('whatever requests and crashes come in whatever order, there is exactly one
         answers.filter((answer) => answer.status === 200).map((answer) => answer.body.messageId),
       );
       for (const key of keys) {
-        // The caller repeats what it got no answer for, and now there is one message, of one of the two bodies.
+        // The caller repeats unanswered requests; afterwards one message exists, with one of the two bodies.
         const last = await waitFor(`an answer for ${key}`, async () => {
           const answer = await send(run % 2, key, 0);
           return answer.status === 200 || answer.status === 422 ? answer : undefined;

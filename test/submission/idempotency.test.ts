@@ -35,7 +35,7 @@ async function countMessages(): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-test('the same key and body is answered again with Idempotency-Replayed, and nothing is sent', async () => {
+test('the same key and body replays the answer with Idempotency-Replayed, and nothing is sent', async () => {
   const original = await client.send(withKey('one'));
   assert.equal(original.status, 200);
   assert.equal(original.headers.get('idempotency-replayed'), null);
@@ -57,7 +57,7 @@ test('the same key with another body or template is 422', async () => {
   }
 });
 
-test('keys are the account’s own', async () => {
+test('keys are separate for each account', async () => {
   const original = await client.send(withKey('three'));
   const theirs = new SendClient(first, await getToken(first, other));
   const answer = await theirs.send(withKey('three', { account: '46200' }));
@@ -90,12 +90,12 @@ test('a key is 1 to 255 printable ASCII characters', async () => {
   }
 });
 
-test('only a 200 is remembered: the same key works after a refusal', async () => {
+test('only a 200 is stored: the same key works after a rejection', async () => {
   assert.equal((await client.send(withKey('four', { body: '{}' }))).status, 400);
   assert.equal((await client.send(withKey('four'))).status, 200);
 });
 
-test('a key is free again after 24 hours, not a minute before', async () => {
+test('a key can be reused after 24 hours, not a minute before', async () => {
   const original = await client.send(withKey('five'));
   const minute = 60_000;
   await clock.advance(24 * 60 * minute - minute);
@@ -111,7 +111,7 @@ test('a key is free again after 24 hours, not a minute before', async () => {
   await clock.advance(-(24 * 60 * minute + minute));
 });
 
-test('of requests with one key at the same instant on two nodes one is accepted, the others are its replays', async () => {
+test('of concurrent requests with one key on two nodes, one is accepted and the others are replays', async () => {
   for (let round = 0; round < 10; round += 1) {
     const before = await countMessages();
     const answers = await Promise.all(
@@ -132,7 +132,7 @@ test('of requests with one key at the same instant on two nodes one is accepted,
   }
 });
 
-test('different requests with one key at the same instant: one is accepted, the others are mismatches', async () => {
+test('of different concurrent requests with one key, one is accepted and the others are mismatches', async () => {
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => {
       const body = bodyWith({ metadata: { externalId: `order-${index}` } });
@@ -143,7 +143,7 @@ test('different requests with one key at the same instant: one is accepted, the 
   assert.deepEqual(statuses, [200, ...Array.from({ length: 11 }, () => 422)]);
 });
 
-test('a key that another node holds for longer than 5 s is 409, and no other request waits for it', async () => {
+test('a key that another node holds for longer than 5 s gets a 409, and no other request waits for it', async () => {
   const holder = await database.pool.connect();
   try {
     await holder.query('begin');
@@ -168,7 +168,7 @@ test('a key that another node holds for longer than 5 s is 409, and no other req
   await waitFor('the key', async () => (await client.send(withKey('held'))).status === 200);
 });
 
-test('a replay lists the recipients that were suppressed, as the first answer did', async () => {
+test('a replay lists the same suppressed recipients as the first answer', async () => {
   await database.pool.query(
     `insert into suppression (account_id, address, reason) values ('46100', 'off@example.test', 'complaint')`,
   );

@@ -34,7 +34,7 @@ async function addEvent(
   );
 }
 
-test('a message that was just accepted is queued, and says what comes next', async () => {
+test('a newly accepted message is queued and shows the next step', async () => {
   const id = await sendOne({
     envelope: { ccAddressList: ['copy@example.test'] },
     metadata: { externalId: 'x-1', tagList: ['tag'] },
@@ -66,7 +66,7 @@ test('a message that was just accepted is queued, and says what comes next', asy
   ]);
 });
 
-test('each recipient has a state of its own, and a message that waits says when and why', async () => {
+test('each recipient has a separate state, and a waiting message shows when and why', async () => {
   const id = await sendOne({ envelope: { ccAddressList: ['copy@example.test'] } });
   await addEvent(id, 'deferred', 0, { reason: 'the host is busy' });
   await addEvent(id, 'delivered', 1);
@@ -100,7 +100,7 @@ test('each recipient has a state of its own, and a message that waits says when 
   );
 });
 
-test('a message is sending while a worker has it, and final when its entry is gone', async () => {
+test('a message is sending while a worker holds it, and final once its queue entry is removed', async () => {
   const id = await sendOne();
   await database.pool.query(
     `update queue_entry set lease_owner = gen_random_uuid(), stage = 'claimed', due_at = now() + interval '1 minute'
@@ -136,7 +136,7 @@ test('values of personalization fields are never shown', async () => {
   assert.ok(!text.includes('s3cr3t'));
 });
 
-test('a message whose personal data was erased still says what became of it', async () => {
+test('a message with erased personal data still shows its outcome', async () => {
   const id = await sendOne();
   await database.pool.query('update message set content = null where id = $1', [id]);
   const { body } = await client.status(id);
@@ -144,7 +144,7 @@ test('a message whose personal data was erased still says what became of it', as
   assert.equal((body.recipients as { address: unknown }[])[0]?.address, null);
 });
 
-test('the messages of a suspended account are held, and say so', async () => {
+test('messages of a suspended account are held with the reason', async () => {
   const id = await sendOne();
   await saveShop(database, { suspended: true });
   await waitFor('the suspension', async () => (await client.send()).status === 401);
@@ -158,7 +158,7 @@ test('the messages of a suspended account are held, and say so', async () => {
   await waitFor('its end', async () => (await client.send()).status === 200);
 });
 
-test('7: without a valid token it is 401, an unknown message or account 400 Invalid ID', async () => {
+test('7: without a valid token the answer is 401; for an unknown message or account it is 400 Invalid ID', async () => {
   const id = await sendOne();
   for (const answer of [
     await client.status(id, '46100', 'x'),

@@ -15,7 +15,7 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const token = await getToken(service, shop);
 const client = new SendClient(service, token);
 
-/** A request that breaks every rule that a later mend takes back one by one. */
+/** A request that breaks every rule; the test fixes them one by one. */
 const wrong = {
   token: 'forged',
   account: '%zz',
@@ -31,11 +31,11 @@ async function nameOf(options: SendOptions): Promise<string> {
 
 const json = { 'content-type': 'application/json' };
 
-test('7: the first check that applies gives the answer, whatever else is wrong', async () => {
+test('7: the first failing check determines the answer, whatever else is wrong', async () => {
   let now: SendOptions = wrong;
   assert.equal(await nameOf(now), 'UNAUTHORIZED');
   now = { ...now, token };
-  assert.equal(await nameOf(now), 'INVALID_ID', 'the account comes second');
+  assert.equal(await nameOf(now), 'INVALID_ID', 'the account second');
   now = { ...now, account: '46100' };
   assert.equal(await nameOf(now), 'ACCOUNT_SUSPENDED', 'the suspension third');
   await saveShop(database, { addOns: [] });
@@ -67,7 +67,7 @@ test('7: the first check that applies gives the answer, whatever else is wrong',
   assert.equal(await nameOf(now), 'OK', 'the commit tenth');
 });
 
-test('7: an oversize body is refused in its turn, after token, account and template', async () => {
+test('7: an oversized body is rejected after the checks of token, account and template', async () => {
   const body = Buffer.alloc(300 * 1024, 0x20);
   assert.equal(await nameOf({ body, token: 'forged' }), 'UNAUTHORIZED');
   assert.equal(await nameOf({ body, account: 'unknown' }), 'INVALID_ID');
@@ -75,7 +75,7 @@ test('7: an oversize body is refused in its turn, after token, account and templ
   assert.equal(await nameOf({ body }), 'VALIDATION_FAILED');
 });
 
-test('a key in use wins over whatever is wrong with the request after it', async () => {
+test('an idempotency key in use takes precedence over all later checks', async () => {
   const key = { 'idempotency-key': 'order-1' };
   const first = await client.send({ headers: key });
   assert.equal(first.status, 200);

@@ -17,7 +17,7 @@ function parse(bytes: Buffer): ParsedSendRequest | Fault {
   }
 }
 
-/** Names that objects have without being given them, beside ordinary ones. */
+/** Names inherited by every object, and ordinary ones. */
 const name = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'a.b', '0', '\n'),
@@ -29,11 +29,11 @@ const text = fc.string({
   ),
 });
 
-function isKeepable(value: string): boolean {
+function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-test('whatever bytes come, the body is parsed or refused as VALIDATION_FAILED with details', () => {
+test('any bytes are either parsed or rejected as VALIDATION_FAILED with details', () => {
   const json = fc.oneof(
     fc.json(),
     fc.jsonValue().map((value) => JSON.stringify({ envelope: value, actions: value })),
@@ -50,28 +50,28 @@ test('whatever bytes come, the body is parsed or refused as VALIDATION_FAILED wi
       assert.equal(parsed.code, 'VALIDATION_FAILED');
       assert.ok(parsed.details.length > 0);
       for (const detail of parsed.details) {
-        assert.ok(isKeepable(detail.field + detail.reason));
+        assert.ok(isStorable(detail.field + detail.reason));
       }
     }),
     { numRuns: 500 },
   );
 });
 
-test('values arrive as they were sent, and are refused exactly where one cannot be kept', () => {
+test('values arrive as sent and are rejected exactly if they can’t be stored', () => {
   const map = fc.dictionary(fc.oneof(name, text), text, { noNullPrototype: true });
   fc.assert(
     fc.property(map, (values) => {
-      // A member that is written twice, or `__proto__`, must be an own member like any other.
+      // A duplicate member or `__proto__` must become an own member like any other.
       const body = {
         envelope: { toAddress: 'a@example.test' },
         content: { personalizationDataMap: values },
         actions: { trackOpens: true, trackClicks: false },
       };
       const parsed = parse(Buffer.from(JSON.stringify(body)));
-      const keepable = Object.entries(values).every(
-        ([key, value]) => isKeepable(key) && isKeepable(value),
+      const storable = Object.entries(values).every(
+        ([key, value]) => isStorable(key) && isStorable(value),
       );
-      assert.equal(parsed instanceof Fault, !keepable);
+      assert.equal(parsed instanceof Fault, !storable);
       if (parsed instanceof Fault) return;
       assert.deepEqual(Object.entries(parsed.values), Object.entries(values));
       assert.deepEqual(
@@ -83,7 +83,7 @@ test('values arrive as they were sent, and are refused exactly where one cannot 
   );
 });
 
-test('a field that nobody knows is refused and named, at every level', () => {
+test('an unknown field is rejected by name, at every level', () => {
   fc.assert(
     fc.property(
       name,

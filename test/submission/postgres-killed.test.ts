@@ -26,7 +26,7 @@ const shop = await openShop(database);
 const service = await startTestService({ databaseUrl: url.href, roles: ['http'] });
 const client = new SendClient(service, await getToken(service, shop));
 
-test('rule 1: kill -9 of PostgreSQL under load loses no answered request and stores none twice', async () => {
+test('rule 1: kill -9 of PostgreSQL under load loses no accepted request and stores none twice', async () => {
   const answered = new Map<string, string>();
   const statuses = new Map<number, number>();
   let sending = true;

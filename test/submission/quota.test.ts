@@ -18,8 +18,8 @@ async function openLimited(id: string, quota: Quota) {
   return { one: new SendClient(first, token), other: new SendClient(second, token) };
 }
 
-/** Into the middle of an hour that is not the last of its day, so that no window ends during a test. */
-async function settle(): Promise<void> {
+/** Sets the clock to the middle of an hour that isn't the last of its day, so that no window ends during a test. */
+async function moveToMidHour(): Promise<void> {
   const now = new Date(clock.now());
   const target = new Date(now);
   target.setUTCHours(now.getUTCHours() + (now.getUTCHours() >= 21 ? 4 : 1), 20, 0, 0);
@@ -50,14 +50,14 @@ async function use(id: string): Promise<{ hour: number; day: number } | undefine
   return row && { hour: row.hour_used, day: row.day_used };
 }
 
-await settle();
+await moveToMidHour();
 
-test('two nodes together accept exactly what the quota of the hour allows, however many ask at once', async () => {
+test('two nodes together accept exactly the hourly quota, however many requests are concurrent', async () => {
   const { one, other } = await openLimited('q-race', { perHour: 97, perDay: undefined });
-  const asked = Array.from({ length: 240 }, (_, n) => (n % 2 === 0 ? one : other));
-  const answers = await Promise.all(asked.map((client) => client.send({ account: 'q-race' })));
-  // A node may refuse while the other one holds a few: they go back within a second or two.
-  await waitFor('the rest to be free again', async () => {
+  const clients = Array.from({ length: 240 }, (_, n) => (n % 2 === 0 ? one : other));
+  const answers = await Promise.all(clients.map((client) => client.send({ account: 'q-race' })));
+  // A node may refuse while the other one holds some of the quota, which it returns within two seconds.
+  await waitFor('the rest to be available again', async () => {
     const answer = await one.send({ account: 'q-race' });
     answers.push(answer);
     return (await stored('q-race')) === 97 && answer.status === 429;
@@ -68,7 +68,7 @@ test('two nodes together accept exactly what the quota of the hour allows, howev
   assert.equal(await stored('q-race'), 97);
 });
 
-test('past the quota the answer is 429 QUOTA_EXCEEDED and says when to come again', async () => {
+test('over the quota, the answer is 429 QUOTA_EXCEEDED with the time to retry', async () => {
   const { one } = await openLimited('q-say', { perHour: 2, perDay: 100 });
   const account = 'q-say';
   assert.equal((await one.send({ account })).status, 200);
@@ -84,7 +84,7 @@ test('past the quota the answer is 429 QUOTA_EXCEEDED and says when to come agai
   assert.ok(wait > 0 && wait <= 3_600, String(wait));
 });
 
-test('the next hour begins anew, and the day goes on', async () => {
+test('the next hour starts from zero while the day continues', async () => {
   const account = 'q-next';
   const shop = await openShop(database, { id: account, quota: { perHour: 3, perDay: 4 } });
   const early = new SendClient(first, await getToken(first, shop));
@@ -100,10 +100,10 @@ test('the next hour begins anew, and the day goes on', async () => {
   assert.match(JSON.stringify(refused.body.details), /limit of 4 messages for this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
   assert.equal(await stored(account), 4);
-  await settle();
+  await moveToMidHour();
 });
 
-test('what is refused for another reason, or replayed, uses nothing', async () => {
+test('rejected requests and replays use no quota', async () => {
   const { one } = await openLimited('q-free', { perHour: 2, perDay: undefined });
   const account = 'q-free';
   const headers = { 'idempotency-key': 'order-1' };
@@ -119,7 +119,7 @@ test('what is refused for another reason, or replayed, uses nothing', async () =
     .execute();
   const gone = bodyWith({ envelope: { toAddress: 'gone@example.test' } });
   assert.equal((await one.send({ account, body: gone })).body.errorName, 'RECIPIENT_SUPPRESSED');
-  await waitFor('what is unused to go back', async () => {
+  await waitFor('the unused quota to be returned', async () => {
     const now = await use(account);
     return now?.hour === (await stored(account));
   });
@@ -136,7 +136,7 @@ test('a replay is answered although the quota is used up', async () => {
   assert.equal(replayed.body.messageId, accepted.body.messageId);
 });
 
-test('a change of the quota is heard, and taking it away lets everything through', async () => {
+test('a quota change takes effect, and removing the quota removes the limit', async () => {
   const { one } = await openLimited('q-change', { perHour: 0, perDay: undefined });
   const account = 'q-change';
   assert.equal((await one.send({ account })).status, 429);
@@ -148,7 +148,7 @@ test('a change of the quota is heard, and taking it away lets everything through
   assert.equal((await one.send({ account })).status, 200);
 });
 
-test('a node that stops gives back what it holds', async () => {
+test('a node returns its unused quota when it stops', async () => {
   const id = 'q-stop';
   const shop = await openShop(database, { id, quota: { perHour: 1_000, perDay: 1_000 } });
   const third = await startTestService({ databaseUrl: url, clock, roles: ['http'] });

@@ -23,14 +23,14 @@ function request(
   };
 }
 
-/** As if a message with the call had been committed, whether or not it was new. */
-function store(calls: RecentTemplateUsage, asked: ReturnType<typeof request>): void {
-  const call = new RecentTemplateUsage().findNewUsage(account, template, asked);
+/** As if a message with this usage had been committed, whether or not it was new. */
+function store(calls: RecentTemplateUsage, input: ReturnType<typeof request>): void {
+  const call = new RecentTemplateUsage().findNewUsage(account, template, input);
   assert.ok(call !== undefined);
   calls.record(call);
 }
 
-test('a call is new until a message with it was stored, and again ten minutes later', () => {
+test('a usage is new until a message with it is stored, and again ten minutes later', () => {
   let now = 5;
   const calls = new RecentTemplateUsage(() => now);
   const call = calls.findNewUsage(account, template, request({ A: '1', B: '2' }));
@@ -44,7 +44,7 @@ test('a call is new until a message with it was stored, and again ten minutes la
   assert.deepEqual(calls.findNewUsage(account, template, request({ A: '5', B: '6' })), call);
 });
 
-test('calls that differ in anything are told apart', () => {
+test('usages that differ in any member are distinguished', () => {
   const calls = new RecentTemplateUsage();
   const different = [
     ['1', 't', request({})],
@@ -58,14 +58,14 @@ test('calls that differ in anything are told apart', () => {
     ['1', 'u', request({ A: '' })],
     ['2', 't', request({ A: '' })],
   ] as const;
-  for (const [accountId, templateId, asked] of different) {
-    const call = calls.findNewUsage(accountId as AccountId, templateId as TemplateId, asked);
+  for (const [accountId, templateId, input] of different) {
+    const call = calls.findNewUsage(accountId as AccountId, templateId as TemplateId, input);
     assert.ok(call !== undefined);
     calls.record(call);
   }
 });
 
-test('a call is known whichever was stored last', () => {
+test('a usage is known regardless of which one was stored last', () => {
   const calls = new RecentTemplateUsage();
   const isNew = (values: Record<string, string>, own = {}) =>
     calls.findNewUsage(account, template, request(values, own)) !== undefined;
@@ -79,19 +79,19 @@ test('a call is known whichever was stored last', () => {
   assert.equal(isNew({ A: '' }, { subject: true, preview: true }), true);
 });
 
-test('a call whose names are too long to be remembered is always new', () => {
+test('a usage with names too long to be cached is always new', () => {
   const calls = new RecentTemplateUsage();
   for (const [length, isNew] of [
     [900, false],
     [1_000, true],
   ] as const) {
-    const asked = request({ ['x'.repeat(length)]: '' });
-    store(calls, asked);
-    assert.equal(calls.findNewUsage(account, template, asked) !== undefined, isNew);
+    const input = request({ ['x'.repeat(length)]: '' });
+    store(calls, input);
+    assert.equal(calls.findNewUsage(account, template, input) !== undefined, isNew);
   }
 });
 
-test('past the most calls that are remembered the one that was stored first is forgotten', () => {
+test('when the cache is full, the usage stored first is evicted', () => {
   const calls = new RecentTemplateUsage(() => 0, 2);
   const isNew = (name: string) =>
     calls.findNewUsage(account, template, request({ [name]: '' })) !== undefined;
@@ -99,7 +99,7 @@ test('past the most calls that are remembered the one that was stored first is f
   assert.deepEqual([isNew('A'), isNew('B'), isNew('C')], [false, true, false]);
 });
 
-test('a stored message says whether its call is new; one that was refused leaves it new', async () => {
+test('a stored message shows whether its usage is new; a rejected one leaves it new', async () => {
   const { database, url } = await createTestDatabase();
   const shop = await openShop(database);
   const service = await startTestService({ databaseUrl: url, roles: ['http'] });

@@ -18,7 +18,7 @@ interface Stored {
   readonly [column: string]: unknown;
 }
 
-/** Sends and reads the stored row, with the queue's view of it. */
+/** Sends a message and reads its stored row and queue entry. */
 async function store(changes: Parameters<typeof bodyWith>[0], template?: string): Promise<Stored> {
   const body = bodyWith(changes);
   const answer = await client.send({ body, ...(template !== undefined && { template }) });
@@ -31,7 +31,7 @@ async function store(changes: Parameters<typeof bodyWith>[0], template?: string)
   return rows[0];
 }
 
-test('2.2: what is not given is the template’s or absent, and what is given is kept as it was', async () => {
+test('2.2: omitted members come from the template or stay absent; given ones are stored unchanged', async () => {
   const { content, ...row } = await store({});
   assert.deepEqual(content, {
     to: 'reader@example.test',
@@ -62,7 +62,7 @@ test('2.2: what is not given is the template’s or absent, and what is given is
   );
 });
 
-test('2.2: everything that is given arrives', async () => {
+test('2.2: every given member is stored', async () => {
   const { content, ...row } = await store({
     envelope: {
       toAddress: 'Reader.Name@EXAMPLE.test',
@@ -100,7 +100,7 @@ test('2.2: everything that is given arrives', async () => {
   );
 });
 
-test('2.2: without a sender in request and template, From is the template’s creator', async () => {
+test('2.2: without a sender in the request and the template, From is the template’s creator', async () => {
   const { content } = await store({}, 't-creator');
   assert.deepEqual(content.from, { address: shop.owner.email, name: 'The Owner' });
 });
@@ -158,7 +158,7 @@ test('deliveryWhenDelayed is TRUE or FALSE in any case; FALSE ends the message w
   }
 });
 
-test('a stored message is due at once, in the partition of its week, before those that are not transactional', async () => {
+test('a stored transactional message is due at once, in the partition of its week, before non-transactional ones', async () => {
   const { id } = await store({ metadata: { transactional: true } });
   const { rows } = await database.pool.query<{ partition: string }>(
     'select tableoid::regclass::text as partition from message where account_id = $1 and id = $2',

@@ -57,7 +57,7 @@ const missing = (answer: TextResponse): string[] =>
     'Personalization Failure Exception. personalization fields were missed',
   );
 
-test('7: a request that passes every check is answered 200 Successfully Accepted', async () => {
+test('7: a request that passes every check gets 200 Successfully Accepted', async () => {
   const answer = await client.send();
   assert.equal(answer.status, 200);
   const { messageId, ...rest } = answer.body;
@@ -69,7 +69,7 @@ test('7: a request that passes every check is answered 200 Successfully Accepted
   assert.match(String(messageId), /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test('7: a missing, malformed, unknown or forged token is 401 Unauthorized Request', async () => {
+test('7: a missing, malformed, unknown or forged token gets 401 Unauthorized Request', async () => {
   for (const token of [undefined, '', 'x', `spa_${'a'.repeat(59)}`, 'two words']) {
     const answer = await client.send({ token });
     assertRefused(answer, 401, 'UNAUTHORIZED', 'Unauthorized Request');
@@ -79,12 +79,12 @@ test('7: a missing, malformed, unknown or forged token is 401 Unauthorized Reque
   assertRefused(basic, 401, 'UNAUTHORIZED', 'Unauthorized Request');
 });
 
-test('7: the request of a suspended account is 401 Account Temporarily Suspended', async () => {
+test('7: a request for a suspended account gets 401 Account Temporarily Suspended', async () => {
   const answer = await suspendedClient.send({ account: '46200' });
   assertRefused(answer, 401, 'ACCOUNT_SUSPENDED', 'Account Temporarily Suspended');
 });
 
-test('7: an account that is unknown or somebody else’s, or whose id is unusable, is 400 Invalid ID', async () => {
+test('7: an unknown or foreign account or an unusable account id gets 400 Invalid ID', async () => {
   const accounts = ['46300', '99999', '%zz', '%ff', 'a%2Fb', 'a%00b', 'a'.repeat(65), '', '%20'];
   for (const account of [...accounts, 'a'.repeat(4000), '%0a', 'a/b']) {
     assert.deepEqual(
@@ -95,7 +95,7 @@ test('7: an account that is unknown or somebody else’s, or whose id is unusabl
   }
 });
 
-test('7: a template that is unknown or somebody else’s, or whose id is unusable, is 400 Invalid ID', async () => {
+test('7: an unknown or foreign template or an unusable template id gets 400 Invalid ID', async () => {
   for (const template of ['t-9999', '%zz', '%ff', 'a%2Fb', 'a%00b', 'a'.repeat(65), '%0d%0a']) {
     assert.deepEqual(
       unknownId(await client.send({ template })),
@@ -106,7 +106,7 @@ test('7: a template that is unknown or somebody else’s, or whose id is unusabl
   for (const template of ['', 'a/b']) unknownId(await client.send({ template }));
 });
 
-test('4.3 rule 2: a body that is no JSON object of 2.2 is 400 Validation Failed', async () => {
+test('4.3 rule 2: a body that is not a JSON object of 2.2 gets 400 Validation Failed', async () => {
   const bodies: [unknown, string][] = [
     ['', ': the body is empty'],
     ['{"envelope":', ': the body is not valid JSON'],
@@ -123,14 +123,14 @@ test('4.3 rule 2: a body that is no JSON object of 2.2 is 400 Validation Failed'
   ]);
 });
 
-test('4.3 rule 2: deeply nested JSON is refused like any other', async () => {
+test('4.3 rule 2: deeply nested JSON is rejected like any other invalid body', async () => {
   const deep = `{"content":${'['.repeat(120_000)}${']'.repeat(120_000)}}`;
   assert.ok(invalid(await client.send({ body: deep })).includes('content: must be an object'));
   const escaped = `{"content":${'['.repeat(120_000)}"\\u0000"${']'.repeat(120_000)}}`;
   invalid(await client.send({ body: escaped }));
 });
 
-test('4.3 rule 2: a content type other than application/json is 400 Validation Failed', async () => {
+test('4.3 rule 2: a content type other than application/json gets 400 Validation Failed', async () => {
   for (const type of [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -150,7 +150,7 @@ test('4.3 rule 2: a content type other than application/json is 400 Validation F
   }
 });
 
-test('4.3 rule 2: a body of 256 KiB is read, one byte more is 400 Validation Failed', async () => {
+test('4.3 rule 2: a body of 256 KiB is read; one byte more gets 400 Validation Failed', async () => {
   const text = JSON.stringify(bodyWith({}));
   const filled = text + ' '.repeat(256 * 1024 - text.length);
   assert.equal((await client.send({ body: filled })).status, 200);
@@ -159,7 +159,7 @@ test('4.3 rule 2: a body of 256 KiB is read, one byte more is 400 Validation Fai
   ]);
 });
 
-test('4.3 rule 2: every problem of a body is named, not only the first', async () => {
+test('4.3 rule 2: every problem of a body is reported, not only the first', async () => {
   const body = {
     envelope: {
       toAddress: 'nobody',
@@ -197,7 +197,7 @@ test('4.3 rule 2: every problem of a body is named, not only the first', async (
   ]);
 });
 
-test('4.3 rule 2: of very many problems the first hundred are named', async () => {
+test('4.3 rule 2: of very many problems, the first hundred are reported', async () => {
   const values = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 1]));
   const body = bodyWith({ content: { personalizationDataMap: values } });
   const details = invalid(await client.send({ body }));
@@ -205,7 +205,7 @@ test('4.3 rule 2: of very many problems the first hundred are named', async () =
   assert.equal(details.at(-1), ': and 4900 more problems');
 });
 
-test('4.3 rule 2: NUL characters and unpaired surrogates are refused anywhere, pairs are not', async () => {
+test('4.3 rule 2: NUL characters and unpaired surrogates are rejected anywhere; pairs are not', async () => {
   const withEscape = (sequence: string, place: string): string =>
     JSON.stringify(
       bodyWith({
@@ -233,7 +233,7 @@ test('4.3 rule 2: NUL characters and unpaired surrogates are refused anywhere, p
     assert.equal((await client.send({ body: withEscape(sequence, 'value') })).status, 200);
 });
 
-test('4.3 rule 1: transactional without the add-on is 400 Validation Failed and says so', async () => {
+test('4.3 rule 1: transactional without the add-on gets 400 Validation Failed with the reason', async () => {
   const body = bodyWith({ metadata: { transactional: true } });
   assert.equal((await client.send({ body })).status, 200);
   const answer = await plainClient.send({ account: '46300', body });
@@ -244,7 +244,7 @@ test('4.3 rule 1: transactional without the add-on is 400 Validation Failed and 
   assert.equal((await plainClient.send({ account: '46300', body: without })).status, 200);
 });
 
-test('4.3 rule 4: From must be a verified sender, whoever chose it', async () => {
+test('4.3 rule 4: From must be a verified sender, whether from the request or the template', async () => {
   const unverified = 'is not a verified sender of this account';
   for (const fromAddress of ['new@shop.test', 'stranger@shop.test']) {
     const body = bodyWith({ envelope: { fromAddress } });
@@ -262,7 +262,7 @@ test('4.3 rule 4: From must be a verified sender, whoever chose it', async () =>
   assert.equal((await client.send({ body })).status, 200);
 });
 
-test('4.3 rule 4: the display name must be registered for the sender, unless any is', async () => {
+test('4.3 rule 4: the display name must be registered for the sender, unless any name is allowed', async () => {
   const named = (fromAddress: string, fromDisplayName: string) =>
     client.send({ body: bodyWith({ envelope: { fromAddress, fromDisplayName } }) });
   assert.equal((await named('orders@shop.test', 'Orders')).status, 200);
@@ -273,7 +273,7 @@ test('4.3 rule 4: the display name must be registered for the sender, unless any
   assert.equal((await named('any@shop.test', 'Whoever')).status, 200);
 });
 
-test('4.3 rule 4: Reply-To must be a verified sender; every reason is named', async () => {
+test('4.3 rule 4: Reply-To must be a verified sender; every reason is reported', async () => {
   const body = bodyWith({
     envelope: { fromDisplayName: 'Nobody', replyToAddress: 'new@shop.test' },
   });
@@ -283,7 +283,7 @@ test('4.3 rule 4: Reply-To must be a verified sender; every reason is named', as
   ]);
 });
 
-test('4.3 rule 3: a field without value and default is 400 Personalization Failure', async () => {
+test('4.3 rule 3: a field without value and default gets 400 Personalization Failure', async () => {
   const none = bodyWith({ content: { personalizationDataMap: {} } });
   const detail =
     'content.personalizationDataMap.Order Number: has no value, and the template gives no default';
@@ -317,7 +317,7 @@ test('4.3 rule 3: fields of an overridden subject count, those of the template�
   ]);
 });
 
-test('7: a fault of the service is 500 Internal Server Error, and the next request is served', async () => {
+test('7: an internal error gets 500 Internal Server Error, and the next request is served', async () => {
   await publishShopTemplate(database, shop, { id: 't-broken', sender: 'orders@shop.test' });
   await database.pool.query(
     `update template_version set compiled = '{}' where account_id = '46100' and template_id = 't-broken'`,
@@ -331,7 +331,7 @@ test('7: a fault of the service is 500 Internal Server Error, and the next reque
   assert.equal((await client.send()).status, 200);
 });
 
-test('a trailing slash, a query and an encoded letter of an id change nothing', async () => {
+test('a trailing slash, a query and an encoded letter in an id make no difference', async () => {
   for (const path of [
     { template: 't-0001/' },
     { template: 't-0001?x=1/2' },
@@ -349,7 +349,7 @@ test('a target in absolute form or with encoded letters is the same resource (RF
   assert.match(await send(`${service.url}/ete/v1/email/46100/t-9999`), /INVALID_ID/);
 });
 
-test('a key that comes in two header fields is 400 Validation Failed, one with commas is a key', async () => {
+test('an idempotency key in two header fields gets 400 Validation Failed; a key with commas is valid', async () => {
   const send = (...keys: string[]) =>
     postRaw(
       '/ete/v1/email/46100/t-0001',
@@ -359,7 +359,7 @@ test('a key that comes in two header fields is 400 Validation Failed, one with c
   assert.match(await send('a, b'), /^HTTP\/1\.1 200/);
 });
 
-test('a body with a Content-Encoding is 400 Validation Failed, naming the header', async () => {
+test('a body with a Content-Encoding gets 400 Validation Failed, naming the header', async () => {
   assert.match(
     await postRaw('/ete/v1/email/46100/t-0001', ['Content-Encoding: gzip']),
     /VALIDATION_FAILED.*Content-Encoding/s,
@@ -370,7 +370,7 @@ test('a body with a Content-Encoding is 400 Validation Failed, naming the header
   );
 });
 
-/** Posts a good body with the target and the fields as they are given. */
+/** Posts a valid body with exactly this target and these fields. */
 async function postRaw(target: string, fields: readonly string[]): Promise<string> {
   const { port, hostname } = new URL(service.url);
   const body = JSON.stringify(goodBody());
@@ -391,7 +391,7 @@ async function postRaw(target: string, fields: readonly string[]): Promise<strin
   return text;
 }
 
-test('4.3: a path whose ids are empty, too many or not to be decoded is 400 Invalid ID, for a stranger 401', async () => {
+test('4.3: a path with empty, too many or undecodable ids gets 400 Invalid ID, or 401 for a stranger', async () => {
   for (const path of [
     { account: '', template: 't-0001' },
     { template: '' },
@@ -408,7 +408,7 @@ test('4.3: a path whose ids are empty, too many or not to be decoded is 400 Inva
   }
 });
 
-test('4.3 rule 2: a request without body or content type is 400 Validation Failed', async () => {
+test('4.3 rule 2: a request without a body or content type gets 400 Validation Failed', async () => {
   const authorization = { authorization: `Bearer ${await getToken(service, shop)}` };
   const send = (init: RequestInit) =>
     sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {

@@ -47,7 +47,7 @@ async function refusedBy(name: string): Promise<number> {
   );
 }
 
-test('a body that trickles in byte by byte is accepted, and others do not wait for it', async () => {
+test('a body that arrives byte by byte is accepted, and others do not wait for it', async () => {
   const socket = await openSocket();
   const status = readStatus(socket);
   socket.write(head(Buffer.byteLength(body)));
@@ -59,7 +59,7 @@ test('a body that trickles in byte by byte is accepted, and others do not wait f
   socket.destroy();
 });
 
-test('a stranger is refused before a byte of the body has come', async () => {
+test('a stranger is rejected before any byte of the body arrives', async () => {
   const socket = await openSocket();
   const status = readStatus(socket);
   socket.write(head(200 * 1024, 'forged'));
@@ -67,7 +67,7 @@ test('a stranger is refused before a byte of the body has come', async () => {
   socket.destroy();
 });
 
-test('a client that leaves in the middle of its body is no fault of the service', async () => {
+test('a client that disconnects in the middle of its body is not an internal error', async () => {
   const before = await refusedBy('INTERNAL_ERROR');
   const left = await refusedBy('VALIDATION_FAILED');
   const socket = await openSocket();
@@ -78,7 +78,7 @@ test('a client that leaves in the middle of its body is no fault of the service'
   assert.equal(await refusedBy('INTERNAL_ERROR'), before);
 });
 
-test('several requests sent at once on one connection are answered in their order', async () => {
+test('pipelined requests on one connection are answered in order', async () => {
   const socket = await openSocket();
   let text = '';
   socket.on('data', (chunk) => {
@@ -98,7 +98,7 @@ test('several requests sent at once on one connection are answered in their orde
   socket.destroy();
 });
 
-test('hundreds of idle connections harm nobody', async () => {
+test('hundreds of idle connections do no harm', async () => {
   const idle = await Promise.all(Array.from({ length: 500 }, openSocket));
   const answers = await Promise.all(Array.from({ length: 50 }, () => client.send()));
   for (const answer of answers) assert.equal(answer.status, 200);

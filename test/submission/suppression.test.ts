@@ -26,7 +26,7 @@ const sendTo = (toAddress: string, ccAddressList: string[] = [], transactional =
     body: bodyWith({ envelope: { toAddress, ccAddressList }, metadata: { transactional } }),
   });
 
-test('a suppressed To is 400 RECIPIENT_SUPPRESSED with the recipients, and nothing is stored', async () => {
+test('a suppressed To gets 400 RECIPIENT_SUPPRESSED with the recipients, and nothing is stored', async () => {
   for (const name of ['bounced', 'angry', 'left', 'by-hand']) {
     const answer = await sendTo(`${name.toUpperCase()}@Example.test`, ['left-too@example.test']);
     assert.equal(answer.status, 400);
@@ -41,17 +41,17 @@ test('a suppressed To is 400 RECIPIENT_SUPPRESSED with the recipients, and nothi
   assert.equal(rows.length, 0);
 });
 
-test('a suppression that has ended does not count', async () => {
+test('an expired suppression does not apply', async () => {
   assert.equal((await sendTo('past@example.test')).status, 200);
 });
 
-test('a transactional message ignores unsubscribes, never bounces and complaints', async () => {
+test('a transactional message ignores unsubscribes, but never bounces and complaints', async () => {
   assert.equal((await sendTo('left@example.test', [], true)).status, 200);
   assert.equal((await sendTo('bounced@example.test', [], true)).status, 400);
   assert.equal((await sendTo('angry@example.test', [], true)).status, 400);
 });
 
-test('suppressed cc addresses are left out of the message and listed in the 200', async () => {
+test('suppressed cc addresses are skipped and listed in the 200', async () => {
   const cc = ['a@example.test', 'bounced@example.test', 'b@example.test', 'left@example.test'];
   const answer = await sendTo('reader@example.test', cc);
   assert.equal(answer.status, 200);

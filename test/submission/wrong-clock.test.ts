@@ -13,7 +13,7 @@ const { now } = Date;
 after(() => {
   Date.now = now;
 });
-/** Sets the clock of this machine; the database's stays right. */
+/** Sets the clock of this process; the database's clock stays correct. */
 function setClock(days: number): void {
   Date.now = () => now() + days * day;
 }
@@ -30,12 +30,12 @@ async function accept(): Promise<string> {
   return String(body.messageId);
 }
 
-async function letGo(): Promise<void> {
+async function runRetention(): Promise<void> {
   const { log } = logIntoLines('error');
   await new PrivacyUpkeep({ database, log }).run();
 }
 
-/** How many rows there are of a message and of its place in the queue. */
+/** The number of message rows and queue entries of a message. */
 async function rowsOf(id: string): Promise<unknown> {
   const { rows } = await database.pool.query(
     `select (select count(*)::int from message where id = $1) as messages,
@@ -45,17 +45,17 @@ async function rowsOf(id: string): Promise<unknown> {
   return rows[0];
 }
 
-const bothThere = { messages: 1, entries: 1 };
+const bothExist = { messages: 1, entries: 1 };
 
-test('a machine with a wrong clock gives its messages ids of the database’s time', async () => {
+test('a node with a wrong clock creates message ids with the database’s time', async () => {
   const id = await accept();
   assert.ok(Math.abs(timeOfId(id).getTime() - now()) < 60_000);
   setClock(0);
-  await letGo();
-  assert.deepEqual(await rowsOf(id), bothThere);
+  await runRetention();
+  assert.deepEqual(await rowsOf(id), bothExist);
 });
 
-test('a message is not deleted for an id that is too old, as long as it is not old itself', async () => {
+test('a message with an id that is too old is not deleted unless the message itself is old', async () => {
   const id = await accept();
   const old = `${minIdAt(new Date(now() - 100 * day)).slice(0, 14)}7000-8000-000000000001`;
   for (const [table, column] of [
@@ -68,8 +68,8 @@ test('a message is not deleted for an id that is too old, as long as it is not o
      select account_id, id, retention_days, gen_random_uuid(), now(), 'deferred', '{}' from message where id = $1`,
     [old],
   );
-  await letGo();
-  assert.deepEqual(await rowsOf(old), bothThere);
+  await runRetention();
+  assert.deepEqual(await rowsOf(old), bothExist);
   const events = async () =>
     (await database.pool.query('select from message_event where message_id = $1', [old])).rowCount;
   assert.equal(await events(), 1);
@@ -77,15 +77,15 @@ test('a message is not deleted for an id that is too old, as long as it is not o
     "update message set accepted_at = now() - interval '95 days' where id = $1",
     [old],
   );
-  await letGo();
+  await runRetention();
   assert.deepEqual(await rowsOf(old), { messages: 0, entries: 1 });
   assert.equal(await events(), 0);
 });
 
-test('a machine whose clock is ahead lets go of nothing that is new', async () => {
+test('a node with a fast clock deletes nothing that is new', async () => {
   const id = await accept();
   setClock(200);
-  await letGo();
+  await runRetention();
   setClock(0);
-  assert.deepEqual(await rowsOf(id), bothThere);
+  assert.deepEqual(await rowsOf(id), bothExist);
 });

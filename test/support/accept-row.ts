@@ -1,7 +1,7 @@
 import { newMessageId } from '../../src/foundation/ids.ts';
 import type { AcceptRow } from '../../src/submission/accept-row.ts';
 
-/** A message to one recipient, as it is given to a batch. */
+/** A message to one recipient, as an acceptance batch takes it. */
 export function makeAcceptRow(changes: Partial<AcceptRow> = {}): AcceptRow {
   return {
     accountId: '1',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 
-/** Application name of the connections that a test itself uses. */
+/** Application name of the connections that a test itself opens. */
 export const testApplication = 'signalpost test';
 
 const schema = readFileSync(join(import.meta.dirname, '../../migrations/schema.sql'), 'utf8');
@@ -23,40 +23,37 @@ const onAccountData = new RegExp(
 const namesAccount =
   /account_id"? ?(=|in \(|is not distinct)|^ ?insert into|using \(account_id|\((\w+\.)?account_id, /i;
 
-/** What asks before it is known which account it is about, or is about all of them: why, and how it is known. */
+/** Statements that run before the account is known or span all accounts: the reason, and a pattern that recognizes them. */
 const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
   [
-    'finds out which accounts have due messages',
+    'finds the accounts that have due messages',
     /^ ?with recursive waiting \(account_id, priority\)/,
   ],
   [
-    'an integration is named by its client id alone, which tells its account',
+    'a client id alone identifies an integration and its account',
     /(from|update) "?integration"? .*where "?client_id"? = /,
   ],
+  ['the person determines which accounts are read', /from "?membership"? where "?person_id"? = /],
   [
-    'which accounts a person belongs to is told by the person',
-    /from "?membership"? where "?person_id"? = /,
-  ],
-  [
-    'sessions are of a person and an integration, not of an account',
+    'sessions belong to a person and an integration, not to an account',
     /\b(grant_code|session_pair|access_token)\b/,
   ],
-  ['the feed reads what was committed, of all accounts in turn', /\btx (>= |desc limit 1\) >= )/],
+  ['the feed reads committed events of all accounts in order', /\btx (>= |desc limit 1\) >= )/],
   [
-    'which endpoints of all accounts are delivered to, each of which is then looked after by itself',
+    'lists the active endpoints of all accounts; each one is then handled separately',
     /^ ?select account_id as "accountId", id from webhook_endpoint where paused_at is null/,
   ],
-  ['whether anybody wants webhooks at all', /^ ?select exists \(select from webhook_endpoint\)/],
-  ['what is old goes, whosever it is', /^ ?delete from template_call where last_at < now\(\)/],
+  ['checks whether any webhook exists', /^ ?select exists \(select from webhook_endpoint\)/],
+  ['deletes old rows of every account', /^ ?delete from template_call where last_at < now\(\)/],
   [
-    'entries of the audit log go by their age, whosever they are',
+    'deletes audit log entries by age, in every account',
     /^ ?delete from audit_event where id in \( select id from audit_event where at < now\(\)/,
   ],
 ];
 
 /**
- * True where a statement keeps the rule of ARCHITECTURE.md that account data is only asked for account by account, so
- * that no account sees another's and a distributed database knows where to ask.
+ * True if a statement follows the rule of ARCHITECTURE.md that account data is only queried per account. The rule keeps
+ * accounts from seeing each other's data and lets a distributed database route the query.
  */
 export function isAccountFirst(statement: string): boolean {
   const text = statement.replaceAll(/\s+/g, ' ');
@@ -66,26 +63,27 @@ export function isAccountFirst(statement: string): boolean {
 
 const seen = new Set<string>();
 
-/** Looks at every statement that is given to PostgreSQL, but those of the tests' own connections. */
+/** Records every statement sent to PostgreSQL, except on the tests' own connections. */
 function watchStatements(): void {
   const prototype = pg.Client.prototype as unknown as {
-    query: (this: pg.Client, ...given: unknown[]) => unknown;
+    query: (this: pg.Client, ...args: unknown[]) => unknown;
   };
   const { query } = prototype;
-  prototype.query = function watch(...given) {
-    const [asked] = given;
-    const text = typeof asked === 'string' ? asked : (asked as { text?: unknown } | null)?.text;
+  prototype.query = function watch(...args) {
+    const [statement] = args;
+    const text =
+      typeof statement === 'string' ? statement : (statement as { text?: unknown } | null)?.text;
     const { application_name: application } = (
       this as unknown as { connectionParameters: { application_name?: string } }
     ).connectionParameters;
     if (typeof text === 'string' && application !== testApplication) seen.add(text);
-    return query.apply(this, given);
+    return query.apply(this, args);
   };
 }
 
 /**
- * Adds a test, to stand at the end of a file: what the services of the file asked PostgreSQL kept the rule.
- * @param minStatements statements on account data that the file is known to bring about, so that the test cannot look at none
+ * Adds a test, to be called at the end of a file: the statements of the file's services followed the rule.
+ * @param minStatements how many statements on account data the file is known to run, so that the test can't pass with none
  */
 export function testAccountFirst(minStatements: number): void {
   watchStatements();

@@ -7,7 +7,7 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
 import type { MasterKey } from '../../src/foundation/master-key.ts';
 
-/** Adds an API key, with every scope unless limited. @returns its text */
+/** Adds an API key, with all scopes by default. @returns its text */
 export async function addKey(
   database: Pick<Database, 'kysely'>,
   accountId: AccountId,
@@ -31,7 +31,7 @@ export async function addKey(
   return text;
 }
 
-/** Adds an API key as 0.1.0 made them, whose hash depends on the master key. @returns its text */
+/** Adds an API key as release 0.1.0 did, with a hash that depends on the master key. @returns its text */
 export async function addEarlierKey(
   database: Pick<Database, 'kysely'>,
   key: MasterKey,

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 
 /**
- * A reverse proxy as nginx is with a bare `proxy_pass`: it connects from the loopback, names the service's own host, and says
- * nothing of whom it speaks for.
- * @returns its address, which stands for the one that the world sees
+ * A reverse proxy like nginx with a bare `proxy_pass`: it connects from the loopback with the service's own Host and
+ * doesn't forward the client's address.
+ * @returns its address, which plays the part of the public one
  */
 export async function startBareProxy(serviceUrl: string): Promise<string> {
   const { host } = new URL(serviceUrl);

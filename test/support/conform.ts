@@ -14,7 +14,7 @@ const paths = Object.entries(document.paths as Record<string, Json>).map(([path,
   operations,
 }));
 
-/** Holds an answer of the management API to what the document says about it. */
+/** Checks an answer of the management API against the OpenAPI document. */
 export function requireConformity(method: string, address: string, answer: TextResponse): void {
   const { pathname } = new URL(address);
   const found = paths

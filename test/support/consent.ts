@@ -4,7 +4,7 @@ import { clientSecret, password, postToken } from './session-world.ts';
 import { TestBrowser } from './test-browser.ts';
 
 /**
- * Allows an integration to act in an account, as a person with a browser does, and redeems the code.
+ * Authorizes an integration for an account, as a person with a browser does, and redeems the code.
  * @returns the access token
  */
 export async function tokenByConsent(

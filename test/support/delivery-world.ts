@@ -54,13 +54,13 @@ export interface EntryRow {
   readonly pending: number[];
   readonly held: number[];
   readonly reason: string | null;
-  /** Seconds from now; Infinity where it waits for a person. */
+  /** Seconds from now; Infinity if held for review. */
   readonly due_in: number;
 }
 
 export const account = 'a1' as AccountId;
 
-/** A database with one published template, and what queue and delivery tests do with messages. */
+/** A database with one published template, and helpers for queue and delivery tests. */
 export class DeliveryWorld {
   readonly log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   readonly database: Database;
@@ -108,7 +108,7 @@ export class DeliveryWorld {
     );
   }
 
-  /** Stores a message as the send operation does. */
+  /** Stores a message like the send operation. */
   async accept(draft: MessageDraft = {}): Promise<MessageId> {
     const id = newMessageId();
     const accountId = draft.account ?? account;
@@ -173,7 +173,7 @@ export class DeliveryWorld {
     return rows[0];
   }
 
-  /** Waits until the message is in a state. */
+  /** Waits until the message reaches a state. */
   async waitForState(id: MessageId, state: string, timeoutMs?: number): Promise<void> {
     await waitFor(
       `the message to be ${state}`,
@@ -184,7 +184,7 @@ export class DeliveryWorld {
 
   /** Waits until nothing holds a lease on the message. */
   async waitUntilIdle(id: MessageId): Promise<EntryRow> {
-    return waitFor('the message to wait again', async () => {
+    return waitFor('the message to be idle again', async () => {
       const entry = await this.entry(id);
       return entry?.lease_owner === null && entry.attempts > 0 ? entry : undefined;
     });
@@ -199,7 +199,7 @@ export class DeliveryWorld {
     };
   }
 
-  /** A worker that is not started. */
+  /** A worker that isn't started. */
   worker(
     attempt: Attempt,
     options: Partial<WorkerOptions> = {},
@@ -226,7 +226,7 @@ export class DeliveryWorld {
     return worker;
   }
 
-  /** A started worker that sends to a server on this machine. */
+  /** A running worker that sends to a server on this machine. */
   deliverTo(
     port: number,
     options: {

@@ -14,7 +14,7 @@ import { TestDns } from './test-dns.ts';
 import { TestMx, type TestMxOptions } from './test-mx.ts';
 import { startTestService, type TestService, testKey } from './test-service.ts';
 
-/** A shop whose service delivers straight to a server of the tests, with `shop.test` set up as its sending domain. */
+/** A shop whose service delivers directly to a test server, with `shop.test` as its sending domain. */
 export class DirectShop {
   readonly databaseUrl: string;
   readonly database: Awaited<ReturnType<typeof createTestDatabase>>['database'];
@@ -41,7 +41,7 @@ export class DirectShop {
   }
 
   /**
-   * @param sources DIRECT_SOURCES, addresses of the loopback
+   * @param sources DIRECT_SOURCES: loopback addresses
    * @param extraEnvironment settings of the service
    */
   static async open(
@@ -101,7 +101,7 @@ export class DirectShop {
     return answer.body.messageId as MessageId;
   }
 
-  /** Why a message waits; empty where it does not. */
+  /** Why a message is waiting; empty if it isn't. */
   async reasonOf(id: MessageId): Promise<string> {
     const { rows } = await this.database.pool.query<{ reason: string | null }>(
       'select reason from queue_entry where message_id = $1 and lease_owner is null',

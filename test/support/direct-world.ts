@@ -17,7 +17,7 @@ import type { LoadedTemplate } from '../../src/rendering/load-template.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
 import type { TestDns } from './test-dns.ts';
 
-/** One node that delivers straight to servers on the loopback: unsigned, without MTA-STS, at the pace of each destination. */
+/** A node that delivers directly to servers on the loopback: unsigned, without MTA-STS, with per-destination rate limits. */
 export function startDirectNode(
   world: DeliveryWorld,
   zones: TestDns,
@@ -62,7 +62,7 @@ export function startDirectNode(
   };
 }
 
-/** Stores many messages of an account to a domain at once. */
+/** Stores many messages from an account to a domain at once. */
 export async function acceptMany(
   world: DeliveryWorld,
   accountId: AccountId,

@@ -20,7 +20,7 @@ export const isRoot = process.getuid?.() === 0;
 type Cleanup = () => Promise<unknown>;
 const cleanups: Cleanup[] = [];
 
-/** Does what is to be done at the end of the test file, the last thing first. */
+/** Registers a cleanup for the end of the test file; the last one runs first. */
 function atEnd(cleanup: Cleanup): void {
   cleanups.unshift(cleanup);
 }
@@ -31,7 +31,7 @@ after(async () => {
 
 const silent = { info: () => undefined, warn: () => undefined };
 
-/** A folder to make data folders in, which PostgreSQL's user can reach; removed at the end of the test file. */
+/** A parent for data folders that PostgreSQL's user can reach; removed at the end of the test file. */
 export async function embeddedTestFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'embedded-test-'));
   await chmod(path, 0o711);
@@ -39,24 +39,24 @@ export async function embeddedTestFolder(): Promise<string> {
   return path;
 }
 
-let made: Promise<string> | undefined;
+let initialized: Promise<string> | undefined;
 
-/** A data folder whose first start has been; each call gives one of its own. */
+/** A data folder that was started once; each call returns a separate copy. */
 export async function initializedFolder(): Promise<string> {
-  made ??= makeOne();
+  initialized ??= initializeFolder();
   const path = await embeddedTestFolder();
-  // cp keeps the owner, who is PostgreSQL's user where the tests run as root.
-  await promisify(execFile)('cp', ['-a', `${await made}/.`, path]);
+  // cp keeps the owner, which is PostgreSQL's user if the tests run as root.
+  await promisify(execFile)('cp', ['-a', `${await initialized}/.`, path]);
   return path;
 }
 
-async function makeOne(): Promise<string> {
+async function initializeFolder(): Promise<string> {
   const path = await embeddedTestFolder();
   await (await startEmbedded(path)).stop();
   return path;
 }
 
-/** Starts an embedded database that is stopped at the end of the test file at the latest. */
+/** Starts an embedded database; it stops at the end of the test file at the latest. */
 export async function startEmbedded(
   dataDir: string,
   options: Partial<EmbeddedOptions> = {},
@@ -71,7 +71,7 @@ export async function startEmbedded(
   return database;
 }
 
-/** Runs one statement over a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function queryEmbedded(
   settings: ConnectionSettings,
   statement: string,
@@ -87,22 +87,22 @@ export async function queryEmbedded(
   }
 }
 
-/** Another process that owns an embedded database, as a service does. */
+/** A separate process that owns an embedded database, like a service. */
 export interface DatabaseOwner {
   readonly process: ChildProcess;
-  /** The first line that it prints: how to reach its database, or why there is none. */
+  /** The first line it prints: the database settings, or why it failed to start. */
   readonly firstLine: Promise<{
     settings?: ConnectionSettings;
     databasePid?: number;
     problem?: string;
   }>;
-  /** Resolves when it has ended. */
+  /** Resolves when it has exited. */
   readonly exited: Promise<unknown>;
-  /** Kills it as `kill -9` does and waits until it is gone. */
+  /** Kills it like `kill -9` and waits until it has exited. */
   kill(): Promise<void>;
 }
 
-/** Starts another process that owns the embedded database of a data folder. */
+/** Starts a separate process that owns the embedded database of a data folder. */
 export function startDatabaseOwner(
   dataDir: string,
   script = join(import.meta.dirname, 'embedded-owner.ts'),
@@ -123,10 +123,10 @@ export function startDatabaseOwner(
   });
   const lines = createInterface({ input: child.stdout });
   const firstLine = Promise.race([once(lines, 'line'), once(lines, 'close')]).then(([line]) => {
-    assert.ok(line, 'the owner of the database ended without a word');
+    assert.ok(line, 'the owner of the database exited without output');
     return JSON.parse(line);
   });
-  // Who kills it does not ask for its first line.
+  // A test that kills it may never read its first line.
   firstLine.catch(() => undefined);
   return { process: child, firstLine, exited, kill };
 }

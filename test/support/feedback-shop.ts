@@ -18,7 +18,7 @@ export interface SentMail {
   readonly mail: CapturedMail;
 }
 
-/** A running service with a shop whose mail stays in the inbox, for what comes back after delivery. */
+/** A running service with a shop whose mail stays in the inbox, for tests of feedback after delivery. */
 export class FeedbackShop {
   readonly database: TestDatabase['database'];
   readonly databaseUrl: string;
@@ -41,7 +41,7 @@ export class FeedbackShop {
     this.client = client;
   }
 
-  /** @param routeDatabase what stands between the service and its database: given the address, answers another */
+  /** @param routeDatabase puts a proxy before the database: takes the database's URL, returns the proxy's */
   static async open(
     environment: Readonly<Record<string, string>> = {},
     routeDatabase: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
@@ -70,7 +70,7 @@ export class FeedbackShop {
     });
   }
 
-  /** Sends to a reader of its own and waits until the message is delivered. */
+  /** Sends to a unique address and waits until the message is delivered. */
   async send(
     template: string,
     options: {
@@ -110,7 +110,7 @@ export class FeedbackShop {
     return rows[0]?.state;
   }
 
-  /** The events of a message of these kinds, in their order. */
+  /** The events of a message with these kinds, in order. */
   async events(messageId: string, ...kinds: string[]): Promise<StoredEventRow[]> {
     const { rows } = await this.database.pool.query<StoredEventRow>(
       'select id, kind, recipient, detail from message_event where message_id = $1 and kind = any ($2) order by at, id',
@@ -119,7 +119,7 @@ export class FeedbackShop {
     return rows;
   }
 
-  /** Waits for so many events of a kind. */
+  /** Waits for `count` events of a kind. */
   waitForEvents(messageId: string, kind: string, count = 1): Promise<StoredEventRow[]> {
     return waitFor(`${count} ${kind}`, async () => {
       const events = await this.events(messageId, kind);
@@ -128,7 +128,7 @@ export class FeedbackShop {
   }
 }
 
-/** The addresses in attributes of an HTML text, as a reader's program takes them. */
+/** The URLs in attributes of an HTML text, as an email client reads them. */
 export function addressesIn(html: string | null, attribute: 'href' | 'src'): string[] {
   const found = [...(html ?? '').matchAll(new RegExp(`${attribute}="([^"]*)"`, 'g'))];
   return found.map((match) => (match[1] ?? '').replaceAll('&amp;', '&'));

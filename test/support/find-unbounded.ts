@@ -2,7 +2,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const plainTypes = new Set(['integer', 'number', 'boolean', 'null']);
 
-/** Where a schema lets a value in whose size it doesn't bound: a line for each place, with what is missing. */
+/** Finds values whose size a schema doesn't limit: one line per place, with the missing keyword. */
 export function findUnbounded(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { type, ...rest } = schema as Schema;
@@ -43,7 +43,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** True for a pattern of the whole text without anything that repeats for ever. */
+/** True for an anchored pattern without unlimited repetition. */
 function isBounded(pattern: unknown): boolean {
   if (typeof pattern !== 'string' || !pattern.startsWith('^') || !pattern.endsWith('$'))
     return false;

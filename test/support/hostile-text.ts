@@ -21,7 +21,7 @@ const BREAKS = [
   '  ',
 ];
 
-/** Text that somebody chose to break out of its place, among any other text; well formed and without NUL, as requests have it. */
+/** Injection attempts among arbitrary text; well formed and without NUL, as in accepted requests. */
 export function hostileText(maxParts = 8): fc.Arbitrary<string> {
   const part = fc.oneof(
     fc.constantFrom(...FRAGMENTS),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sendRequest } from './send-request.ts';
 import { inboxHeaders } from './service-tokens.ts';
 
-/** A message as the inbox's API answers it. */
+/** A message as the inbox API returns it. */
 export interface CapturedMail {
   readonly id: string;
   readonly receivedAt: string;
@@ -15,7 +15,7 @@ export interface CapturedMail {
   readonly source: string;
 }
 
-/** The messages that a service's inbox answers to a query such as `?to=a@b.test&wait=10`. */
+/** The messages in a service's inbox that match a query such as `?to=a@b.test&wait=10`. */
 export async function readInbox(
   serviceUrl: string,
   query = '',

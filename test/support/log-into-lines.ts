@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Log } from '../../src/foundation/log.ts';
 
-/** A log whose lines can be looked at. */
+/** A log that collects its lines. */
 export function logIntoLines(level: string): {
   readonly log: Log;
   readonly lines: Record<string, unknown>[];

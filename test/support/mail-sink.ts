@@ -9,7 +9,7 @@ interface SinkMail {
   readonly source: string;
 }
 
-/** How the sink answers; each returns a reply to refuse with (`550 5.1.1 No such user`), or nothing. */
+/** How the sink answers; each hook returns a rejection (`550 5.1.1 No such user`) or undefined. */
 export interface SinkBehavior {
   readonly onConnect?: () => string | undefined;
   readonly onMail?: (address: string) => string | undefined;
@@ -25,7 +25,7 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** A real SMTP server that keeps what it took; a source is complete only if the final dot came. */
+/** A real SMTP server that stores the mail it accepts, which is only mail whose final dot arrived. */
 export async function startSink(behavior: SinkBehavior = {}, port = 0): Promise<Sink> {
   const mails: SinkMail[] = [];
   const sink = { mails, connections: 0 };
@@ -49,7 +49,7 @@ export async function startSink(behavior: SinkBehavior = {}, port = 0): Promise<
       try {
         for await (const chunk of stream) chunks.push(chunk as Buffer);
       } catch {
-        // The client went away before the final dot: there is no message.
+        // The client disconnected before the final dot, so there is no message.
         return;
       }
       const { mailFrom, rcptTo } = session.envelope;

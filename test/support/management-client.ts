@@ -10,7 +10,7 @@ import { openShop, type Shop } from './shop.ts';
 import { signIn } from './sign-in.ts';
 import type { TestService } from './test-service.ts';
 
-/** Calls the management API as one caller; every answer has to be as the document says. */
+/** Calls the management API as one caller and checks every answer against the OpenAPI document. */
 export class ManagementClient {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export class ManagementClient {
     return this.call('DELETE', path, undefined, headers);
   }
 
-  /** An object is sent as JSON, text as it is. */
+  /** An object is sent as JSON, a string as it is. */
   async call(
     method: string,
     path: string,
@@ -75,15 +75,15 @@ export class ManagementClient {
   }
 }
 
-/** A shop whose owner calls the management API, and how others do. */
+/** A shop whose owner, and others, can call the management API. */
 export interface ManagedShop {
   readonly shop: Shop;
   readonly owner: ManagementClient;
-  /** Where the shop's account is below `/manage/v1`. */
+  /** The path of the shop's account below `/manage/v1`. */
   readonly path: string;
-  /** A new person with a role in the shop; undefined: in no account at all. */
+  /** A new person with a role in the shop; undefined means no account at all. */
   as(role: Role | undefined): Promise<ManagementClient>;
-  /** Makes the owner an operator of the installation, too. */
+  /** Also makes the owner an operator of the installation. */
   makeOperator(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export async function openManagedShop(
   };
 }
 
-/** A client that calls as somebody's browser does. */
+/** A client that calls with a browser session. */
 export async function signInToManagement(
   service: Pick<TestService, 'url'>,
   email: string,

@@ -11,16 +11,16 @@ import { testKey } from './test-service.ts';
 
 export interface ManifestInput {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where the files of the manifest are. */
+  /** The folder of the manifest's files. */
   readonly folder?: string;
 }
 
-/** Parses a manifest: its text, or a value that is written as YAML. */
-export function parse(manifest: unknown, given: ManifestInput = {}): Promise<Manifest> {
+/** Parses a manifest, given as text or as a value to write as YAML. */
+export function parse(manifest: unknown, input: ManifestInput = {}): Promise<Manifest> {
   const text = typeof manifest === 'string' ? manifest : stringify(manifest);
   return parseManifest(
-    { text, name: 'manifest.yaml', folder: given.folder ?? tmpdir() },
-    given.environment ?? {},
+    { text, name: 'manifest.yaml', folder: input.folder ?? tmpdir() },
+    input.environment ?? {},
   );
 }
 
@@ -33,7 +33,7 @@ export async function apply(
   return applyManifest(database, testKey, await parse(manifest, options), options);
 }
 
-/** The problems with which something is refused. */
+/** The problems that a rejected manifest is reported with. */
 export async function manifestProblems(
   work: Promise<unknown>,
 ): Promise<readonly ManifestProblem[]> {
@@ -41,21 +41,21 @@ export async function manifestProblems(
     () => undefined,
     (reason: unknown) => reason,
   );
-  assert.ok(error instanceof ManifestError, `not refused: ${String(error)}`);
+  assert.ok(error instanceof ManifestError, `not rejected: ${String(error)}`);
   return error.problems;
 }
 
-/** The problems in short: path and message. */
+/** The problems as text: path and message. */
 export async function manifestProblemTexts(work: Promise<unknown>): Promise<string[]> {
   return (await manifestProblems(work)).map(({ path, message }) => `${path} ${message}`.trim());
 }
 
-/** What became of everything, in short: `created user ann@shop.test`. */
+/** The changes as text: `created user ann@shop.test`. */
 export function summarizeChanges(changes: readonly ManifestChange[]): string[] {
   return changes.map(({ action, kind, id }) => `${action} ${kind} ${id}`);
 }
 
-/** Only what is not as it was. */
+/** Only the changes that aren't `unchanged`. */
 export function changed(changes: readonly ManifestChange[]): string[] {
   return summarizeChanges(changes.filter(({ action }) => action !== 'unchanged'));
 }

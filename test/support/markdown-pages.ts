@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 /** A fenced block of a Markdown page. */
 export interface CodeBlock {
-  /** Its first line's number in the page. */
+  /** The number of its first line in the page. */
   readonly line: number;
   readonly language: string;
   readonly text: string;
-  /** The line above the block that isn't blank. */
+  /** The last line above the block that isn't blank. */
   readonly above: string;
 }
 
@@ -18,7 +18,7 @@ export function markdownPages(root: string): string[] {
   return ['README.md', ...found.filter((page) => page !== 'README.md')];
 }
 
-/** The fenced blocks of a page, without the indentation of the list that they stand in. */
+/** The fenced blocks of a page, without the indentation of a surrounding list. */
 export function codeBlocks(root: string, page: string): CodeBlock[] {
   const lines = readFileSync(join(root, page), 'utf8').split('\n');
   const blocks: CodeBlock[] = [];

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/foundation/clock.ts';
 
-/** The time of what asks no database, which a test moves forward. */
+/** A clock without a database that a test moves forward. */
 export class ProcessClock implements Clock {
   #offsetMs = 0;
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What became of a request that was written by hand. */
+/** A hand-written request and its answer. */
 export interface RawConversation {
   readonly socket: Socket;
-  /** What was answered so far. */
+  /** The answer so far. */
   text(): string;
-  /** Bytes of the body that left this machine. */
+  /** Bytes of the body sent so far. */
   sent(): number;
   readonly closed: Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface RawHead {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Opens a connection and writes the head of a request; the body is up to the caller. */
+/** Opens a connection and writes the head of a request; the caller writes the body. */
 export async function openRawRequest(base: string, head: RawHead): Promise<RawConversation> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);
@@ -40,7 +40,7 @@ export async function openRawRequest(base: string, head: RawHead): Promise<RawCo
   };
 }
 
-/** The header by which a request comes from another network, through the proxy that the service trusts. */
+/** A header that makes a request come from another network, through the trusted proxy. */
 export function forwardedFrom(address: string): Readonly<Record<string, string>> {
   return { 'x-forwarded-for': address };
 }

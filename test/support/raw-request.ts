@@ -6,7 +6,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Sends a request with exactly these header fields, also those that `fetch` keeps to itself, such as Host. */
+/** Sends a request with exactly these header fields, including ones that `fetch` reserves, such as Host. */
 export function rawRequest(
   url: string,
   options: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> } = {},

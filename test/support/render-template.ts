@@ -8,14 +8,14 @@ import {
 import { type CompileResult, compileTemplate } from '../../src/template/compile-template.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 
-/** Publishes a template as a version is: compiled, kept as JSON, loaded. */
+/** Does what publishing does: compiles a template, stores it as JSON and loads it. */
 export async function loadSource(source: TemplateSource): Promise<LoadedTemplate> {
   const { compiled, problems } = await compileTemplate(source);
   assert.ok(compiled !== null, JSON.stringify(problems));
   return loadTemplate(JSON.parse(JSON.stringify(compiled)));
 }
 
-/** Publishes and renders in one go. */
+/** Publishes and renders a template. */
 export async function render(
   source: Partial<TemplateSource>,
   values: Record<string, string> = {},
@@ -24,7 +24,7 @@ export async function render(
   return renderMessage(await loadSource({ subject: 'Subject', ...source }), { values, ...input });
 }
 
-/** The errors of a template that cannot be published, each as `rule line:column message`. */
+/** The errors of a template that can't be published, each as `rule line:column message`. */
 export async function templateProblemTexts(source: Partial<TemplateSource>): Promise<string[]> {
   const { compiled, problems }: CompileResult = await compileTemplate({
     subject: 'Subject',

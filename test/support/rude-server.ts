@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after } from 'node:test';
 
-/** What a step of the dialogue does instead of the usual reply; undefined: the usual reply. */
+/** What a step of the dialogue does instead of the default reply; undefined means the default reply. */
 type Misbehavior = (socket: Socket) => string | 'silence' | 'hang up' | undefined;
 
 export interface RudeSteps {
@@ -11,7 +11,7 @@ export interface RudeSteps {
   readonly MAIL?: Misbehavior;
   readonly RCPT?: Misbehavior;
   readonly DATA?: Misbehavior;
-  /** After the first bytes of text. */
+  /** After the first bytes of the message text. */
   readonly text?: Misbehavior;
   /** After the final dot. */
   readonly dot?: Misbehavior;
@@ -20,7 +20,7 @@ export interface RudeSteps {
 
 export interface RudeServer {
   readonly port: number;
-  /** Messages whose final dot came. */
+  /** Messages whose final dot arrived. */
   dots: number;
   connections: number;
 }
@@ -36,7 +36,7 @@ const defaultReplies: Readonly<Record<string, string>> = {
   QUIT: '221 2.0.0 Bye',
 };
 
-/** An SMTP server by hand that misbehaves at the steps named, as no library would. */
+/** A hand-written SMTP server that misbehaves at given steps, which no library would do. */
 export async function startRudeServer(steps: RudeSteps): Promise<RudeServer> {
   const state = { dots: 0, connections: 0 };
   const sockets = new Set<Socket>();
@@ -90,8 +90,8 @@ function converse(socket: Socket, steps: RudeSteps, onDot: () => void): void {
       if (end === -1) return;
       const verb = received.slice(0, 4).toUpperCase();
       received = received.slice(end + 2);
-      const went = answer(verb as keyof RudeSteps);
-      if (verb === 'DATA') inText = went;
+      const accepted = answer(verb as keyof RudeSteps);
+      if (verb === 'DATA') inText = accepted;
     }
   });
 }

@@ -1,10 +1,10 @@
 import type { TestClock } from './test-clock.ts';
 
-/** How much earlier it is. */
+/** How far the clock is set back. */
 export const earlierSeconds = 10;
 const earlierMs = earlierSeconds * 1_000;
 
-/** Does the work as if it were ten seconds earlier: within a delay of a second that has just begun, however slow the machine is. */
+/** Runs the work with the clock ten seconds back, so that a one-second delay is still running on any machine. */
 export async function runEarlier<Result>(
   clock: TestClock,
   work: () => Promise<Result>,

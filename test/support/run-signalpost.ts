@@ -7,18 +7,18 @@ import { after } from 'node:test';
 const root = join(import.meta.dirname, '../..');
 const program = join(root, 'bin/signalpost');
 
-/** The command line as a process of its own. */
+/** A running command-line process. */
 export interface Running {
   readonly child: ChildProcess;
   /** Everything printed so far. */
   readonly output: { stdout: string; stderr: string };
-  /** Resolves with the exit code, or the signal's name. */
+  /** Resolves with the exit code or the signal's name. */
   readonly exit: Promise<number | string>;
-  /** Resolves with the match once standard output contains the pattern; rejects if the process ends before. */
+  /** Resolves with the match once standard output contains the pattern; rejects if the process exits first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Runs `bin/signalpost` with an environment of its own; ended at the end of the test file at the latest. */
+/** Runs `bin/signalpost` with a given environment; it is stopped at the end of the test file at the latest. */
 export function runSignalpost(
   args: readonly string[],
   environment: Record<string, string>,
@@ -26,7 +26,7 @@ export function runSignalpost(
   return runProgram(program, args, environment);
 }
 
-/** The same in a process whose heap is limited; `bin/signalpost` has a limit of its own, which goes before NODE_OPTIONS. */
+/** The same with a heap limit; the limit in `bin/signalpost` would override NODE_OPTIONS. */
 export function runWithHeap(
   mebibytes: number,
   args: readonly string[],
@@ -37,7 +37,7 @@ export function runWithHeap(
   return runProgram(process.execPath, [...options, main, ...args], environment);
 }
 
-/** Runs `npm start` in a process group of its own, as a terminal does. */
+/** Runs `npm start` in a separate process group, like a terminal. */
 export function runNpmStart(environment: Record<string, string>): Running {
   return runProgram('npm', ['start'], environment, { cwd: root, detached: true });
 }
@@ -81,14 +81,14 @@ function runProgram(
         };
         watchers.add(watch);
         watch();
-        void exit.then((code) => reject(new Error(`ended with ${code}: ${output.stderr}`)));
+        void exit.then((code) => reject(new Error(`exited with ${code}: ${output.stderr}`)));
       }),
   };
 }
 
 /**
- * A folder for one test file's data that PostgreSQL's own user can pass through. It is removed as the last thing of all:
- * hooks run in the order of their registration, and what writes there is ended by those that come later.
+ * A folder for one test file's data that PostgreSQL's user can traverse. It is removed when the process exits, because
+ * hooks run in registration order and later ones stop what still writes there.
  */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'signalpost-test-'));

@@ -1,6 +1,6 @@
 import { sendRequest, type TextResponse } from './send-request.ts';
 
-/** A body of the send operation that passes every check of a shop's `t-0001`. */
+/** A body of the send operation that passes all checks of a shop's `t-0001`. */
 export function goodBody(): Record<string, Record<string, unknown>> {
   return {
     envelope: { toAddress: 'reader@example.test' },
@@ -9,7 +9,7 @@ export function goodBody(): Record<string, Record<string, unknown>> {
   };
 }
 
-/** The good body with members of its groups replaced; a member that is undefined is left out. */
+/** The good body with some members of its groups replaced; an undefined member is omitted. */
 export function bodyWith(
   changes: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
 ): Record<string, unknown> {
@@ -24,12 +24,12 @@ export interface SendOptions {
   readonly token?: string | undefined;
   readonly account?: string;
   readonly template?: string;
-  /** An object is sent as JSON, text and bytes as they are. */
+  /** An object is sent as JSON; text and bytes as they are. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends to a shop, with what stays the same between requests given once. */
+/** Sends to one shop with one token. */
 export class SendClient {
   readonly #url: string;
   readonly #token: string;

@@ -1,13 +1,13 @@
-/** An answer of the service, read whole. */
+/** A complete answer of the service. */
 export interface TextResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body's members where it is a JSON object, else none. */
+  /** The members of a JSON object body; otherwise empty. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Sends one request and reads the answer whole. */
+/** Sends one request and reads the complete answer. */
 export async function sendRequest(url: string, init?: RequestInit): Promise<TextResponse> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const text = await response.text();

@@ -14,19 +14,19 @@ import { sendRequest, type TextResponse } from './send-request.ts';
 import { testKey } from './test-service.ts';
 
 export const password = 'correct horse battery';
-/** Hashing is slow on purpose; every person of the tests shares one. */
+/** Hashing is slow on purpose, so all test users share one hash. */
 const passwordHash = hash(password);
 
 export const clientSecret = 'a client secret: with + % & spaces';
 
-let made = 0;
+let serial = 0;
 
-/** The fields of a token request, or several values for one name. */
+/** The fields of a token request; pairs if one name has several values. */
 export type TokenRequestFields =
   | Readonly<Record<string, string>>
   | readonly (readonly [string, string])[];
 
-/** People and integrations for tests of session authentication, all of one account. */
+/** People and integrations of one account, for tests of session authentication. */
 export class SessionWorld {
   readonly #database: Database;
   readonly accountId: AccountId;
@@ -47,14 +47,14 @@ export class SessionWorld {
     return id as AccountId;
   }
 
-  /** A person with the tests' password who belongs to the accounts. */
+  /** A person with the test password who belongs to the given accounts. */
   async addPerson(
     options: { accounts?: readonly string[]; withoutPassword?: boolean } = {},
   ): Promise<{ id: PersonId; email: string }> {
-    made += 1;
+    serial += 1;
     const { id, email } = await createPerson(this.#database.kysely, {
-      email: `person${made}@shop.test`,
-      name: `Person ${made}`,
+      email: `person${serial}@shop.test`,
+      name: `Person ${serial}`,
       passwordHash: options.withoutPassword ? undefined : await passwordHash,
     });
     for (const accountId of options.accounts ?? [this.accountId])
@@ -67,11 +67,11 @@ export class SessionWorld {
   }
 
   async addIntegration(options: Partial<Integration> = {}): Promise<Integration> {
-    made += 1;
+    serial += 1;
     const integration: Integration = {
-      clientId: `client${made}` as ClientId,
+      clientId: `client${serial}` as ClientId,
       accountId: this.accountId,
-      name: `Integration ${made}`,
+      name: `Integration ${serial}`,
       redirectUri: 'https://localhost/callback',
       grants: new Set<GrantType>(['password', 'authorization_code', 'refresh_token']),
       disabled: false,

@@ -24,7 +24,7 @@ export interface Shop {
   readonly integration: Integration;
 }
 
-/** A template as a test wants it: what it leaves out is a plain letter. */
+/** A template for a test; omitted parts default to a plain letter. */
 export interface ShopTemplate {
   readonly id: string;
   readonly sender?: string;
@@ -32,7 +32,7 @@ export interface ShopTemplate {
   readonly source?: Partial<TemplateSource>;
 }
 
-/** Makes, or changes, the account itself. */
+/** Creates or updates the account itself. */
 export async function saveShop(database: Database, options: ShopOptions = {}): Promise<AccountId> {
   const id = (options.id ?? '46100') as AccountId;
   await saveAccount(database.kysely, {
@@ -48,7 +48,7 @@ export async function saveShop(database: Database, options: ShopOptions = {}): P
 
 /**
  * An account with an owner, an integration, the verified sender `orders@shop.test` (named `Demo Shop` or `Orders`), the
- * unverified `new@shop.test`, and the published template `t-0001` that wants `Order Number`.
+ * unverified `new@shop.test`, and the published template `t-0001` that requires `Order Number`.
  */
 export async function openShop(database: Database, options: ShopOptions = {}): Promise<Shop> {
   const id = await saveShop(database, options);
@@ -62,7 +62,7 @@ export async function openShop(database: Database, options: ShopOptions = {}): P
   return shop;
 }
 
-/** A sender that is verified unless it says otherwise. */
+/** Adds a sender, verified by default. */
 export async function addSender(
   database: Database,
   accountId: AccountId,
@@ -77,7 +77,7 @@ export async function addSender(
   });
 }
 
-/** Publishes a version; resolves with its number. */
+/** Publishes a template version; resolves with its number. */
 export async function publishShopTemplate(
   database: Database,
   shop: Pick<Shop, 'id' | 'owner'>,
@@ -113,7 +113,7 @@ export async function publishShopTemplate(
   });
 }
 
-/** An access token of the shop's owner, by the password grant. */
+/** An access token of the shop's owner, from the password grant. */
 export async function getToken(
   service: { readonly url: string },
   shop: Pick<Shop, 'owner' | 'integration'>,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { password } from './session-world.ts';
 
-/** Signs a person of the session world in by the page, as a browser does. @returns the cookie */
+/** Signs in a test user through the page, like a browser. @returns the cookie */
 export async function signIn(service: { readonly url: string }, email: string): Promise<string> {
   const page = await fetch(`${service.url}/sign-in`);
   const visitor = cookieOf(page);

@@ -1,7 +1,7 @@
 import { ManagementClient } from './management-client.ts';
 import { signIn } from './sign-in.ts';
 
-/** Calls the management API as the console does, for a person who signs in with the tests' password. */
+/** Calls the management API like the console, as a person who signs in with the test password. */
 export async function signedInManager(
   service: { readonly url: string },
   email: string,

@@ -5,22 +5,22 @@ import { join } from 'node:path';
 
 const size = '4g';
 
-/** A folder that a database lies in. */
+/** A folder for a database. */
 export interface SmallDisk {
   readonly path: string;
-  /** True where it is a file system of its own, whose space can be taken away. */
+  /** True if it is a separate file system that can be filled up. */
   readonly canFill: boolean;
-  /** From now on every write that needs another block fails with ENOSPC. */
+  /** After this, every write that needs another block fails with ENOSPC. */
   fill(): Promise<void>;
-  /** There is room again. */
+  /** Makes space available again. */
   free(): void;
   remove(): Promise<void>;
 }
 
-/** A folder on a tmpfs of its own, which only root may mount; elsewhere an ordinary one, which is never full. */
+/** A folder on a separate tmpfs, which only root may mount. For other users, an ordinary folder that is never full. */
 export async function openSmallDisk(): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'signalpost-disk-'));
-  // PostgreSQL runs as another user where this process is root.
+  // PostgreSQL runs as another user if this process is root.
   await chmod(path, 0o711);
   const canFill = mount('-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'signalpost-disk', path);
   return {

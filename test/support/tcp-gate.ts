@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after } from 'node:test';
 
-/** Stands between a service and its database, so that a test can cut what flows there. */
+/** A proxy between a service and its database, so that a test can cut the connections. */
 export interface TcpGate {
-  /** The database's address by way of the gate. */
+  /** The database's URL through the gate. */
   readonly url: string;
   /** Breaks every connection and refuses new ones. */
   close(): void;
   open(): void;
   /**
-   * For connections with this application name: lets through what the client says, and breaks each at the next thing
-   * that the server answers.
+   * For connections with this application name: forwards what the client sends, and breaks the connection at the server's
+   * next answer.
    */
   cutAnswers(applicationName: string): void;
-  /** Keeps connections and lets nothing through in either direction. */
+  /** Keeps connections open but forwards nothing in either direction. */
   hold(): void;
-  /** How often a client was refused a connection or said something that was not let through. */
+  /** How often a client was refused a connection or sent something that wasn't forwarded. */
   readonly blockedCount: number;
 }
 
@@ -25,7 +25,7 @@ type Mode = 'open' | 'closed' | 'cutting' | 'holding';
 interface Passage {
   readonly client: Socket;
   readonly server: Socket;
-  /** The first message of the client, which names its application. */
+  /** The client's first message, which contains its application name. */
   hello: string;
 }
 

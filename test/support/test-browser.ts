@@ -3,24 +3,24 @@ import { type DefaultTreeAdapterMap, parse } from 'parse5';
 type Node = DefaultTreeAdapterMap['node'];
 type Element = DefaultTreeAdapterMap['element'];
 
-/** A form of a page: where it leads and what it sends without anybody touching it. */
+/** A form of a page: its target and its initial values. */
 interface PageForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A page as a browser without script sees it. */
+/** A page as a browser without scripts sees it. */
 export interface VisitedPage {
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where a redirect leads, resolved against the page. */
+  /** The target of a redirect, resolved against the page. */
   readonly location: string | undefined;
   readonly forms: readonly PageForm[];
 }
 
-/** A browser without script: keeps cookies, fills in forms, and follows redirects only within the service. */
+/** A browser without scripts: keeps cookies, fills in forms, and follows redirects only within the service. */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
   readonly #origin: string;
@@ -31,7 +31,7 @@ export class TestBrowser {
     this.#headers = headers;
   }
 
-  /** Opens an address and goes on to where it leads, as far as that is this service. */
+  /** Opens a URL and follows redirects within the service. */
   async open(address: string): Promise<VisitedPage> {
     return this.#follow(await this.request(address));
   }
@@ -42,13 +42,13 @@ export class TestBrowser {
     values: Readonly<Record<string, string>> = {},
     action?: string,
   ): Promise<VisitedPage> {
-    const form = page.forms.find((one) => action === undefined || one.action.startsWith(action));
+    const form = page.forms.find((it) => action === undefined || it.action.startsWith(action));
     if (form === undefined) throw new Error(`the page at ${page.url} has no form ${action ?? ''}`);
     const target = new URL(form.action, page.url).href;
     return this.#follow(await this.request(target, { ...form.fields, ...values }));
   }
 
-  /** Sends one request and follows nothing. */
+  /** Sends one request without following redirects. */
   async request(address: string, form?: Readonly<Record<string, string>>): Promise<VisitedPage> {
     const url = new URL(address, this.#origin).href;
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -92,7 +92,7 @@ export class TestBrowser {
 }
 
 function attribute(element: Element, name: string): string | undefined {
-  return element.attrs.find((one) => one.name === name)?.value;
+  return element.attrs.find((attr) => attr.name === name)?.value;
 }
 
 function* elementsOf(node: Node): Generator<Element> {

@@ -17,7 +17,7 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts);
 const integer = (value: number): Buffer => {
   const hex = value.toString(16);
-  // A leading 0 keeps the value positive, and only then may it stand.
+  // A leading 0 keeps the value positive; it is allowed only if needed for that.
   const padded = hex.length % 2 === 1 ? `0${hex}` : /^[89a-f]/.test(hex) ? `00${hex}` : hex;
   return der(0x02, Buffer.from(padded, 'hex'));
 };
@@ -67,7 +67,7 @@ function makeKeys(): { readonly privateKey: KeyObject; readonly publicKey: KeyOb
 
 const day = 86_400_000;
 
-/** A certificate authority of the tests. */
+/** A certificate authority for tests. */
 export class TestAuthority {
   readonly #keys = makeKeys();
   /** Its own certificate, in PEM. */
@@ -85,7 +85,7 @@ export class TestAuthority {
     });
   }
 
-  /** A certificate for host names, which ends in some days, or has ended where `days` is below 0. */
+  /** A certificate for host names that expires in `days`, or is already expired if `days` is negative. */
   issue(names: readonly string[], days = 2): TestCertificate {
     const keys = makeKeys();
     const cert = certify({

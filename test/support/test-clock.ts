@@ -1,21 +1,21 @@
 import type pg from 'pg';
 import type { Clock } from '../../src/foundation/clock.ts';
 
-/** `now()` as the statements of a test database find it, so many milliseconds away from PostgreSQL's own. */
+/** Replaces `now()` in a test database with PostgreSQL's own plus an offset. */
 const functionOf = (offsetMs: number): string => `
   create or replace function test_clock.now() returns timestamptz language sql stable
   as $$ select pg_catalog.now() + interval '${offsetMs} ms' $$`;
 
 /**
- * Lets connections to a database that are opened from now on find a `now()` that a test can move. What is made without
- * a schema goes into `public` as ever, and the default of a column stays PostgreSQL's own `now()`.
+ * Gives new connections to a database a `now()` that a test can move. Objects without a schema still go into `public`,
+ * and column defaults keep using PostgreSQL's own `now()`.
  */
 export const installTestClock = (databaseName: string): string => `
   create schema test_clock;
   ${functionOf(0)};
   alter database ${databaseName} set search_path = "$user", public, test_clock, pg_catalog`;
 
-/** The time of a test: that of its database's `now()` and of the services that are given this clock, moved together. */
+/** The clock of a test: moves its database's `now()` and the services that use this clock together. */
 export class TestClock implements Clock {
   readonly #pool: pg.Pool;
   #offsetMs = 0;
@@ -32,17 +32,17 @@ export class TestClock implements Clock {
     return performance.now() + this.#offsetMs;
   }
 
-  /** Moves the time by so many milliseconds. */
+  /** Moves the time by `ms` milliseconds. */
   advance(ms: number): Promise<void> {
     return this.#move(this.#offsetMs + ms);
   }
 
-  /** Moves the time to a moment, from which it goes on. */
+  /** Sets the time, which keeps running from there. */
   set(time: number | Date): Promise<void> {
     return this.#move(Number(time) - Date.now());
   }
 
-  /** Moves the time back to the real one. */
+  /** Sets the time back to the real one. */
   reset(): Promise<void> {
     return this.#move(0);
   }

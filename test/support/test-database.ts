@@ -14,7 +14,7 @@ function required(name: string): string {
 export interface TestDatabase {
   readonly url: string;
   readonly database: Database;
-  /** The time of this database, to be given to the services on it where a test moves it. */
+  /** The clock of this database, for services of tests that move the time. */
   readonly clock: TestClock;
 }
 
@@ -23,7 +23,7 @@ export function adminUrl(): string {
   return required('TEST_POSTGRES_URL');
 }
 
-/** A migrated database of its own for the test file, cloned from the run's template and dropped at the end. */
+/** A separate migrated database for the test file, cloned from the run's template and dropped at the end. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const admin = adminUrl();
   const service = required('TEST_SERVICE_URL');
@@ -37,9 +37,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const database = openDatabase({ url }, { applicationName: testApplication });
   after(async () => {
     await database.close();
-    // Hooks run in the order of their registration: what the file has started is still there, and needs its database to stop.
+    // Hooks run in registration order: what the file started is still running and needs its database to stop.
     process.once('beforeExit', () => {
-      // The run's server goes with all that is on it; one that was given keeps what could not be dropped.
+      // The run's own server is deleted with everything on it; an external server keeps what couldn't be dropped.
       runAdminStatement(admin, `drop database if exists ${name} with (force)`).catch((error) =>
         process.stderr.write(`${name} is not dropped: ${error}\n`),
       );

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { after } from 'node:test';
 import { type Answer, decode, encode, type Packet, streamEncode } from 'dns-packet';
 
-/** Records of a name, as zone files spell them; or how the server misbehaves when it is asked for the name. */
+/** Records of a name, as in a zone file, or how the server misbehaves for that name. */
 export interface TestZone {
   readonly A?: readonly string[];
   readonly AAAA?: readonly string[];
@@ -12,7 +12,7 @@ export interface TestZone {
   readonly TXT?: readonly string[];
   readonly PTR?: string;
   readonly ttl?: number;
-  /** `silent` never answers, `garbage` answers nonsense, `servfail` and `refused` say so. */
+  /** `silent` never answers, `garbage` answers nonsense, `servfail` and `refused` return that code. */
   readonly fault?: 'silent' | 'garbage' | 'servfail' | 'refused';
 }
 
@@ -21,11 +21,11 @@ const truncated = 0x0200;
 const rcodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
 const maxUdpBytes = 1_200;
 
-/** A name server of the tests on the loopback, by datagram and by stream. Names that have no zone do not exist. */
+/** A test name server on the loopback, over UDP and TCP. Names without a zone don't exist. */
 export class TestDns {
   readonly zones = new Map<string, TestZone>();
-  /** Every question, `TYPE name`. */
-  readonly asked: string[] = [];
+  /** All questions so far, as `TYPE name`. */
+  readonly queries: string[] = [];
   #port = 0;
 
   /** `127.0.0.1:port`. */
@@ -61,7 +61,7 @@ export class TestDns {
     return this;
   }
 
-  /** Binds both to one port: one that is free for streams may be taken for datagrams, then it is another one. */
+  /** Binds both to one port; if a port that is free for TCP is taken for UDP, tries another one. */
   async #listen(datagrams: Socket): Promise<Server> {
     for (;;) {
       const streams = await this.#listenForStreams();
@@ -95,7 +95,7 @@ export class TestDns {
     const query = decode(bytes);
     const [question] = query.questions ?? [];
     if (question === undefined) return undefined;
-    this.asked.push(`${question.type} ${question.name}`);
+    this.queries.push(`${question.type} ${question.name}`);
     const zone = this.zones.get(question.name.toLowerCase());
     if (zone?.fault === 'silent') return undefined;
     const answers = zone === undefined ? [] : this.#records(question.name, question.type);

@@ -8,34 +8,34 @@ export interface MxMail {
   readonly source: string;
   readonly encrypted: boolean;
   readonly peer: string;
-  /** What the client said in EHLO. */
+  /** The client's EHLO name. */
   readonly greeting: string;
 }
 
 export interface TestMxOptions {
-  /** 127.0.0.2 and up, so that several servers share one port. */
+  /** 127.0.0.2 and up, so that several servers can share one port. */
   readonly address: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number;
   readonly certificate?: TestCertificate | undefined;
-  /** Says STARTTLS and cannot do it. */
+  /** Offers STARTTLS but fails at it. */
   readonly brokenTls?: boolean;
-  /** A reply that refuses, or undefined. */
+  /** Returns a rejecting reply or undefined. */
   readonly onConnect?: () => string | undefined;
   readonly onMail?: () => string | undefined;
   readonly onRcpt?: (address: string) => string | undefined;
   readonly onData?: () => string | undefined;
-  /** Resolves when the greeting may be said. */
+  /** Resolves when the greeting may be sent. */
   readonly beforeGreeting?: () => Promise<void>;
   /** Without SMTPUTF8. */
   readonly ascii?: boolean;
 }
 
-/** A mail server of the tests. */
+/** A mail server for tests. */
 export class TestMx {
   readonly mails: MxMail[] = [];
   connections = 0;
-  /** Connections at this moment. */
+  /** Currently open connections. */
   open = 0;
   readonly #server: SMTPServer;
   readonly #options: TestMxOptions;
@@ -106,7 +106,7 @@ export class TestMx {
   }
 }
 
-/** `550 5.1.1 text` as the error that the server library takes. */
+/** Turns `550 5.1.1 text` into the error that the server library expects. */
 function refusal(reply: string | undefined): Error | undefined {
   if (reply === undefined) return undefined;
   return Object.assign(new Error(reply.slice(4)), { responseCode: Number(reply.slice(0, 3)) });

@@ -1,7 +1,7 @@
 import type { DNSResolver } from 'mailauth';
 import type { TestDns } from './test-dns.ts';
 
-/** The zones of a test as verifiers read them: in the shape of Node's own resolver. */
+/** The zones of a test in the shape of Node's own resolver, for verifiers. */
 export function readTestResolver(dns: TestDns): DNSResolver {
   const resolve = async (name: string, type: string): Promise<unknown[]> => {
     const zone = dns.zones.get(name.toLowerCase());

@@ -1,6 +1,6 @@
 import type { RouteLimit } from '../../src/http/limits/route-limit.ts';
 
-/** A line of the table of limits for a route that only a test has. */
+/** A line of the limits table for a route that exists only in a test. */
 export function testRoute(
   methods: string,
   path: string,

@@ -7,31 +7,31 @@ import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { serviceTokens } from './service-tokens.ts';
 
-/** The key of every test installation, so that nodes on one database agree. */
+/** The master key of all test installations, so that nodes on one database share it. */
 export const testKey = new MasterKey(Buffer.alloc(32, 7));
 
 export interface TestServiceOptions {
-  /** The database of the service: a URL of `createTestDatabase`, or of something in between. */
+  /** The database of the service: a URL of `createTestDatabase`, or of a proxy before it. */
   readonly databaseUrl: string;
   readonly clock?: Clock;
-  /** Undefined: all of them. Without `worker` accepted messages stay as they were stored. */
+  /** Default: all roles. Without `worker`, accepted messages stay queued. */
   readonly roles?: readonly NodeRole[];
-  /** Settings beside the test's own, as an operator would give them. */
+  /** Additional settings, as an operator would set them. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface TestService {
-  /** Where it answers, without a trailing slash. */
+  /** Base URL, without a trailing slash. */
   readonly url: string;
   readonly app: App;
   readonly config: Config;
-  /** Stops it; done at the end of the file by itself. */
+  /** Stops the service; happens automatically at the end of the file. */
   stop(): Promise<void>;
 }
 
 /**
- * The service as `start` runs it, in this process on a free port of the loopback and a migrated database.
- * Several may run on one database: they are nodes of one installation.
+ * Starts the service in this process, on a free port of the loopback and a migrated database.
+ * Several services on one database are nodes of one installation.
  */
 export async function startTestService(options: TestServiceOptions): Promise<TestService> {
   const config = readConfig({

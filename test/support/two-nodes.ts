@@ -4,7 +4,7 @@ import { createLog } from '../../src/foundation/log.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 
-/** A database with two listeners on it, as two nodes have them; started once `start` resolves. */
+/** A database with two listeners, like two nodes; started once `start` resolves. */
 export interface TwoNodes extends TestDatabase {
   readonly first: ChangeListener;
   readonly second: ChangeListener;
@@ -34,5 +34,5 @@ export async function createTwoNodes(): Promise<TwoNodes> {
   };
 }
 
-/** How long a change may take to be seen on every node. */
+/** How long a change may take to reach every node. */
 export const changeTimeoutMs = 1_000;

@@ -1,7 +1,6 @@
 /**
- * Asks `probe` again and again until it answers something other than undefined or false.
- * @param timeoutMs how long at most; past it the wait fails and names `what`. Only a fault takes so long: a machine that
- *   has much else to do must not fail a test
+ * Polls `probe` until it returns something other than undefined or false.
+ * @param timeoutMs fails with the text of `what` after this time; long enough that a busy machine doesn't fail a test
  */
 export async function waitFor<Value>(
   what: string,
@@ -12,7 +11,8 @@ export async function waitFor<Value>(
   for (;;) {
     const value = await probe();
     if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    if (Date.now() > deadline)
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

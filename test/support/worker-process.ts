@@ -11,7 +11,7 @@ import { Worker } from '../../src/queue/worker.ts';
 import { loadTemplate } from '../../src/rendering/load-template.ts';
 import { readCompiled } from '../../src/template/template-store.ts';
 
-/** A worker as a process of its own, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS`. */
+/** A worker in a separate process, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS`. */
 const [url = '', port = '', lease = ''] = process.argv.slice(2);
 const leaseMs = Number(lease);
 const database = openDatabase({ url });

@@ -40,9 +40,9 @@ for (const locale of locales) {
       const notice = { ...mail, kind: 'security-notice', facts: { ...named, event } } as const;
       const values = mailValues(notice, locale, 'https://mail.test');
       assert.ok((values.Subject ?? '').length > 5);
-      const told = values['What Happened'] ?? '';
-      assert.match(told, /ann@shop\.test|bob@shop\.test/, event);
-      assert.doesNotMatch(told.replace('Shop {{Who}}', ''), /\{\{|undefined/, event);
+      const whatHappened = values['What Happened'] ?? '';
+      assert.match(whatHappened, /ann@shop\.test|bob@shop\.test/, event);
+      assert.doesNotMatch(whatHappened.replace('Shop {{Who}}', ''), /\{\{|undefined/, event);
     }
   });
 }

@@ -74,7 +74,7 @@ test('a recipient whose mail bounced gets nothing, and nothing stays queued fore
   });
 });
 
-test('without a sender, nobody is invited, nothing is queued, and the setting is named', async () => {
+test('without a sender, no invitation is created, nothing is queued, and the setting is named', async () => {
   const owner = await world.addPerson({ accounts: [] });
   await saveMembership(database.kysely, { accountId, personId: owner.id, role: 'owner' });
   await service.stop();

@@ -51,7 +51,7 @@ for (const [where, source, message] of refused) {
   });
 }
 
-const torn = [
+const brokenSections = [
   '<p title="{{#A}}">{{/A}}</p>',
   '{{#A}}<p title="{{/A}}">',
   '{{#A}}<title>{{/A}}</title>',
@@ -60,7 +60,7 @@ const torn = [
   '<a href="{{#A}}">{{/A}}</a>',
 ];
 
-for (const source of torn) {
+for (const source of brokenSections) {
   test(`a section must end in the context where it begins: ${source}`, async () => {
     assert.match((await templateProblemTexts({ html: source })).join('\n'), /section-torn/);
   });

@@ -129,13 +129,13 @@ test('a removed template is no longer published, but its versions can still be r
 test('concurrent lookups return each account its own templates', async () => {
   await publish(other, 'Other');
   const cold = new TemplateDirectory(nodes.database, nodes.first, load);
-  const asked = [
+  const lookups = [
     [other, receipt],
     [other, 'nothing' as TemplateId],
     [shop, receipt],
     ['unknown' as AccountId, receipt],
   ] as const;
-  const found = await Promise.all(asked.map(([account, id]) => cold.published(account, id)));
+  const found = await Promise.all(lookups.map(([account, id]) => cold.published(account, id)));
   assert.deepEqual(
     found.map((published) => published?.template.compiled.subject),
     [['Other'], undefined, ['Three'], undefined],

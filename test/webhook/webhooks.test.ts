@@ -49,12 +49,12 @@ interface Received {
   readonly body: { type: string; data: Record<string, unknown> };
 }
 
-/** An endpoint that hears of nothing that tests before this one did. */
+/** An endpoint that gets no events of earlier tests. */
 async function openEndpoint(
   endpoint: Parameters<typeof addEndpoint>[3],
 ): ReturnType<typeof addEndpoint> {
   const { pool } = shop.database;
-  await waitFor('the events until now to be followed', async () => {
+  await waitFor('earlier events to be processed', async () => {
     const { rows } = await pool.query(
       `select from feed_cursor c where name = 'webhook'
          and (exists (select from message where tx >= c.tx) or exists (select from message_event where tx >= c.tx))`,
@@ -64,13 +64,13 @@ async function openEndpoint(
   return await addEndpoint(kysely, webhooks.box, accountId, endpoint);
 }
 
-/** An endpoint that answers what it is told to. */
+/** An endpoint with a configurable answer. */
 class Receiver {
   readonly received: Received[] = [];
   status = 200;
   #held: Promise<void> | undefined;
-  letGo = (): void => undefined;
-  /** Kept: a server that closes has no address while requests still come on its open connections. */
+  release = (): void => undefined;
+  /** Stored, because a closing server has no address while its open connections still receive requests. */
   port = 0;
   readonly #server = createServer((request, response) => {
     let text = '';
@@ -99,10 +99,10 @@ class Receiver {
     return receiver;
   }
 
-  /** Answers nothing until `letGo`. */
+  /** Answers nothing until `release`. */
   hold(): void {
     this.#held = new Promise((resolve) => {
-      this.letGo = resolve;
+      this.release = resolve;
     });
   }
 
@@ -110,13 +110,13 @@ class Receiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** What came about one message. */
+  /** The requests about one message. */
   about(messageId: string): Received[] {
     return this.received.filter(({ body }) => body.data.messageId === messageId);
   }
 }
 
-/** As the specification of Standard Webhooks has a receiver do it. */
+/** Verifies a request as the Standard Webhooks specification requires. */
 function isSigned({ headers, text }: Received, secret: string): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -124,7 +124,7 @@ function isSigned({ headers, text }: Received, secret: string): boolean {
   return (headers['webhook-signature'] ?? '').split(' ').includes(wanted);
 }
 
-test('events arrive signed and in order, with all that a receiver needs', async () => {
+test('events arrive signed and in order, with everything that a receiver needs', async () => {
   const receiver = await Receiver.open();
   const kinds = ['accepted', 'delivered'] as const;
   const { id: endpointId, secret } = await openEndpoint({
@@ -164,7 +164,7 @@ test('events arrive signed and in order, with all that a receiver needs', async 
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('a rotated secret signs beside the old one', async () => {
+test('a rotated secret signs alongside the old one', async () => {
   const receiver = await Receiver.open();
   const { id: endpointId, secret } = await openEndpoint({
     url: receiver.url,
@@ -184,7 +184,7 @@ test('a rotated secret signs beside the old one', async () => {
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an event that was not taken holds back what follows, and comes again with the same id', async () => {
+test('a rejected event delays later ones and is retried with the same id', async () => {
   const receiver = await Receiver.open();
   receiver.status = 500;
   const { id: endpointId } = await openEndpoint({
@@ -192,9 +192,9 @@ test('an event that was not taken holds back what follows, and comes again with 
     kinds: ['accepted', 'delivered'],
   });
   const { id } = await shop.send('note');
-  await waitFor('a first try', () => receiver.about(id).length >= 1);
+  await waitFor('a first attempt', () => receiver.about(id).length >= 1);
   assert.ok(receiver.about(id).every(({ body }) => body.type === 'message.accepted'));
-  const [endpoint] = await waitFor('the trouble to show', async () => {
+  const [endpoint] = await waitFor('the failure to show', async () => {
     const found = await listEndpoints(kysely, accountId);
     return found[0]?.failingSince !== null && found;
   });
@@ -211,7 +211,7 @@ test('an event that was not taken holds back what follows, and comes again with 
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('what a job was just giving back when its endpoint was resumed goes out all the same', async () => {
+test('events released by a job while its endpoint is resumed are still sent', async () => {
   const receiver = await Receiver.open();
   const { pool } = shop.database;
   const { id: endpointId } = await openEndpoint({
@@ -219,7 +219,7 @@ test('what a job was just giving back when its endpoint was resumed goes out all
     kinds: ['accepted'],
   });
   await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
-  // Claims are given back once the test lets them be.
+  // Claims are released once the test allows it.
   const gate = await pool.connect();
   await gate.query(`
     select pg_advisory_lock(7701);
@@ -232,14 +232,14 @@ test('what a job was just giving back when its endpoint was resumed goes out all
     end $$;
     create trigger gate before update on webhook_delivery for each statement execute function wait_at_gate()`);
   const { id } = await shop.send('note');
-  await waitFor('the job to give its claim back', async () => {
+  await waitFor('the job to release its claim', async () => {
     const { rows } = await pool.query(
       "select from pg_locks where locktype = 'advisory' and objid = 7701 and not granted",
     );
     return rows.length > 0;
   });
   assert.equal(await webhooks.resume(accountId, endpointId), true);
-  await waitFor('the job of the resumption to end', async () => {
+  await waitFor('the job of the resume to end', async () => {
     const { rows } = await pool.query(
       "select from graphile_worker.jobs where task_identifier = 'webhook'",
     );
@@ -253,7 +253,7 @@ test('what a job was just giving back when its endpoint was resumed goes out all
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an endpoint that is gone is paused visibly; what waited goes out when it is resumed, and again when replayed', async () => {
+test('an endpoint that answers 410 is paused visibly; pending events are sent when it is resumed and again when replayed', async () => {
   const receiver = await Receiver.open();
   receiver.status = 410;
   const { id: endpointId } = await openEndpoint({
@@ -317,7 +317,7 @@ test('a redirect is not followed', async () => {
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('events that a killed process had claimed go out once its claim is over, though its job stays locked', async () => {
+test('events claimed by a killed process are sent once its claim expires, although its job stays locked', async () => {
   const receiver = await Receiver.open();
   const { id: endpointId } = await openEndpoint({
     url: receiver.url,
@@ -330,7 +330,7 @@ test('events that a killed process had claimed go out once its claim is over, th
   };
   await waitFor('the first delivery', delivered);
   const { pool } = shop.database;
-  // As kill -9 leaves it behind.
+  // The state that kill -9 leaves behind.
   await pool.query(
     `with job as (
        select id from graphile_worker.add_job('webhook', $4::json, job_key => $5, run_at => now() + interval '1 hour')),
@@ -358,7 +358,7 @@ test('events that a killed process had claimed go out once its claim is over, th
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-/** Lines of an endpoint's log as of events that were delivered, a second apart since the beginning of 2026. */
+/** Log entries of delivered events, one second apart since the start of 2026. */
 async function addDelivered(endpointId: string, events: number): Promise<void> {
   await shop.database.pool.query(
     `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail, state)
@@ -369,7 +369,7 @@ async function addDelivered(endpointId: string, events: number): Promise<void> {
   );
 }
 
-test('a replay of a long time goes in steps that are committed one by one, and takes every event of it once', async () => {
+test('a replay of a long period commits in steps and includes every event once', async () => {
   const { pool } = shop.database;
   const { id: endpointId } = await openEndpoint({
     url: 'http://127.0.0.1:9/',
@@ -385,33 +385,33 @@ test('a replay of a long time goes in steps that are committed one by one, and t
     return rows[0].count;
   };
   const other = await pool.connect();
-  let told: number | undefined;
+  let announcedEvents: number | undefined;
   try {
     await other.query('begin');
     await other.query(
       'select from webhook_delivery where endpoint_id = $1 order by place desc offset 100 limit 1 for update',
       [endpointId],
     );
-    const which = {
+    const range = {
       from: new Date('2026-01-01T00:01:41Z'),
       until: new Date('2026-01-02T00:00:00Z'),
     };
-    const replayed = webhooks.replay(accountId, endpointId, which, async (_transaction, events) => {
-      told = events;
+    const replayed = webhooks.replay(accountId, endpointId, range, async (_transaction, events) => {
+      announcedEvents = events;
     });
     await waitFor('the first steps', async () => (await pending()) >= 2_000);
-    assert.equal(told, undefined);
+    assert.equal(announcedEvents, undefined);
     await other.query('commit');
     assert.equal(await replayed, 4_900);
   } finally {
     other.release();
   }
-  assert.equal(told, 4_900);
+  assert.equal(announcedEvents, 4_900);
   assert.equal(await pending(), 4_900);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an event of now does not wait for a replay of a long time', async () => {
+test('a new event does not wait for a replay of a long period', async () => {
   const receiver = await Receiver.open();
   const { id: endpointId } = await openEndpoint({ url: receiver.url, kinds: ['accepted'] });
   await addDelivered(endpointId, 3_000);
@@ -426,7 +426,7 @@ test('an event of now does not wait for a replay of a long time', async () => {
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an attempt that was under way when its person was erased writes nothing of it down', async () => {
+test('an attempt running while its person is erased stores no personal data', async () => {
   const receiver = await Receiver.open();
   const { id: endpointId } = await openEndpoint({
     url: receiver.url,
@@ -444,7 +444,7 @@ test('an attempt that was under way when its person was erased writes nothing of
     hashKey: createSecretKey(Buffer.alloc(32, 1)),
     keepSuppressions: true,
   });
-  receiver.letGo();
+  receiver.release();
   const [line] = await waitFor('the attempt', async () => {
     const lines = await readLog(kysely, accountId, endpointId, { limit: 10 });
     return lines.every(({ state }) => state === 'delivered') && lines.length === 1 && lines;
@@ -455,7 +455,7 @@ test('an attempt that was under way when its person was erased writes nothing of
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('a job that lost its claim changes nothing of what the other job does', async () => {
+test('a job that lost its claim does not affect the other job', async () => {
   const { pool } = shop.database;
   const { id: endpointId } = await openEndpoint({
     url: 'http://127.0.0.1:9/',
@@ -486,26 +486,26 @@ test('a job that lost its claim changes nothing of what the other job does', asy
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an event is tried for 3 days, at growing intervals; then it failed visibly and its endpoint is paused', async () => {
+test('an event is retried for 3 days at growing intervals; then it fails visibly and its endpoint is paused', async () => {
   const receiver = await Receiver.open();
   receiver.status = 503;
   const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted'],
   });
-  const began = clock.now();
+  const startedAt = clock.now();
   const { id } = await shop.send('note');
   const { pool } = shop.database;
-  const waits: number[] = [];
+  const delays: number[] = [];
   for (;;) {
-    const tries = waits.length + 1;
-    const line = await waitFor(`try ${tries}`, async () => {
+    const tries = delays.length + 1;
+    const line = await waitFor(`attempt ${tries}`, async () => {
       const [found] = await readLog(kysely, accountId, endpointId, { limit: 1 });
       return found?.attempts === tries && found;
     });
     if (line.state === 'failed') break;
     assert.equal(line.state, 'pending');
-    const job = await waitFor('the next try to be planned', async () => {
+    const job = await waitFor('the next attempt to be scheduled', async () => {
       const { rows } = await pool.query(
         `select id, extract(epoch from run_at - now()) * 1000 as wait from graphile_worker.jobs
          where key like $1 and attempts = $2 and locked_at is null`,
@@ -513,7 +513,7 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
       );
       return rows[0];
     });
-    waits.push(Number(job.wait));
+    delays.push(Number(job.wait));
     await clock.advance(Number(job.wait));
     await pool.query('select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())', [
       job.id,
@@ -521,11 +521,11 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
     await pool.query(`select pg_notify('jobs:insert', '{"r":"test","count":1}')`);
   }
   const hour = 60 * 60 * 1_000;
-  const tried = clock.now() - began;
+  const tried = clock.now() - startedAt;
   assert.ok(tried > 72 * hour && tried < 79 * hour, `${tried / hour} hours`);
-  assert.ok(waits.length >= 15);
-  for (const [place, wait] of waits.entries()) {
-    assert.ok(wait > (waits[place - 1] ?? 0) - 2_000, waits.join());
+  assert.ok(delays.length >= 15);
+  for (const [place, wait] of delays.entries()) {
+    assert.ok(wait > (delays[place - 1] ?? 0) - 2_000, delays.join());
     assert.ok(wait < 6.5 * hour);
   }
   assert.equal(new Set(receiver.about(id).map(({ headers }) => headers['webhook-id'])).size, 1);

@@ -49,7 +49,7 @@ test('an IPv6 address has eight groups, however it is spelled', () => {
   ]);
 });
 
-test('an address stands in its own network, and the part of it that is kept of readers', () => {
+test('an address is in its own network, including the truncated network stored for readers', () => {
   fc.assert(
     fc.property(spelledIpv6, ({ text }) => {
       const plain = text.split('%')[0] ?? '';
@@ -80,7 +80,7 @@ test('an IPv4 address inside an IPv6 one is the same address', () => {
   assert.equal(unmapIpv4('::ffff:1'), '::ffff:1');
 });
 
-test('an address is listed where Node’s own block list has it, and nothing else is', () => {
+test('an address is listed exactly if Node’s own block list contains it', () => {
   fc.assert(
     fc.property(ipv4, fc.integer({ min: 0, max: 32 }), ipv4, (base, bits, address) => {
       const own = new BlockList();

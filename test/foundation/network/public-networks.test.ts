@@ -76,7 +76,7 @@ test('no request reaches a private network, whatever its address looks like', as
 });
 
 test('names that resolve to a private network are rejected', async () => {
-  // Resolved by the system's hosts file, to the loopback.
+  // The system's hosts file resolves it to the loopback.
   const { status, text } = await postWebhook('https://localhost/', {}, '{}', strict);
   assert.equal(status, 0);
   assert.equal(text, 'the address is inside a private network');

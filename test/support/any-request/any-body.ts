@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { anyChange } from './mutate-value.ts';
 
 export interface AnyBody {
-  /** Made when it is sent: many large ones must not be in memory together. */
+  /** Built when it is sent, so that many large bodies aren't in memory at once. */
   readonly bytes: () => Buffer;
   readonly type: string | undefined;
 }
@@ -37,7 +37,7 @@ const otherTypes = [
   `x/${'y'.repeat(500)}`,
 ];
 
-/** A size from nothing up to a limit, of each order of magnitude as often, the limit itself, or one byte past it. */
+/** A size from 0 to a limit, with every order of magnitude equally likely, or exactly the limit, or one byte more. */
 function anySize(limit: number): fc.Arbitrary<number> {
   const within = fc
     .double({ min: 0, max: Math.log(limit + 1), noNaN: true })
@@ -48,7 +48,7 @@ function anySize(limit: number): fc.Arbitrary<number> {
   );
 }
 
-/** Bodies of a kind: as `allowed` makes them, mutated, grown, or something else altogether. */
+/** Bodies of a kind: valid ones from `allowed`, mutated, padded to a size, or something else entirely. */
 export function anyBody(
   allowed: fc.Arbitrary<unknown>,
   kind: 'json' | 'form' | 'csv',
@@ -68,10 +68,10 @@ export function anyBody(
   const filling = fc.constantFrom(...fillings);
   return fc
     .tuple(allowed, changes, size, filling, type)
-    .map(([value, made, bytes, fill, contentType]) => ({
+    .map(([value, mutations, bytes, fill, contentType]) => ({
       type: contentType,
       bytes: () => {
-        const changed = made.reduce((whole, change) => change(whole), value);
+        const changed = mutations.reduce((whole, change) => change(whole), value);
         const text = kind === 'json' ? JSON.stringify(changed) : asForm(changed);
         const start = kind === 'csv' ? `email,${text}\n` : text;
         return bytes === null ? Buffer.from(start) : grow(start, bytes, fill, kind);
@@ -89,7 +89,7 @@ function asForm(value: unknown): string {
     .join('&');
 }
 
-/** The text with so much more of something that it has a size; larger where it has more already. */
+/** The text padded to a size with some filling; a longer text stays as long as it is. */
 function grow(start: string, size: number, fill: Filling, kind: string): Buffer {
   const missing = size - Buffer.byteLength(start);
   if (fill === 'junk') return Buffer.alloc(size, '\xff\0{"\n\x80,&=%', 'latin1');
@@ -103,7 +103,7 @@ function grow(start: string, size: number, fill: Filling, kind: string): Buffer 
   return Buffer.from(growMember(start, missing, fill));
 }
 
-/** Puts what is missing into the first text of a JSON value, or beside its members. */
+/** Puts the padding into the first string of a JSON value, or beside its members. */
 function growMember(start: string, missing: number, fill: Filling): string {
   if (fill === 'members') {
     const members = Array.from(

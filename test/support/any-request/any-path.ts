@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { pathParams } from '../../../src/management/path-params.ts';
 import { anyValue, type JsonSchema } from './any-value.ts';
 
-/** What the parameters of a path can name, by the parameter. */
+/** Existing values for each path parameter. */
 export type Names = Readonly<Record<string, readonly string[]>>;
 
 const schemas = new Map(
@@ -31,7 +31,7 @@ const hostile = [
   'a'.repeat(12_000),
 ];
 
-/** A path of the table with something for each parameter: what there is, what might be, and what can't be. */
+/** A route's path with a value for each parameter: an existing one, a valid one or an impossible one. */
 export function anyPath(path: string, names: Names): fc.Arbitrary<string> {
   const segments = path.split('/').map((segment) => {
     if (segment === '*') return anySegments(names);
@@ -62,14 +62,14 @@ function anyParam(param: string, names: Names): fc.Arbitrary<string> {
   return fc.oneof(...options);
 }
 
-/** What stands for a `*`: an account and one of its templates, or anything. */
+/** Replaces a `*`: an account and one of its templates, or anything. */
 function anySegments(names: Names): fc.Arbitrary<string> {
   return fc
     .tuple(anyParam('accountId', names), anyParam('templateId', names))
     .map((parts) => parts.join('/'));
 }
 
-/** A query: as its schema allows, mutated, or of parameters that nothing has. */
+/** A query string: valid for its schema, mutated, or with unknown parameters. */
 export function anyQuery(schema: JsonSchema | undefined): fc.Arbitrary<string> {
   const junk = fc.constantFrom(
     'x=1',

@@ -10,7 +10,7 @@ import { type AnyBody, anyBody } from './any-body.ts';
 import { anyPath, anyQuery, type Names } from './any-path.ts';
 import { anyValue, type JsonSchema } from './any-value.ts';
 
-/** One method of a line of the tables of routes. */
+/** One method of one line of the route tables. */
 export interface RouteLine {
   readonly method: string;
   readonly limit: RouteLimit;
@@ -28,7 +28,7 @@ export const routeLines: readonly RouteLine[] = [
   })),
 ];
 
-/** How the length of a body is told. */
+/** How the length of a body is declared. */
 const framings = ['as it is', 'chunked', 'too short', 'too long', 'nonsense', 'twice'] as const;
 type Framing = (typeof framings)[number];
 
@@ -41,10 +41,10 @@ export interface AnyRequest {
   readonly framing: Framing;
 }
 
-/** Of what goes to disk no more is sent in one request, but for what says that it is larger than the limit. */
+/** The largest body of one request that is written to disk. Requests that declare a length over the limit aren't capped. */
 const maxSentBytes = 4 * mebibyte;
 
-/** Requests of every shape for a line. The caller's own header fields come on top. */
+/** Requests of every shape for a route. The caller's own header fields are added later. */
 export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyRequest> {
   const { method, limit, endpoint } = line;
   const otherMethod = fc.constantFrom('PATCH', 'OPTIONS', 'DELETE', 'PUT', 'POST', 'GET');
@@ -87,7 +87,7 @@ const optional = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema 
 });
 const free: JsonSchema = { type: 'string', maxLength: 40 };
 
-/** The fields of every form that the service has. */
+/** The fields of all forms of the service. */
 const form = optional({
   grant_type: text('password', 'authorization_code', 'refresh_token', 'client_credentials'),
   username: free,
@@ -108,7 +108,7 @@ const form = optional({
   decision: text('allow', 'deny'),
 });
 
-/** What relays report, more or less. */
+/** Roughly what relays report. */
 const notice = optional({
   Type: text('Notification', 'SubscriptionConfirmation'),
   MessageId: free,
@@ -124,7 +124,7 @@ const notice = optional({
 
 const csvRow = optional({ email: free, 'First Name': free });
 
-/** The query of `/authorize`, and what else is asked by link. */
+/** The query of `/authorize` and of other pages opened by a link. */
 function queryOf({ path }: RouteLimit): JsonSchema | undefined {
   if (path === '/authorize' || path.startsWith('/sign-in')) return form;
   return path.startsWith('/inbox') ? optional({ code: free, since: free, to: free }) : undefined;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 /** JSON Schema, read loosely. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Texts that mean something to the service, so that what the schema allows also gets past later checks. */
+/** Texts that mean something to the service, so that schema-valid values also pass later checks. */
 const words = [
   'reader@example.test',
   'orders@shop.test',
@@ -72,7 +72,7 @@ function anyText(schema: JsonSchema): fc.Arbitrary<string> {
   return known.length === 0 ? free : fc.oneof(fc.constantFrom(...known), free);
 }
 
-/** fast-check knows no look-ahead: such a form is met by none of its texts. */
+/** fast-check doesn't support look-ahead; such a pattern gets arbitrary text, which doesn't match it. */
 function matching(form: RegExp): fc.Arbitrary<string> {
   try {
     return fc.stringMatching(form, { maxLength: 200 });

@@ -5,7 +5,7 @@ import { exchangeRequest, isWellFramed } from './exchange-request.ts';
 import type { CallerName, HostileScene } from './hostile-scene.ts';
 import { requireSoundAnswer } from './require-sound-answer.ts';
 
-/** The key comes most often: most of the routes do something for it, in the account that it belongs to. */
+/** The key comes most often, because most routes do something for it in its own account. */
 const callers: readonly CallerName[] = [
   'stranger',
   'key',
@@ -20,7 +20,7 @@ export interface RouteAttack {
   readonly seed: number;
   readonly requests: number;
   readonly clients: number;
-  /** After so many failures it ends; what is the same but for its ids counts once. */
+  /** Stops after this many failures; failures that differ only in ids count once. */
   readonly maxFailures?: number;
   readonly onProgress?: (sent: number, statuses: Readonly<Record<string, number>>) => void;
   readonly shouldStop?: () => boolean;
@@ -29,14 +29,14 @@ export interface RouteAttack {
 export interface AttackResult {
   readonly sent: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** A line for each kind of answer that isn't sound, with the seed that makes it again. */
+  /** One line per kind of invalid answer, with the seed that reproduces it. */
   readonly failures: readonly string[];
 }
 
-/** Requests of one line that are made at once. */
+/** Requests of one route that are generated at once. */
 const batch = 8;
 
-/** Sends every line of the tables requests of every shape, as every caller in turn. */
+/** Sends requests of every shape to every route, as each caller in turn. */
 export async function attackEveryRoute(
   scene: HostileScene,
   attack: RouteAttack,
@@ -46,38 +46,38 @@ export async function attackEveryRoute(
   const shapes = routeLines.map((line) => anyRequest(line, scene.names));
   const statuses: Record<string, number> = {};
   const failures = new Map<string, string>();
-  let taken = 0;
+  let scheduled = 0;
   let sent = 0;
   const work = async (): Promise<void> => {
-    while (taken < requests && failures.size < maxFailures && !attack.shouldStop?.()) {
-      const round = taken / batch;
-      taken += batch;
+    while (scheduled < requests && failures.size < maxFailures && !attack.shouldStop?.()) {
+      const round = scheduled / batch;
+      scheduled += batch;
       const at = round % shapes.length;
       const shape = shapes[at];
       if (shape === undefined) return;
-      for (const asked of fc.sample(shape, { seed: seed + round, numRuns: batch })) {
+      for (const outgoing of fc.sample(shape, { seed: seed + round, numRuns: batch })) {
         const caller = callers[(sent + round) % callers.length] ?? 'stranger';
-        await attempt(asked, caller, seed + round);
+        await attempt(outgoing, caller, seed + round);
         sent += 1;
         if (sent % 10_000 === 0) attack.onProgress?.(sent, statuses);
       }
     }
   };
-  const attempt = async (asked: AnyRequest, caller: CallerName, from: number): Promise<void> => {
+  const attempt = async (outgoing: AnyRequest, caller: CallerName, from: number): Promise<void> => {
     const headers = { 'x-forwarded-for': attackerNetwork(sent), ...scene.callerHeaders(caller) };
     try {
-      const answer = await exchangeRequest(scene.url, asked, headers, agent);
+      const answer = await exchangeRequest(scene.url, outgoing, headers, agent);
       const status = String(answer?.status ?? 'none');
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (answer !== undefined && (isWellFramed(asked) || answer.status >= 500))
-        requireSoundAnswer(asked, answer);
+      if (answer !== undefined && (isWellFramed(outgoing) || answer.status >= 500))
+        requireSoundAnswer(outgoing, answer);
     } catch (error) {
       const { message } = error as Error;
-      const { method, line } = asked;
+      const { method, line } = outgoing;
       const [what] = message.split(': ');
       failures.set(
         `${what} ${method} ${line.limit.path}`,
-        `${line.method} ${line.limit.path} as ${caller}, seed ${from}: ${message}\n${describe(asked)}`,
+        `${line.method} ${line.limit.path} as ${caller}, seed ${from}: ${message}\n${describe(outgoing)}`,
       );
     }
   };
@@ -86,7 +86,7 @@ export async function attackEveryRoute(
   return { sent, statuses, failures: [...failures.values()] };
 }
 
-/** Strangers come from everywhere, so that each meets the limits of a peer only now and then. */
+/** Strangers come from many networks, so that each rarely hits the per-peer limits. */
 function attackerNetwork(sent: number): string {
   return `10.${(sent >> 12) & 255}.${(sent >> 4) & 255}.1`;
 }

@@ -7,26 +7,26 @@ export interface AnyAnswer {
   readonly text: string;
 }
 
-/** How long an answer may take: longer than the service gives any body that is small. */
+/** Longer than the service's own timeout for any small body. */
 const answerMs = 60_000;
 
 /**
- * Sends a request as it is framed and reads the answer.
- * @returns undefined where the connection ended without one, which only a request that isn't framed well may meet
+ * Sends a request with its framing and reads the answer.
+ * @returns undefined if the connection ended without an answer, which is valid only for a badly framed request
  */
 export async function exchangeRequest(
   base: string,
-  asked: AnyRequest,
+  sent: AnyRequest,
   caller: Readonly<Record<string, string>>,
   agent: Agent,
 ): Promise<AnyAnswer | undefined> {
-  const { body, framing, method, target } = asked;
+  const { body, framing, method, target } = sent;
   const bytes = body?.bytes() ?? Buffer.alloc(0);
-  const headers = { ...caller, ...asked.headers, ...frame(asked, bytes.length) };
+  const headers = { ...caller, ...sent.headers, ...frame(sent, bytes.length) };
   if (body?.type !== undefined) Object.assign(headers, { 'content-type': body.type });
   const { hostname, port } = new URL(base);
-  // What isn't framed well costs its connection.
-  const wellFramed = isWellFramed(asked);
+  // A badly framed request breaks its connection.
+  const wellFramed = isWellFramed(sent);
   return new Promise((resolve, reject) => {
     const outgoing = request({
       hostname,
@@ -48,7 +48,7 @@ export async function exchangeRequest(
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${answerMs} ms`)));
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // The answer may have come, and the connection ended, while the body was on its way.
+      // The server may have answered and closed the connection while the body was still being sent.
       if (!wellFramed || error.code === 'EPIPE' || error.code === 'ECONNRESET') resolve(undefined);
       else reject(error);
     });
@@ -56,7 +56,7 @@ export async function exchangeRequest(
   });
 }
 
-/** The request says truly how long it is. */
+/** True if the request declares its length correctly. */
 export function isWellFramed({ framing, headers }: AnyRequest): boolean {
   return (framing === 'as it is' || framing === 'chunked') && headers.expect === undefined;
 }
@@ -66,7 +66,7 @@ function write(outgoing: ClientRequest, bytes: Buffer, framing: AnyRequest['fram
     outgoing.end(bytes);
     return;
   }
-  // Not all that was promised comes, and nothing more.
+  // Sends less than declared, then ends.
   outgoing.write(bytes, () => outgoing.socket?.end());
 }
 

@@ -18,28 +18,28 @@ import type { TestService } from '../test-service.ts';
 import { waitFor } from '../wait-for.ts';
 import type { Names } from './any-path.ts';
 
-/** The heap that the process has, and what it may hold in all: threads and buffers are not on the heap. */
+/** The heap limit of the process, and the limit of its total memory: threads and buffers aren't on the heap. */
 const heapMebibytes = 300;
 const maxResidentMebibytes = 1_200;
 
 export type CallerName = 'stranger' | 'viewer' | 'key' | 'token';
 
-/** A service in a process of its own, an account that others attack, and those who do. */
+/** A service in a separate process, an account under attack, and its attackers. */
 export interface HostileScene {
   readonly url: string;
   readonly names: Names;
-  /** The header fields of a caller: none has the right to change anything in the account. */
+  /** The header fields of a caller. No caller may change anything in the account. */
   callerHeaders(name: CallerName): Readonly<Record<string, string>>;
-  /** Signs in and gets tokens anew, for runs that outlast them. */
+  /** Signs in again and gets new tokens, for runs that outlast them. */
   renewCallers(): Promise<void>;
-  /** Rows and a digest of each table of the account. */
+  /** Row count and digest of each table of the account. */
   readAccount(): Promise<Readonly<Record<string, string>>>;
-  /** Throws where the service has died, is not ready, can't send, or holds too much memory. */
+  /** Throws if the service died, isn't ready, can't send or uses too much memory. */
   requireHealth(): Promise<void>;
   residentMebibytes(): number;
-  /** The stacks of errors that it logged, each once. */
+  /** The distinct error stacks in the log. */
   loggedErrors(): readonly string[];
-  /** Ends the service; resolves with its exit code. */
+  /** Stops the service; resolves with its exit code. */
   stop(): Promise<number | string>;
 }
 
@@ -59,7 +59,7 @@ export async function openHostileScene(): Promise<HostileScene> {
   const key = await addKey(database, own.shop.id);
   await fill(owner, path);
   await fill(own.owner, own.path);
-  // Only here: a domain is looked into by itself, which changes rows of its account.
+  // Not in the victim: the service checks domains in the background, which changes rows of their account.
   await own.owner.put(`${own.path}/domains/shop.test`, {});
   const callers = new Map<CallerName, Readonly<Record<string, string>>>([
     ['stranger', {}],
@@ -74,9 +74,9 @@ export async function openHostileScene(): Promise<HostileScene> {
     callers.set('token', { authorization: `Bearer ${await getToken(service, own.shop)}` });
   };
   await renewCallers();
-  // The last way to see that the service works: as an account of its own that nobody attacks.
-  const witness = await openManagedShop(database, service, '46300');
-  const client = new SendClient(service, await addKey(database, witness.shop.id));
+  // The final proof that the service works: a separate account that isn't attacked can send.
+  const bystander = await openManagedShop(database, service, '46300');
+  const client = new SendClient(service, await addKey(database, bystander.shop.id));
   const residentMebibytes = () => readResident(node);
   return {
     url: address,
@@ -85,12 +85,13 @@ export async function openHostileScene(): Promise<HostileScene> {
     renewCallers,
     readAccount: () => readAccount(database),
     async requireHealth() {
-      if (node.child.exitCode !== null) throw new Error(`it ended: ${node.output.stderr}`);
+      if (node.child.exitCode !== null)
+        throw new Error(`the service exited: ${node.output.stderr}`);
       await waitFor('the service to be ready', async () => (await fetch(`${address}/readyz`)).ok);
       const { status, text } = await client.send({ account: '46300' });
-      if (status !== 200) throw new Error(`a usual message is answered with ${status} ${text}`);
+      if (status !== 200) throw new Error(`a valid message got ${status} ${text}`);
       const resident = residentMebibytes();
-      if (resident > maxResidentMebibytes) throw new Error(`the service holds ${resident} MiB`);
+      if (resident > maxResidentMebibytes) throw new Error(`the service uses ${resident} MiB`);
     },
     residentMebibytes,
     loggedErrors: () => findErrors(node.output.stdout + node.output.stderr),
@@ -120,7 +121,7 @@ function startNode(databaseUrl: string): Running {
   });
 }
 
-/** Gives an account something of each kind that requests can name. */
+/** Gives an account one resource of each kind that requests can name. */
 async function fill(owner: ManagedShop['owner'], path: string): Promise<void> {
   const put = async (below: string, body: object): Promise<void> => {
     const { status, text } = await owner.put(`${path}${below}`, body);
@@ -153,10 +154,10 @@ async function readNames(database: Database): Promise<Names> {
   };
 }
 
-/** What strangers may add to: refused attempts with a client id of the account stand in its audit log. */
+/** Strangers may add to this table: the audit log records refused attempts with a client id of the account. */
 const attempts = 'audit_event';
 
-/** What stands in the account, by table. */
+/** The state of the account, by table. */
 async function readAccount(database: Database): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const table of accountTables.filter((name) => name !== attempts)) {
@@ -169,7 +170,7 @@ async function readAccount(database: Database): Promise<Readonly<Record<string, 
   return found;
 }
 
-/** As the kernel tells; 0 where it doesn't. */
+/** From the kernel; 0 where it doesn't report it. */
 function readResident({ child }: Running): number {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');

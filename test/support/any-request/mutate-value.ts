@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Values that a schema hardly allows in the place of others. */
+/** Values that most schemas reject. */
 const hostile: readonly unknown[] = [
   null,
   true,
@@ -27,7 +27,7 @@ const hostile: readonly unknown[] = [
 
 export type Change = (value: unknown) => unknown;
 
-/** What makes a value one that its schema does not allow, most of the time. */
+/** A change that usually makes a value invalid for its schema. */
 export const anyChange: fc.Arbitrary<Change> = fc
   .tuple(
     fc.nat({ max: 40 }),
@@ -43,7 +43,7 @@ export const anyChange: fc.Arbitrary<Change> = fc
 
 type How = 'replace' | 'remove' | 'add' | 'repeat';
 
-/** Changes the value that one comes to after so many steps into the members. */
+/** Changes the value at a position, found by descending into the members. */
 function changeAt(value: unknown, at: number, how: How, other: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return other;
   const entries = Object.entries(value);
@@ -61,7 +61,7 @@ function changeAt(value: unknown, at: number, how: How, other: unknown, name: st
   return withMember(value, chosen[0], inner);
 }
 
-/** As JSON.parse makes it, also where the name is `__proto__`. */
+/** Adds a member as JSON.parse does, even if its name is `__proto__`. */
 function withMember(value: object, name: string, member: unknown): object {
   const copy = Object.fromEntries(Object.entries(value));
   const property = { value: member, enumerable: true, writable: true, configurable: true };

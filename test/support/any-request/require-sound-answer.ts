@@ -3,38 +3,37 @@ import type { AnyRequest } from './any-request.ts';
 import { type AnyAnswer, isWellFramed } from './exchange-request.ts';
 
 /**
- * Holds an answer to what every answer keeps: no fault of the service, 503 and 429 with Retry-After, and a refusal in the
- * form of its API.
+ * Checks what holds for every answer: no internal error, Retry-After with 503 and 429, and errors in the format of the API.
  */
-export function requireSoundAnswer(asked: AnyRequest, answer: AnyAnswer): void {
+export function requireSoundAnswer(sent: AnyRequest, answer: AnyAnswer): void {
   const { status, headers, text } = answer;
-  const where = `${asked.method} ${asked.target.slice(0, 300)} ${status} ${text.slice(0, 500)}`;
-  assert.ok(status < 500 || status === 503, `a fault of the service: ${where}`);
+  const where = `${sent.method} ${sent.target.slice(0, 300)} ${status} ${text.slice(0, 500)}`;
+  assert.ok(status < 500 || status === 503, `internal error: ${where}`);
   if (status === 503 || status === 429)
     assert.match(headers['retry-after'] ?? '', /^\d+$/, `no Retry-After: ${where}`);
   assert.match(String(headers['x-request-id']), /^[\w-]{8,}$/, `no X-Request-Id: ${where}`);
   if (status < 400) return;
   const type = headers['content-type'] ?? '';
   if (type.startsWith('text/html') || type.startsWith('text/plain')) {
-    assert.ok(!isProgram(asked), `a page for a program: ${where}`);
+    assert.ok(!isProgram(sent), `a page instead of JSON: ${where}`);
     return;
   }
   assert.match(type, /json/, `neither a page nor JSON: ${where}`);
-  requireForm(asked, status, JSON.parse(text), where);
+  requireForm(sent, status, JSON.parse(text), where);
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-function requireForm(asked: AnyRequest, status: number, body: Json, where: string): void {
-  // What the parser of HTTP or the router refuses comes to no API.
-  if (!isWellFramed(asked) || ('message' in body && [400, 404, 405, 414, 431].includes(status)))
+function requireForm(sent: AnyRequest, status: number, body: Json, where: string): void {
+  // Requests that the HTTP parser or the router rejects never reach an API.
+  if (!isWellFramed(sent) || ('message' in body && [400, 404, 405, 414, 431].includes(status)))
     return;
   const has = (...names: readonly string[]) =>
     assert.ok(
       names.every((name) => name in body),
       `not ${names.join(', ')}: ${where}`,
     );
-  const { path } = asked.line.limit;
+  const { path } = sent.line.limit;
   if (path.startsWith('/manage/')) has('type', 'title', 'status', 'detail', 'requestId');
   else if (path.startsWith('/ete/') || path.startsWith('/api/'))
     has('success', 'status', 'errorName', 'message', 'requestId');

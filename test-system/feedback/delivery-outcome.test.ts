@@ -24,17 +24,17 @@ const { url: databaseUrl, database } = await createTestDatabase();
 const shop = await openShop(database);
 const { pool } = database;
 const [postfixPort, reportPort] = [await freePort(), await freePort()];
-/** The recipients' server behind Postfix, which knows nobody. */
-const refusing = new SMTPServer({
+/** The recipients' server behind Postfix, which rejects every recipient. */
+const rejecting = new SMTPServer({
   disabledCommands: ['AUTH', 'STARTTLS'],
   onRcptTo: (_address, _session, callback) =>
     callback(Object.assign(new Error('5.1.1 Unknown user'), { responseCode: 550 })),
 });
-refusing.listen(0, '127.0.0.1');
-await once(refusing.server, 'listening');
-after(() => refusing.close());
-const refusingPort = (refusing.server.address() as AddressInfo).port;
-// Takes everything, and only then finds that there is nobody: its bounce comes back by mail.
+rejecting.listen(0, '127.0.0.1');
+await once(rejecting.server, 'listening');
+after(() => rejecting.close());
+const rejectingPort = (rejecting.server.address() as AddressInfo).port;
+// Accepts everything and learns of the unknown recipient later, so its bounce arrives by mail.
 const postfix = await startPostfix({
   address: '127.0.0.1',
   port: postfixPort,
@@ -42,7 +42,7 @@ const postfix = await startPostfix({
   certificate: new TestAuthority().issue(['mx.people.test']),
   settings: [
     'relay_domains = gone.test',
-    `transport_maps = inline:{ {gone.test = smtp:[127.0.0.1]:${refusingPort}}, {bounces.shop.test = smtp:[127.0.0.1]:${reportPort}} }`,
+    `transport_maps = inline:{ {gone.test = smtp:[127.0.0.1]:${rejectingPort}}, {bounces.shop.test = smtp:[127.0.0.1]:${reportPort}} }`,
   ],
   services: ['smtp unix - - n - - smtp'],
 });
@@ -119,7 +119,7 @@ async function send(toAddress: string): Promise<string> {
   return String(answer.body.messageId);
 }
 
-async function heard(messageId: string, kind: string): Promise<void> {
+async function waitForWebhook(messageId: string, kind: string): Promise<void> {
   const found = await waitFor(
     `a webhook of ${kind}`,
     () =>
@@ -144,9 +144,9 @@ async function counts(): Promise<Record<string, number>> {
   return { ...row?.counts };
 }
 
-test('a message that a real Postfix keeps in a mailbox, opened and clicked in Chromium, shows everywhere', async () => {
+test('a message in a real Postfix mailbox, opened and clicked in Chromium, is recorded everywhere', async () => {
   const id = await send('reader@people.test');
-  await heard(id, 'delivered');
+  await waitForWebhook(id, 'delivered');
   const [mail = ''] = await waitFor('the mailbox', async () => {
     const mails = await postfix.mails();
     return mails.length > 0 && mails;
@@ -163,7 +163,7 @@ test('a message that a real Postfix keeps in a mailbox, opened and clicked in Ch
   assert.equal(addressesIn(html, 'src').length, 1);
   const visitor = await newVisitor(await openChromium(), { script: false });
   const page = await visitor.newPage();
-  // As the browsers of people say it; the one of tests says that nobody sits before it.
+  // A regular browser's user agent; the default one identifies itself as headless.
   const agent =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
   await page.setExtraHTTPHeaders({ 'user-agent': agent });
@@ -171,8 +171,8 @@ test('a message that a real Postfix keeps in a mailbox, opened and clicked in Ch
   await page.waitForLoadState('networkidle');
   await page.click('#shop');
   await page.waitForURL(`http://127.0.0.1:${sitePort}/order`);
-  await heard(id, 'opened');
-  await heard(id, 'clicked');
+  await waitForWebhook(id, 'opened');
+  await waitForWebhook(id, 'clicked');
   const { rows } = await pool.query(
     "select kind, detail ->> 'class' as class from message_event where message_id = $1 and kind in ('opened', 'clicked') order by kind",
     [id],
@@ -188,10 +188,10 @@ test('a message that a real Postfix keeps in a mailbox, opened and clicked in Ch
   assert.equal(found.opened_people_unique, 1);
 });
 
-test('a bounce that a real Postfix sends later shows in timeline, report, webhook and suppressions', async () => {
+test('a bounce that a real Postfix sends later appears in timeline, report, webhook and suppressions', async () => {
   const id = await send('nobody@gone.test');
-  await heard(id, 'delivered');
-  await heard(id, 'bounced');
+  await waitForWebhook(id, 'delivered');
+  await waitForWebhook(id, 'bounced');
   const status = await client.status(id, shop.id);
   const events = status.body.events as { kind: string; detail: Record<string, unknown> }[];
   const bounced = events.find(({ kind }) => kind === 'bounced');
