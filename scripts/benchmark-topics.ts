@@ -47,7 +47,7 @@ const against = ['compared with', 'against'] as const;
 const runs = ['runs', 'runs'] as const;
 const service = { label: 'Signalpost', figure: 'rate' } as const;
 const p99 = { label: 'Signalpost', figure: 'p99_ms' } as const;
-const postP99 = { label: 'POST that does nothing', figure: 'ceiling_p99_ms' } as const;
+const postP99 = { label: 'No-op POST', figure: 'ceiling_p99_ms' } as const;
 const histories = [
   { label: '1,000,000 messages stored', figure: 'p99_ms', history: 1_000_000 },
   { label: '10,000,000 messages stored', figure: 'p99_ms', history: 10_000_000 },
@@ -69,7 +69,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     chart: {
       title: 'Accepting under different loads',
       unit: 'messages per second',
-      series: [service, { label: 'POST that does nothing', figure: 'ceiling' }],
+      series: [service, { label: 'No-op POST', figure: 'ceiling' }],
     },
   },
   {
@@ -321,13 +321,13 @@ export const headlines: readonly Headline[] = [
     link: '[Accept](#accept)',
     topic: 'accept',
     case: 'One account',
-    template: '{rate}/s on one process, {ratio} of a POST that does nothing; p99 {p99_ms} ms',
+    template: '{rate}/s on one process, {ratio} of a no-op POST; p99 {p99_ms} ms',
   },
   {
     link: '[Accept while delivering](#accept-while-delivering)',
     topic: 'together',
     case: 'Half of that rate',
-    template: 'p99 {p99_ms} ms, {ratio} times that of a POST that does nothing',
+    template: 'p99 {p99_ms} ms, {ratio} times that of a no-op POST',
   },
   {
     link: '[Deliver](#deliver)',
