@@ -3,7 +3,7 @@ export interface Setting {
   readonly name: string;
   readonly default: string;
   readonly meaning: string;
-  /** It can come from the file that `NAME_FILE` names, too. */
+  /** Can also be read from the file that `NAME_FILE` names. */
   readonly secret?: true;
 }
 
