@@ -21,7 +21,9 @@ function toChartRow(
 ): ChartRow {
   const bars = series.flatMap(({ figure, history }, index) => {
     const { runs } = summary;
-    const matching = runs.filter(({ params }) => history === undefined || params?.history === history);
+    const matching = runs.filter(
+      ({ params }) => history === undefined || params?.history === history,
+    );
     const spread = spreadOf(matching, figure);
     if (spread === undefined) return [];
     return [{ series: index, spread, text: formatSpread(spread, figure) }];

@@ -89,7 +89,10 @@ async function sendMessages(): Promise<string> {
     client_id: 'demo',
     client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
   };
-  const tokenResponse = await fetch(`${url}/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const tokenResponse = await fetch(`${url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
   const { access_token: token } = (await tokenResponse.json()) as { access_token: string };
   async function send(template: string, to: string, values: Readonly<Record<string, string>>) {
     const sent = await fetch(`${url}/ete/v1/email/${account}/${template}`, {
@@ -122,7 +125,11 @@ async function sendMessages(): Promise<string> {
   });
 }
 
-async function takePictures(browser: Browser, scheme: 'light' | 'dark', message: string): Promise<void> {
+async function takePictures(
+  browser: Browser,
+  scheme: 'light' | 'dark',
+  message: string,
+): Promise<void> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 760 },
     colorScheme: scheme,
