@@ -30,7 +30,7 @@ const barHeight = 14;
 const barStep = 17;
 const rowGap = 12;
 
-/** Has its own background, because a page can be dark while the reader's system is light. */
+/** The chart has its own background, because a page can be dark although the system theme is light. */
 const style = `
     svg { --paper: #ffffff; --ink: #1f2328; --faint: #59636e; --grid: #d1d9e0; --first: #0969da; --second: #818b98; --limit: #cf222e }
     @media (prefers-color-scheme: dark) {
@@ -52,12 +52,13 @@ const style = `
     .limit-label { fill: var(--limit) }
   `;
 
-/** Draws the chart as an SVG document. The description lists what the bars show. */
+/** Draws the chart as an SVG document, with all values in its description for screen readers. */
 export function drawBarChart(chart: BarChart): string {
   const { title, unit, series, rows, limit } = chart;
-  const highest = rows.flatMap((row) => row.bars.map(({ spread }) => spread.high));
-  const step = tickStep(Math.max(...highest, limit?.value ?? 0));
-  const end = step * Math.ceil(Math.max(...highest, limit?.value ?? 0) / step);
+  const highs = rows.flatMap((row) => row.bars.map(({ spread }) => spread.high));
+  const max = Math.max(...highs, limit?.value ?? 0);
+  const step = tickStep(max);
+  const end = step * Math.ceil(max / step);
   const x = (value: number): number => round(left + (value / end) * plot);
   const legend = drawLegend(series, rows);
   const top = legend.length === 0 ? 54 : 68;
@@ -80,8 +81,8 @@ export function drawBarChart(chart: BarChart): string {
   ]);
   if (limit !== undefined) {
     axis.push(line(x(limit.value), top - 8, x(limit.value), bottom, 'limit'));
-    const words = `${limit.label} ${limit.value.toLocaleString('en-US')}`;
-    axis.push(text(x(limit.value), top - 12, words, 'limit-label middle'));
+    const label = `${limit.label} ${limit.value.toLocaleString('en-US')}`;
+    axis.push(text(x(limit.value), top - 12, label, 'limit-label middle'));
   }
   const height = bottom + 42;
   return [
@@ -101,7 +102,7 @@ export function drawBarChart(chart: BarChart): string {
 }
 
 function drawBar(
-  { series, spread: { median, low, high }, text: words }: ChartBar,
+  { series, spread: { median, low, high }, text: label }: ChartBar,
   y: number,
   x: (value: number) => number,
 ): string[] {
@@ -115,10 +116,10 @@ function drawBar(
       line(x(low), middle - 4, x(low), middle + 4, 'whisker'),
       line(x(high), middle - 4, x(high), middle + 4, 'whisker'),
     );
-  return [...parts, text(x(high) + 6, y + 11, words, 'value')];
+  return [...parts, text(x(high) + 6, y + 11, label, 'value')];
 }
 
-/** The legend: series names, and the meaning of lines and faded bars if there are any. */
+/** The legend: series names, and the meaning of whiskers and faded bars if used. */
 function drawLegend(series: readonly string[], rows: readonly ChartRow[]): string[] {
   const spreads = rows.flatMap((row) => row.bars.map(({ spread }) => spread));
   const notes = [
@@ -152,31 +153,31 @@ function describe({ unit, series, rows, limit }: BarChart): string {
   return `Bars in ${unit}. ${lines.join(' ')}${end}`;
 }
 
-/** 1, 2, 2.5 or 5 times a power of ten, so that the axis has four to eight parts. */
-function tickStep(highest: number): number {
-  const rough = highest / 6;
+/** Returns 1, 2, 2.5 or 5 times a power of ten, so the axis has four to eight parts. */
+function tickStep(max: number): number {
+  const rough = max / 6;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 2.5, 5, 10].find((one) => one * power >= rough) ?? 10;
+  const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= rough) ?? 10;
   return factor * power;
 }
 
-function rect(x: number, y: number, length: number, name: string): string {
-  return `  <rect class="${name}" x="${x}" y="${y}" width="${round(Math.max(1, length))}" height="${barHeight}" />`;
+function rect(x: number, y: number, length: number, className: string): string {
+  return `  <rect class="${className}" x="${x}" y="${y}" width="${round(Math.max(1, length))}" height="${barHeight}" />`;
 }
 
-function line(x1: number, y1: number, x2: number, y2: number, name: string): string {
-  return `  <line class="${name}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" />`;
+function line(x1: number, y1: number, x2: number, y2: number, className: string): string {
+  return `  <line class="${className}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" />`;
 }
 
-function text(x: number, y: number, words: string, name: string): string {
-  const kind = name === '' ? '' : ` class="${name}"`;
-  return `  <text${kind} x="${x}" y="${y}">${escapeXml(words)}</text>`;
+function text(x: number, y: number, content: string, className: string): string {
+  const attribute = className === '' ? '' : ` class="${className}"`;
+  return `  <text${attribute} x="${x}" y="${y}">${escapeXml(content)}</text>`;
 }
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function escapeXml(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function escapeXml(value: string): string {
+  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

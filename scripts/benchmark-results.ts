@@ -22,7 +22,7 @@ export interface CaseSummary {
   readonly topic: string;
   readonly case: string;
   readonly against: string;
-  /** The runs that count. */
+  /** Excludes runs under load from other processes. */
   readonly runs: readonly RecordedRun[];
 }
 
@@ -55,9 +55,9 @@ export function spreadOf(runs: readonly RecordedRun[], key: string): Spread | un
   if (figures.length === 0) return undefined;
   const pairs = figures.map((figure) => (typeof figure === 'number' ? [figure, figure] : figure));
   const exact = figures.filter((figure) => typeof figure === 'number');
-  const known = exact.length === figures.length && exact.length !== 2;
+  const hasMedian = exact.length === figures.length && exact.length !== 2;
   return {
-    median: known ? medianOf(exact) : undefined,
+    median: hasMedian ? medianOf(exact) : undefined,
     low: Math.min(...pairs.map(([low = 0]) => low)),
     high: Math.max(...pairs.map(([, high = 0]) => high)),
   };
@@ -71,7 +71,7 @@ export function formatSpread(spread: Spread, key: string): string {
   return median === undefined ? range : `${formatValue(median, key)} (${range})`;
 }
 
-/** `10,184`, or the range if there is no median. */
+/** `10,184`, or the range if the median is unknown. */
 export function formatMiddle(spread: Spread, key: string): string {
   const { median } = spread;
   return median === undefined ? formatSpread(spread, key) : formatValue(median, key);

@@ -14,7 +14,7 @@ export interface Headline {
   readonly topic: string;
   readonly case: string;
   /** `{figure}` is replaced by the figure of the case. */
-  readonly words: string;
+  readonly template: string;
 }
 
 /** What a section of docs/benchmarks.md shows about its topic. */
@@ -47,7 +47,7 @@ const against = ['compared with', 'against'] as const;
 const runs = ['runs', 'runs'] as const;
 const service = { label: 'Signalpost', figure: 'rate' } as const;
 const p99 = { label: 'Signalpost', figure: 'p99_ms' } as const;
-const postP99 = { label: 'POST that does nothing', figure: 'ceiling_p99_ms' } as const;
+const postP99 = { label: 'No-op POST', figure: 'ceiling_p99_ms' } as const;
 const histories = [
   { label: '1,000,000 messages stored', figure: 'p99_ms', history: 1_000_000 },
   { label: '10,000,000 messages stored', figure: 'p99_ms', history: 10_000_000 },
@@ -69,7 +69,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     chart: {
       title: 'Accepting under different loads',
       unit: 'messages per second',
-      series: [service, { label: 'POST that does nothing', figure: 'ceiling' }],
+      series: [service, { label: 'No-op POST', figure: 'ceiling' }],
     },
   },
   {
@@ -94,7 +94,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       ...percentiles,
       ...ceilingPercentiles,
       ['p99 ratio', 'ratio'],
-      ['aim, at most', 'aim_ratio'],
+      ['goal, at most', 'aim_ratio'],
       runs,
     ],
     chart: {
@@ -124,18 +124,18 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       ['Signalpost/s', 'rate'],
       ['peer/s', 'ceiling'],
       ['ratio', 'ratio'],
-      ['aim, at least', 'aim_ratio'],
+      ['goal, at least', 'aim_ratio'],
       runs,
     ],
     chart: {
-      title: 'Delivering, beside other senders',
+      title: 'Delivering, compared with other senders',
       unit: 'messages per second',
       series: [service, { label: 'Peer', figure: 'ceiling' }],
     },
   },
   {
     id: 'deliver-history',
-    columns: [...rateAndCeiling, against, ['aim, at least', 'aim_ratio'], runs],
+    columns: [...rateAndCeiling, against, ['goal, at least', 'aim_ratio'], runs],
   },
   {
     id: 'receivers',
@@ -167,7 +167,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       against,
       ['p99 ms', 'p99_ms'],
       ['ceiling p99 ms', 'ceiling_p99_ms'],
-      ['aim, at least', 'aim_ratio'],
+      ['goal, at least', 'aim_ratio'],
     ],
     chart: {
       title: 'Accepting with one of 1,000,000 API keys',
@@ -199,11 +199,11 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
   {
     id: 'rollup',
     columns: [
-      ['behind, s', 'behind_s'],
+      ['lag, s', 'behind_s'],
       ['limit, s', 'limit_s'],
     ],
     chart: {
-      title: 'How far reports are behind 2,000 opens a second',
+      title: 'Lag of reports at 2,000 opens a second',
       unit: 'seconds',
       series: [{ label: 'Lag', figure: 'behind_s' }],
       limit: { label: 'limit', value: 5 },
@@ -215,7 +215,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       ['links/s', 'rate'],
       ['ceiling/s', 'ceiling'],
       ['ratio', 'ratio'],
-      ['aim, at least', 'aim_ratio'],
+      ['goal, at least', 'aim_ratio'],
       against,
       ['CPU ms per link', 'cpu_ms'],
       ['ceiling CPU ms', 'ceiling_cpu_ms'],
@@ -224,7 +224,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     chart: {
       title: 'Following links',
       unit: 'links per second',
-      series: [service, { label: 'Redirect that looks nothing up', figure: 'ceiling' }],
+      series: [service, { label: 'Redirect without a lookup', figure: 'ceiling' }],
     },
   },
   {
@@ -321,54 +321,54 @@ export const headlines: readonly Headline[] = [
     link: '[Accept](#accept)',
     topic: 'accept',
     case: 'One account',
-    words: '{rate}/s on one process, {ratio} of a POST that does nothing; p99 {p99_ms} ms',
+    template: '{rate}/s on one process, {ratio} of a no-op POST; p99 {p99_ms} ms',
   },
   {
     link: '[Accept while delivering](#accept-while-delivering)',
     topic: 'together',
     case: 'Half of that rate',
-    words: 'p99 {p99_ms} ms, {ratio} times that of a POST that does nothing',
+    template: 'p99 {p99_ms} ms, {ratio} times that of a no-op POST',
   },
   {
     link: '[Deliver](#deliver)',
     topic: 'deliver',
     case: 'Postfix and OpenDKIM',
-    words: '{rate}/s, signed; {ratio} times Postfix with OpenDKIM',
+    template: '{rate}/s, signed; {ratio} times Postfix with OpenDKIM',
   },
   {
     link: '[Deliver with a backlog](#deliver-with-a-backlog)',
     topic: 'backlog',
     case: 'With 1,000,000 queued messages',
-    words: 'another account waits {p50_ms} ms at the median, p99 {p99_ms} ms',
+    template: 'another account waits {p50_ms} ms at the median, p99 {p99_ms} ms',
   },
   {
     link: '[Memory](#memory)',
     topic: 'memory',
     case: 'Run 2',
-    words: 'at most {peak_mib} MiB for each process, limit {limit_mib} MiB',
+    template: 'at most {peak_mib} MiB per process, limit {limit_mib} MiB',
   },
   {
     link: '[Reports](#reports)',
     topic: 'rollup',
     case: 'Median',
-    words: '{behind_s} s behind at 2,000 opens a second, limit {limit_s} s',
+    template: '{behind_s} s lag at 2,000 opens a second, limit {limit_s} s',
   },
   {
     link: '[Tracked links](#tracked-links)',
     topic: 'redirect',
     case: 'Followed links',
-    words: '{rate}/s, {ratio} of a redirect that looks nothing up',
+    template: '{rate}/s, {ratio} of a redirect without a lookup',
   },
   {
     link: '[Imports](#imports)',
     topic: 'import',
     case: '1,000,000 contacts',
-    words: '{rate} contacts/s, at most {peak_mib} MiB',
+    template: '{rate} contacts/s, at most {peak_mib} MiB',
   },
   {
     link: '[Under attack](#under-attack)',
     topic: 'attack',
     case: 'all',
-    words: '{rate} of 200 sends/s answered, p99 {p99_ms} ms, limit {limit_ms} ms',
+    template: '{rate} of 200 sends/s answered, p99 {p99_ms} ms, limit {limit_ms} ms',
   },
 ];

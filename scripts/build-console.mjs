@@ -1,5 +1,5 @@
-// Builds console/dist. Plain JavaScript, because npm runs it at `npm ci` also on a Node that knows no TypeScript, and
-// where the development packages are absent: then there is nothing to build with, and nothing to complain about.
+// Builds console/dist, or skips it if the development packages aren't installed. Plain JavaScript, because `npm ci` also runs
+// it on Node versions without TypeScript support.
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,14 +12,14 @@ async function loadVite() {
   }
 }
 
-// A test runner around us names another environment, for which React would be built with its development checks.
+// A test runner may have set another environment, which would build React with its development checks.
 process.env.NODE_ENV = 'production';
 
 const configFile = fileURLToPath(new URL('../console/vite.config.ts', import.meta.url));
-// The published package has the console built, and nothing to build it from.
+// The published package has the built console, but not its source.
 const vite = existsSync(configFile) ? await loadVite() : undefined;
 if (!existsSync(configFile)) {
-  process.stdout.write('The console came built.\n');
+  process.stdout.write('The console is already built.\n');
 } else if (vite === undefined) {
   process.stdout.write('The console is not built: the development packages are not installed.\n');
 } else {

@@ -1,5 +1,5 @@
-// Writes dist, the program of the published package: src without its types. Node strips types itself, but not below
-// node_modules (its documentation, “Type stripping in dependencies”), where a package stands once it is installed.
+// Writes dist, the program of the published package: src without types. Node strips types itself, but not below node_modules
+// (Node.js documentation, “Type stripping in dependencies”).
 import { spawnSync } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 await rm(join(root, 'dist'), { recursive: true, force: true });
-// What the program reads beside its code.
+// Files that the program reads at run time.
 await cp(join(root, 'src'), join(root, 'dist'), {
   recursive: true,
   filter: (path) => !path.endsWith('.ts'),

@@ -2,10 +2,10 @@ import { keyScopes, permissions, permissionsOf } from '../src/access/permission.
 import { tokenOperations } from '../src/access/token-operations.ts';
 import type { Role } from '../src/account/account.ts';
 
-/** Roles by increasing permissions; the role for machines comes last. */
+/** Roles by increasing permissions, then the role for programs. */
 const roles: readonly Role[] = ['viewer', 'marketer', 'developer', 'owner', 'service'];
 
-/** The tables of docs/how-it-works/authentication.md: what each token can access, and permissions by role. */
+/** The tables of docs/how-it-works/authentication.md: what access tokens can do, and permissions by role. */
 export function describeAccess(): Readonly<Record<'operations' | 'permissions', string>> {
   const operations = [
     '| request | permission | allows |',

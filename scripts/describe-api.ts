@@ -1,4 +1,4 @@
-/** The subset of OpenAPI 3.1 JSON Schema needed for client types. */
+/** The subset of OpenAPI 3.1 schemas that client types need. */
 interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -23,12 +23,12 @@ export function describeBenchmarks(summaries: readonly CaseSummary[]): Record<st
 
 function summarizeAll(summaries: readonly CaseSummary[]): string {
   const rows = headlines.map((headline) => {
-    const { link, words } = headline;
+    const { link, template } = headline;
     const summary = summaries.find(
-      (one) => one.topic === headline.topic && one.case === headline.case,
+      ({ topic, case: name }) => topic === headline.topic && name === headline.case,
     );
     if (summary === undefined) throw new Error(`no run of ${headline.topic}: ${headline.case}`);
-    const filled = words.replace(/\{(\w+)\}/g, (_all, figure: string) =>
+    const filled = template.replace(/\{(\w+)\}/g, (_all, figure: string) =>
       formatFigure(summary.runs, figure, formatMiddle),
     );
     return [link, filled];
@@ -56,8 +56,8 @@ function formatCell(summary: CaseSummary, figure: string): string {
     const counted = runs.map(({ params }) => Number(params?.runs ?? 1));
     return String(counted.reduce((sum, count) => sum + count, 0));
   }
-  const words = runs[0]?.params?.[figure];
-  if (typeof words === 'string') return words;
+  const value = runs[0]?.params?.[figure];
+  if (typeof value === 'string') return value;
   const spread = spreadOf(runs, figure);
   return spread === undefined ? '' : formatSpread(spread, figure);
 }

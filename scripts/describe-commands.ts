@@ -48,7 +48,7 @@ function describeCommand(command: Command): string {
   ].join('\n\n');
 }
 
-/** Turns a help text, which starts in lower case and has no period, into a sentence. */
+/** Capitalizes a help text and adds a period. */
 function sentence(text: string): string {
   const stop = /[.!?]$/.test(text) ? '' : '.';
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${stop}`;

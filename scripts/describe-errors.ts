@@ -21,7 +21,7 @@ const faultAdvice: Readonly<Record<FaultCode, readonly [cause: string, fix: stri
     'send the fields in `details`',
   ],
   RECIPIENT_SUPPRESSED: [
-    'the To address bounced, complained, unsubscribed or was added by hand',
+    'the To address bounced, complained, unsubscribed or was added manually',
     'don’t send; see [Suppressions](../tracking-and-reports.md#suppressions)',
   ],
   ACCOUNT_SUSPENDED: ['an operator suspended the account', 'ask the operator'],
@@ -70,7 +70,7 @@ const problemAdvice: Readonly<Record<ProblemCode, string>> = {
   unavailable: 'retry after `Retry-After`',
 };
 
-/** The tables of docs/reference/errors.md: errors of the send operation and the management API, with fixes. */
+/** The tables of docs/reference/errors.md: errors of the send operation and the management API. */
 export function describeErrors(): Readonly<Record<'faults' | 'problems', string>> {
   const faults = Object.entries(errorCatalog).map(([name, { status, message }]) => {
     const [cause, fix] = faultAdvice[name as FaultCode];

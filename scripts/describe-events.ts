@@ -1,6 +1,6 @@
 import { eventKindNames, eventKinds } from '../src/message/event-kinds.ts';
 
-/** The table of docs/reference/events.md: one line for each kind. */
+/** The table of docs/reference/events.md. */
 export function describeEvents(): Readonly<Record<'events', string>> {
   const rows = eventKindNames.map((kind) => {
     const { meaning, doesNotProve, state, webhook, report, suppresses } = eventKinds[kind];
@@ -17,7 +17,7 @@ export function describeEvents(): Readonly<Record<'events', string>> {
   const head = [
     'event',
     'meaning',
-    'what it does not prove',
+    'doesn’t prove',
     "recipient's state",
     'webhook',
     'report',

@@ -3,13 +3,13 @@ import { formatBytes, type RouteLimit } from '../src/http/limits/route-limit.ts'
 import { routeLimits } from '../src/http/limits/route-limits.ts';
 import { managementLimits } from '../src/management/management-limits.ts';
 
-/** The tables of docs/reference/limits.md: request limits per route, and how much is in memory at once. */
+/** The tables of docs/reference/limits.md: request limits per route, and memory limits for bodies. */
 export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>> {
   const { known, strangers } = defaultByteBudgets;
   const budgets = [
-    '| bodies in memory | one peer | all together |',
+    '| bodies in memory | per peer | total |',
     '| --- | --- | --- |',
-    `| of callers who are known before their body is read | ${formatBytes(known.perPeer)} | ${formatBytes(known.total)} |`,
+    `| of callers known before their body is read | ${formatBytes(known.perPeer)} | ${formatBytes(known.total)} |`,
     `| of strangers | ${formatBytes(strangers.perPeer)} | ${formatBytes(strangers.total)} |`,
   ];
   const routes = [

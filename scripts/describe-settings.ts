@@ -49,7 +49,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
   'Metrics and logs': ['METRICS_TOKEN', 'METRICS_PUBLIC', 'LOG_LEVEL'],
 };
 
-/** Settings shown in the README, which most installations change. */
+/** The most common settings, shown in the README. */
 const common = [
   'PORT',
   'PUBLIC_URL',
@@ -61,7 +61,7 @@ const common = [
 ];
 
 /**
- * The tables of settings: all of them by topic, and the few of the README.
+ * The tables of settings: all by topic, and the common ones for the README.
  * @throws if a setting has no topic, or a topic names a setting that doesn't exist
  */
 export function describeSettings(): Readonly<Record<'settings' | 'common' | 'secrets', string>> {

@@ -19,8 +19,8 @@ const inSchema = `
   where n.nspname = 'public' and c.relkind in ('r', 'p')`;
 
 /**
- * The current schema as text, read from the catalogs, because the embedded PostgreSQL has no pg_dump and the text must be the
- * same on every supported version. For reading and comparing, not for execution.
+ * The current schema as text, for reading and comparing. Read from the catalogs, because the embedded PostgreSQL has no pg_dump
+ * and the text must be the same on every supported version.
  */
 export async function dumpSchema(pool: pg.Pool): Promise<string> {
   const tables = await pool.query<{

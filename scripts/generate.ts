@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import packageFacts from '../package.json' with { type: 'json' };
+import packageJson from '../package.json' with { type: 'json' };
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
@@ -18,14 +18,13 @@ import { plotBenchmarks } from './plot-benchmarks.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
 /**
- * Writes the files generated from the source, or with `--check` fails if one is out of date. Uses a temporary database, so it
- * needs nothing but the repository.
+ * Writes the files generated from the source, or with `--check` fails if one is out of date. Uses a temporary database.
  */
 const check = process.argv.includes('--check');
 const root = new URL('../', import.meta.url);
 let stale = false;
 
-async function put(path: string, text: string): Promise<void> {
+async function writeGenerated(path: string, text: string): Promise<void> {
   const file = new URL(path, root);
   const before = await readFile(file, 'utf8').catch(() => '');
   if (before === text) return;
@@ -54,7 +53,7 @@ function generateTables(url: string): string {
     { cwd: root, encoding: 'utf8' },
   );
   if (result.status !== 0) throw new Error(result.stderr);
-  // Row types get Kysely's suffix Table, so `Account` can be the domain type and `AccountTable` its row.
+  // Row types get the suffix Table, so `Account` can be the domain type and `AccountTable` its row.
   return result.stdout
     .slice(result.stdout.indexOf('/**'))
     .replaceAll(/^export interface (?!DB\b)(\w+) \{/gm, 'export interface $1Table {')
@@ -67,11 +66,11 @@ function generateTables(url: string): string {
 async function writeTables(path: string, tables: Readonly<Record<string, string>>): Promise<void> {
   let text = await readFile(new URL(path, root), 'utf8');
   for (const [name, table] of Object.entries(tables)) {
-    const marks = new RegExp(`(<!-- ${name}:start -->\\n)[\\s\\S]*(<!-- ${name}:end -->)`);
-    if (!marks.test(text)) throw new Error(`${path} has no markers for the table ${name}`);
-    text = text.replace(marks, (_all, start: string, end: string) => `${start}${table}\n${end}`);
+    const markers = new RegExp(`(<!-- ${name}:start -->\\n)[\\s\\S]*(<!-- ${name}:end -->)`);
+    if (!markers.test(text)) throw new Error(`${path} has no markers for the table ${name}`);
+    text = text.replace(markers, (_all, start: string, end: string) => `${start}${table}\n${end}`);
   }
-  await put(path, text);
+  await writeGenerated(path, text);
 }
 
 const { common, settings, secrets } = describeSettings();
@@ -85,16 +84,16 @@ await writeTables('docs/how-it-works/authentication.md', describeAccess());
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))
-  await put(`docs/benchmarks/${topic}.svg`, chart);
-await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
-const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);
-await put('docs/openapi.json', `${openapi}\n`);
-await put(
+  await writeGenerated(`docs/benchmarks/${topic}.svg`, chart);
+await writeGenerated('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
+const openapi = JSON.stringify(openapiDocument(packageJson.version), null, 2);
+await writeGenerated('docs/openapi.json', `${openapi}\n`);
+await writeGenerated(
   'console/src/api/management.generated.ts',
   describeApi(JSON.parse(openapi), managementPrefix),
 );
 await withScratchDatabase(async (database, url) => {
-  await put('migrations/schema.sql', await dumpSchema(database.pool));
-  await put('src/foundation/database/tables.generated.ts', generateTables(url));
+  await writeGenerated('migrations/schema.sql', await dumpSchema(database.pool));
+  await writeGenerated('src/foundation/database/tables.generated.ts', generateTables(url));
 });
 process.exitCode = stale ? 1 : 0;

@@ -3,19 +3,19 @@ import { dirname, resolve } from 'node:path';
 
 const importPattern = /(?:import|export)\s(?:[^'";]*?from\s)?'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
-/** Filters `files` to those that import `target` directly or indirectly. Paths are relative to this process. */
+/** Filters `files` to those that import `target` directly or indirectly. Paths are relative to the working directory. */
 export async function importingFiles(files: readonly string[], target: string): Promise<string[]> {
   const imports = new Map<string, Promise<readonly string[]>>();
   const importsOf = (file: string): Promise<readonly string[]> => {
-    const known = imports.get(file) ?? readImports(file);
-    imports.set(file, known);
-    return known;
+    const cached = imports.get(file) ?? readImports(file);
+    imports.set(file, cached);
+    return cached;
   };
   const reaches = async (file: string): Promise<boolean> => {
-    const seen = new Set([resolve(file)]);
-    for (const one of seen) {
-      if (one === resolve(target)) return true;
-      for (const next of await importsOf(one)) seen.add(next);
+    const visited = new Set([resolve(file)]);
+    for (const current of visited) {
+      if (current === resolve(target)) return true;
+      for (const next of await importsOf(current)) visited.add(next);
     }
     return false;
   };

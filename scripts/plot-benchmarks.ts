@@ -21,8 +21,10 @@ function toChartRow(
 ): ChartRow {
   const bars = series.flatMap(({ figure, history }, index) => {
     const { runs } = summary;
-    const some = runs.filter(({ params }) => history === undefined || params?.history === history);
-    const spread = spreadOf(some, figure);
+    const matching = runs.filter(
+      ({ params }) => history === undefined || params?.history === history,
+    );
+    const spread = spreadOf(matching, figure);
     if (spread === undefined) return [];
     return [{ series: index, spread, text: formatSpread(spread, figure) }];
   });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TestPostgres } from './test-postgres.ts';
 
 /**
- * Starts a temporary server from the binaries in `folder`, such as /usr/lib/postgresql/15/bin, to run the tests on the oldest
- * supported PostgreSQL. PostgreSQL can't run as root, so root starts it as the user postgres.
+ * Starts a temporary server from the binaries in `folder`, such as /usr/lib/postgresql/15/bin, to test on the oldest supported
+ * PostgreSQL. PostgreSQL can't run as root, so root starts it as the user postgres.
  */
 export async function startProgramPostgres(folder: string): Promise<TestPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'signalpost-pg-'));
@@ -17,27 +17,27 @@ export async function startProgramPostgres(folder: string): Promise<TestPostgres
     chmodSync(home, 0o711);
     chownSync(data, identity.uid, identity.gid);
   }
-  const made = spawnSync(
+  const initdb = spawnSync(
     join(folder, 'initdb'),
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'],
     { ...identity, cwd: data, encoding: 'utf8' },
   );
-  if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? made.stderr}`);
+  if (initdb.status !== 0) throw new Error(`initdb: ${initdb.error?.message ?? initdb.stderr}`);
   const server = spawn(
     join(folder, 'postgres'),
     ['-D', data, '-k', data, '-h', '', '-c', 'max_connections=200', '-c', 'fsync=off'],
     { ...identity, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  await ready(server);
+  await waitUntilReady(server);
   const url = new URL('postgres://postgres@localhost:5432/postgres');
   url.searchParams.set('host', data);
   return {
     url: url.href,
     serviceUrl: url.href,
     async stop() {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
+      const exited = new Promise((resolve) => server.once('exit', resolve));
       server.kill('SIGINT');
-      await ended;
+      await exited;
       rmSync(home, { recursive: true, force: true });
     },
   };
@@ -51,14 +51,14 @@ function readIdentity(): { uid: number; gid: number } | undefined {
   return { uid: Number(entry[1]), gid: Number(entry[2]) };
 }
 
-function ready(server: ChildProcess): Promise<void> {
+function waitUntilReady(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     server.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk;
-      if (said.includes('database system is ready to accept connections')) resolve();
+      output += chunk;
+      if (output.includes('database system is ready to accept connections')) resolve();
     });
     server.once('error', reject);
-    server.once('exit', () => reject(new Error(`PostgreSQL exited immediately: ${said}`)));
+    server.once('exit', () => reject(new Error(`PostgreSQL exited immediately: ${output}`)));
   });
 }

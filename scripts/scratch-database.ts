@@ -4,7 +4,7 @@ import { migrate } from '../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
-/** Runs a statement in the database of `url`. */
+/** Runs a statement in the database that `url` names. */
 export async function runAdminStatement(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -28,7 +28,7 @@ export function withDatabase(url: string, name: string): string {
   return other.href;
 }
 
-/** Runs a function with a migrated database on a temporary server, then removes both. */
+/** Calls a function with a migrated database on a temporary server, then removes both. */
 export async function withScratchDatabase(
   use: (database: Database, url: string) => Promise<void>,
 ): Promise<void> {

@@ -14,8 +14,8 @@ import { applyDemo } from '../src/manifest/apply-demo.ts';
 import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
 
 /**
- * `npm run pictures`: takes the screenshots of the README, from a service with the demo, a month of messages and a few new
- * ones. Requires Chromium (`CHROMIUM`, or `/usr/bin/chromium`) and a built console.
+ * `npm run pictures`: takes the screenshots of the README and guide from a service with the demo and a month of messages.
+ * Requires Chromium (`CHROMIUM`, or `/usr/bin/chromium`) and a built console.
  */
 const folder = join(import.meta.dirname, '../docs/images');
 const account = '1000' as AccountId;
@@ -26,7 +26,7 @@ const monthMs = 30 * 24 * 60 * minuteMs;
 
 const reset = { 'Reset Link': 'https://shop.test/reset/EXAMPLE' };
 /** Messages sent before the receipt: template, address and values. */
-const before: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
+const earlierMessages: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
   ['receipt', 'katherine@orbit.example', { 'First Name': 'Katherine', 'Order Number': 'A-0997' }],
   ['hello', 'grace@navy.example', { 'First Name': 'Grace' }],
   ['password-reset', 'linus@kernel.example', { 'First Name': 'Linus', ...reset }],
@@ -72,7 +72,7 @@ try {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   await mkdir(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) await takeAll(browser, scheme, message);
+  for (const scheme of ['light', 'dark'] as const) await takePictures(browser, scheme, message);
   await browser.close();
 } finally {
   await app.stop();
@@ -89,8 +89,11 @@ async function sendMessages(): Promise<string> {
     client_id: 'demo',
     client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
   };
-  const granted = await fetch(`${url}/token`, { method: 'POST', body: new URLSearchParams(form) });
-  const { access_token: token } = (await granted.json()) as { access_token: string };
+  const tokenResponse = await fetch(`${url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
+  const { access_token: token } = (await tokenResponse.json()) as { access_token: string };
   async function send(template: string, to: string, values: Readonly<Record<string, string>>) {
     const sent = await fetch(`${url}/ete/v1/email/${account}/${template}`, {
       method: 'POST',
@@ -109,7 +112,7 @@ async function sendMessages(): Promise<string> {
     return ((await sent.json()) as { messageId: string }).messageId;
   }
 
-  for (const [template, to, values] of before) await send(template, to, values);
+  for (const [template, to, values] of earlierMessages) await send(template, to, values);
   return send('receipt', 'ada@customer.example', {
     'First Name': 'Ada',
     'Order Number': 'A-1001',
@@ -122,7 +125,11 @@ async function sendMessages(): Promise<string> {
   });
 }
 
-async function takeAll(browser: Browser, scheme: 'light' | 'dark', message: string): Promise<void> {
+async function takePictures(
+  browser: Browser,
+  scheme: 'light' | 'dark',
+  message: string,
+): Promise<void> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 760 },
     colorScheme: scheme,
@@ -133,22 +140,22 @@ async function takeAll(browser: Browser, scheme: 'light' | 'dark', message: stri
   await page.getByLabel('Password').fill(secrets.DEMO_OWNER_PASSWORD ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.plot').waitFor();
-  await take(page, 'overview', scheme);
+  await takePicture(page, 'overview', scheme);
   await page.goto(`${url}/console/${account}/templates/receipt`);
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
-  await take(page, 'editor', scheme);
+  await takePicture(page, 'editor', scheme);
   await page.goto(`${url}/console/${account}/messages/${message}`);
   await page.getByText('The receiving server accepted it.').waitFor();
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
-  await take(page, 'message', scheme);
+  await takePicture(page, 'message', scheme);
   await page.goto(`${url}/inbox`);
   await page.getByText('ada@customer.example').first().click();
   await page.frameLocator('iframe').first().getByText('Espresso beans').waitFor();
-  await take(page, 'inbox', scheme);
+  await takePicture(page, 'inbox', scheme);
   await context.close();
 }
 
-async function take(page: Page, name: string, scheme: 'light' | 'dark'): Promise<void> {
+async function takePicture(page: Page, name: string, scheme: 'light' | 'dark'): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.evaluate('document.fonts.ready');
   const path = join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`);

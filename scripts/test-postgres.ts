@@ -6,9 +6,9 @@ import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-d
 import { startProgramPostgres } from './program-postgres.ts';
 
 export interface TestPostgres {
-  /** A URL with the right to create databases. */
+  /** For a role that can create databases. */
   readonly url: string;
-  /** A URL with the role of a service: on the embedded server an unprivileged one, as in a real installation. */
+  /** For the service's role; on the embedded server, an unprivileged one as in a real installation. */
   readonly serviceUrl: string;
   stop(): Promise<void>;
 }
@@ -20,12 +20,12 @@ const silent = { info: () => undefined, warn: () => undefined };
  * one. New servers are removed at the end.
  */
 export async function startTestPostgres(): Promise<TestPostgres> {
-  const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== '') {
-    return { url: given, serviceUrl: given, stop: async () => undefined };
+  const existing = process.env.TEST_DATABASE_URL;
+  if (existing !== undefined && existing !== '') {
+    return { url: existing, serviceUrl: existing, stop: async () => undefined };
   }
-  const programs = process.env.TEST_POSTGRES_BIN;
-  if (programs !== undefined && programs !== '') return startProgramPostgres(programs);
+  const binFolder = process.env.TEST_POSTGRES_BIN;
+  if (binFolder !== undefined && binFolder !== '') return startProgramPostgres(binFolder);
   const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-test-'));
   await chmod(dataDir, 0o711);
   const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable: false });

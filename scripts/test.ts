@@ -9,18 +9,17 @@ import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
- * Runs the test files of a folder (or the files and folders named) with Node's own runner, on one PostgreSQL with one migrated
- * template database that each file clones. Where TEST_POSTGRES_BIN names a PostgreSQL, only the files that use it are run:
- * the others would do the same as ever, without a database or on the embedded one. Of a whole folder the commands and the
- * attacks are left out then: they take minutes to run statements that the other files have tried.
+ * Runs the tests of a folder, or of the given files and folders, on one PostgreSQL with a migrated template database that each
+ * file clones. With TEST_POSTGRES_BIN, runs only files whose result depends on the server, and skips slow ones that repeat the
+ * statements of others.
  */
 const testDatabase = 'test/support/test-database.ts';
-const repeating = [join('test', 'command', sep), join('test', 'hostile', sep)];
-const [folder = 'test', ...named] = process.argv.slice(2);
-const options = named.filter((argument) => argument.startsWith('-'));
-const wanted = named.filter((argument) => !argument.startsWith('-'));
+const skippedFolders = [join('test', 'command', sep), join('test', 'hostile', sep)];
+const [folder = 'test', ...rest] = process.argv.slice(2);
+const options = rest.filter((argument) => argument.startsWith('-'));
+const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
-const files = process.env.TEST_POSTGRES_BIN ? await onOtherPostgres(found) : found;
+const files = process.env.TEST_POSTGRES_BIN ? await selectDatabaseTests(found) : found;
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -44,7 +43,7 @@ function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      // Most files spend their time waiting for processes and databases; those with browsers don't.
+      // Most files mainly wait for processes and databases; those with browsers don't.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 1))}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
@@ -54,7 +53,7 @@ function run(): Promise<number> {
     {
       stdio: 'inherit',
       env: {
-        // Shares compiled code between processes.
+        // Shared by all test processes.
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
         ...process.env,
         TEST_POSTGRES_URL: postgres.url,
@@ -66,11 +65,11 @@ function run(): Promise<number> {
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
-async function onOtherPostgres(all: readonly string[]): Promise<string[]> {
+async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
   const used = await importingFiles(all, testDatabase);
   return wanted.length > 0
     ? used
-    : used.filter((file) => !repeating.some((folder) => file.startsWith(folder)));
+    : used.filter((file) => !skippedFolders.some((skipped) => file.startsWith(skipped)));
 }
 
 async function filesOf(name: string): Promise<string[]> {
