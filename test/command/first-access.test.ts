@@ -53,7 +53,7 @@ test('set-up-link prints a link that creates the first owner, once, and operator
   const nobody = await run('operator', 'list');
   assert.deepEqual([nobody.code, nobody.out], [0, '']);
   const doctor = await run('doctor');
-  assert.match(doctor.out, /^ok {3}operators nobody\n.*signalpost set-up-link$/m);
+  assert.match(doctor.out, /^ok {3}operators none\n.*signalpost set-up-link$/m);
   const { code, out } = await run('set-up-link');
   assert.equal(code, 0);
   const [, latest = ''] = /^http\S+\/console#set-up=([\w-]{43})\n$/.exec(out) ?? [];
