@@ -3,34 +3,20 @@ import { minIdAt } from '../src/foundation/uuid7.ts';
 import type { Shop } from '../test/support/shop.ts';
 import { acceptRequests, openBenchAccount } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
-import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
-import { openHistory } from './history/open-history.ts';
-import { runLoad } from './run-load.ts';
-import { compare, Tally } from './tally.ts';
+import { type History, openHistory } from './history/open-history.ts';
+import { compare, LoadTally, loadConnections } from './tally.ts';
 
-const connections = 128;
-const defaultHistory = 10_000_000;
-
-/**
- * Accepting for the account with the most messages of a database that holds so many, beside accepting on an empty one, in
- * turns. What is accepted is taken out of the filled database again.
- */
+/** Accepting for the largest account of a filled database, in turns with accepting on an empty one. */
 export async function benchAcceptHistory(options: BenchOptions): Promise<BenchResult[]> {
-  const { history = defaultHistory } = options;
-  const { nodeOptions, calm, seconds, rounds } = options;
+  const { history = 10_000_000, seconds, rounds } = options;
   await using closing = new AsyncDisposableStack();
-  const open = async ({ url, pid }: BenchDatabase, shop: Shop) => {
-    const service = closing.use(await startBenchService(url, { nodeOptions, processes: 1 }));
-    const requests = await acceptRequests(service, shop);
-    const order = { port: service.port, connections, requests };
-    await runLoad({ ...order, seconds: seconds / 2 });
-    const pids = { service: service.pid, database: pid };
-    const tally = new Tally();
-    return {
-      tally,
-      measure: () => tally.measure(calm, pids, () => runLoad({ ...order, seconds })),
-    };
+  const open = async (database: BenchDatabase, shop: Shop) => {
+    const service = closing.use(await startBenchService(database, { ...options, processes: 1 }));
+    const tally = new LoadTally(service, { requests: await acceptRequests(service, shop) });
+    await tally.run(seconds / 2);
+    return tally;
   };
   const fresh = closing.use(await startBenchDatabase());
   const empty = await open(fresh, await openBenchAccount(fresh.database));
@@ -39,17 +25,14 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
   closing.defer(() => deleteAcceptedSince(past, since));
   const filled = await open(past, past.shop);
   for (let round = 0; round < rounds; round += 1) {
-    await filled.measure();
-    await empty.measure();
+    await filled.measure(options);
+    await empty.measure(options);
   }
-  const params = { connections, stored: history, seconds, rounds };
-  return [{ name: 'accept-history', params, ...compare(filled.tally, empty.tally) }];
+  const params = { connections: loadConnections, stored: history, seconds, rounds };
+  return [makeResult('accept-history', params, compare(filled, empty))];
 }
 
-async function deleteAcceptedSince(
-  { database, shop }: BenchDatabase & { readonly shop: Shop },
-  since: string,
-) {
+async function deleteAcceptedSince({ database, shop }: History, since: string): Promise<void> {
   for (const [table, id] of [
     ['queue_entry', 'message_id'],
     ['message', 'id'],

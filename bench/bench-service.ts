@@ -1,30 +1,32 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BenchDatabase } from './bench-database.ts';
 import { type BenchProgram, startBenchProgram } from './bench-program.ts';
-import { runtimeEnvironment, runtimeOptions } from './runtime-options.ts';
+import type { MeasuredPids } from './machine-use.ts';
+
+export interface BenchService extends BenchProgram {
+  readonly pids: MeasuredPids;
+}
 
 export interface BenchServiceOptions {
-  /** For the runtime, such as `--cpu-prof`. */
-  readonly nodeOptions?: readonly string[];
   /** Undefined: one for each core, as `serve` has it. */
   readonly processes?: number;
   readonly roles?: string;
   readonly smtpUrl?: string;
+  readonly nodeOptions?: readonly string[];
 }
 
-/** The key of the benchmark's installation, in the form of SIGNALPOST_KEY. */
+const root = join(import.meta.dirname, '..');
+
+/** SIGNALPOST_KEY of the benchmark's installation. */
 export const benchMasterKey = Buffer.alloc(32, 7).toString('base64');
 
-/** Starts the service on a database that is set up already; resolves once it listens. */
+/** Starts the service with the routes of `bench-server.ts` on a migrated database. */
 export function startBenchService(
-  databaseUrl: string,
-  { nodeOptions = [], processes, roles, smtpUrl }: BenchServiceOptions = {},
-): Promise<BenchProgram> {
-  const program = join(import.meta.dirname, 'bench-server.ts');
-  return startBenchProgram(process.execPath, [...runtimeOptions, ...nodeOptions, program], {
-    ...runtimeEnvironment,
-    DATABASE_URL: databaseUrl,
-    SIGNALPOST_KEY: benchMasterKey,
-    PORT: '0',
+  database: BenchDatabase,
+  { processes, roles, smtpUrl, nodeOptions }: BenchServiceOptions = {},
+): Promise<BenchService> {
+  return startNode(database, nodeOptions, ['bench/bench-server.ts'], {
     LOG_LEVEL: 'error',
     // The load comes from one address.
     MAX_CONNECTIONS_PER_PEER: '20000',
@@ -32,4 +34,46 @@ export function startBenchService(
     ...(roles !== undefined && { BENCH_ROLES: roles }),
     ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),
   });
+}
+
+/** Starts `serve` with a process for each core. */
+export function startServe(
+  database: BenchDatabase,
+  smtpUrl: string,
+  nodeOptions: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<BenchService> {
+  return startNode(database, nodeOptions, ['src/main.ts', 'serve'], {
+    SMTP_URL: smtpUrl,
+    LOG_LEVEL: 'warn',
+    ...environment,
+  });
+}
+
+async function startNode(
+  { url, pid }: BenchDatabase,
+  nodeOptions: readonly string[] = [],
+  [file = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<BenchService> {
+  const program = await startBenchProgram(
+    process.execPath,
+    [...readRuntimeOptions(), ...nodeOptions, join(root, file), ...args],
+    {
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+      DATABASE_URL: url,
+      SIGNALPOST_KEY: benchMasterKey,
+      PORT: '0',
+      ...environment,
+    },
+  );
+  return { ...program, pids: { service: program.pid, database: pid } };
+}
+
+/** The options with which `bin/signalpost` runs Node. */
+function readRuntimeOptions(): readonly string[] {
+  const program = readFileSync(join(root, 'bin/signalpost'), 'utf8');
+  const [, options] = /^exec "\$node" (.+) "\$main" "\$@"$/m.exec(program) ?? [];
+  if (options === undefined) throw new Error('bin/signalpost has no line that runs Node');
+  return options.split(' ');
 }

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { AccessTokenStore } from '../src/access/access-token-store.ts';
 import { Authenticator } from '../src/access/authenticator.ts';
@@ -7,142 +8,114 @@ import { ChangeListener } from '../src/foundation/change-listener.ts';
 import { systemClock } from '../src/foundation/clock.ts';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { createLog } from '../src/foundation/log.ts';
-import { MasterKey } from '../src/foundation/master-key.ts';
 import { issueTokens } from '../src/session/issue-tokens-store.ts';
 import type { Shop } from '../test/support/shop.ts';
+import { testKey } from '../test/support/test-service.ts';
 import { waitFor } from '../test/support/wait-for.ts';
-import { openBenchAccount, wireRequests } from './bench-account.ts';
-import { startBenchDatabase } from './bench-database.ts';
-import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { noOpPath, openBenchAccount, wireRequests } from './bench-account.ts';
+import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { copyRows } from './copy-rows.ts';
-import { runLoad } from './run-load.ts';
+import { median } from './percentile.ts';
+import { LoadTally } from './tally.ts';
 
-const chunk = 20_000;
+const allTokens = 1_000_000;
+const chunkSize = 20_000;
 const rounds = 100;
 const checksPerRound = 20_000;
 /** Tokens that requests use at the time. */
 const inUse = 10;
 
-interface Scene {
-  readonly database: Database;
-  readonly mint: TokenMint;
-  readonly shop: Shop;
-  readonly checker: TokenChecker;
-  readonly authenticator: Authenticator;
-  /** A token that the product issued. */
-  readonly first: Token;
-}
-
-/**
- * Checking an access token, with ten and with a million live ones: rate is checks a second from memory in one process,
- * ceiling the do-nothing POST of the same run; ratio is the share of such a request's time that a check takes.
- */
+/** Checks of access tokens from memory, with ten and with a million live ones. The ratio is a check's share of a POST that does nothing. */
 export async function benchToken(options: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
-  const { url, database } = bench;
-  const changes = new ChangeListener(database.settings, createLog('silent'));
-  await using closing = new AsyncDisposableStack();
-  closing.defer(() => changes.close());
+  const { database } = bench;
   const shop = await openBenchAccount(database);
-  const ceiling = await measureNoOp(url, shop, options);
-  const mint = new TokenMint(new MasterKey(Buffer.alloc(32, 7)));
+  const ceiling = await measureNoOp(bench, shop, options);
+  await using closing = new AsyncDisposableStack();
+  const changes = new ChangeListener(database.settings, createLog('silent'));
+  closing.defer(() => changes.close());
+  const mint = new TokenMint(testKey);
   const store = new AccessTokenStore(database);
   const checker = new TokenChecker({ mint, store, changes, clock: systemClock });
   await changes.start();
-  const authenticator = new Authenticator(checker, { check: () => undefined });
-  const parts = { database, mint, shop, checker, authenticator };
-  const scene = { ...parts, first: await issueFirst(parts) };
-  const few = [scene.first, ...(await issueMore(scene, inUse - 1))];
-  const results = [await measureChecks(scene, few, few.length, ceiling)];
-  const many = await issueMore(scene, 1_000_000 - inUse);
-  results.push(await measureChecks(scene, [...few, ...many], 1_000_000, ceiling));
-  return results;
+  const first = await issueFirst(database, mint, shop);
+  const tokens = [first, ...(await issueMore(database, mint, first, inUse - 1))];
+  const results = [await measureChecks(checker, tokens, ceiling)];
+  tokens.push(...(await issueMore(database, mint, first, allTokens - inUse)));
+  return [...results, await measureChecks(checker, tokens, ceiling)];
 }
 
-/** Requests a second that do nothing, at 128 connections. */
-async function measureNoOp(url: string, shop: Shop, options: BenchOptions): Promise<number> {
-  await using service = await startBenchService(url, { nodeOptions: options.nodeOptions });
-  const requests = wireRequests({
-    path: '/bench/nothing',
-    accountIds: [shop.id],
-    token: 'none',
-    count: 1_000,
-  });
-  const order = { port: service.port, connections: 128, requests };
-  await runLoad({ ...order, seconds: options.seconds / 2 });
-  const report = await runLoad({ ...order, seconds: options.seconds });
-  return report.answered / report.seconds;
+/** @returns requests a second */
+async function measureNoOp(
+  bench: BenchDatabase,
+  shop: Shop,
+  { seconds, nodeOptions }: BenchOptions,
+): Promise<number> {
+  await using service = await startBenchService(bench, { nodeOptions });
+  const wire = { token: 'none', accountIds: [shop.id], path: noOpPath, count: 1_000 };
+  const tally = new LoadTally(service, { requests: wireRequests(wire) });
+  await tally.run(seconds / 2);
+  await tally.measure({ seconds });
+  return tally.rate;
 }
 
-/** Asks for tokens all over the million first, so that memory has had the chance to grow; then for those in use. */
 async function measureChecks(
-  { checker, authenticator }: Scene,
-  all: readonly Token[],
-  tokens: number,
+  checker: TokenChecker,
+  tokens: readonly Token[],
   ceiling: number,
 ): Promise<BenchResult> {
-  const step = Math.max(1, Math.floor(all.length / 2_000));
-  for (let index = 0; index < all.length; index += step) {
-    const caller = await checker.check(all[index]?.text ?? '');
-    if (caller === undefined) throw new Error('a live token was refused');
+  // Tokens of the whole set first, so that memory can grow.
+  const step = Math.max(1, Math.floor(tokens.length / 2_000));
+  for (let index = 0; index < tokens.length; index += step) {
+    const caller = await checker.check(tokens[index]?.text ?? '');
+    if (caller === undefined) throw new Error('a live token was rejected');
   }
-  const hot = all.slice(0, inUse).map((token) => `Bearer ${token.text}`);
-  for (const header of hot) await authenticator.authenticate(header);
+  const authenticator = new Authenticator(checker, { check: () => undefined });
+  const hot = tokens.slice(0, inUse).map(({ text }) => `Bearer ${text}`);
   const times: number[] = [];
   while (times.length < rounds) {
-    // On a starved machine the service itself bypasses its memory until it hears of revocations again.
-    await waitFor('tokens to be answered from memory', () => answersFromMemory(authenticator, hot));
-    const before = performance.now();
+    // On a starved machine the service bypasses its memory until it hears of revocations again.
+    await waitFor('tokens to be in memory', async () => {
+      for (const header of hot) {
+        const answer = authenticator.authenticate(header);
+        if (answer instanceof Promise) return answer.then(() => false);
+      }
+      return true;
+    });
+    const started = performance.now();
     let fromMemory = true;
     for (let count = 0; count < checksPerRound && fromMemory; count += 1)
-      fromMemory = isCaller(authenticator.authenticate(hot[count % hot.length]));
-    if (fromMemory) times.push((performance.now() - before) / checksPerRound);
-    await new Promise((resolve) => setImmediate(resolve));
+      fromMemory = isFromMemory(authenticator.authenticate(hot[count % hot.length]));
+    if (fromMemory) times.push((performance.now() - started) / checksPerRound);
+    await endOfTurn();
   }
-  times.sort((a, b) => a - b);
-  const median = times[rounds / 2] ?? Number.NaN;
-  const rate = 1_000 / median;
-  return {
-    name: 'token',
-    params: { tokens, inUse, heapMiB: heap() },
-    rate: Math.round(rate),
-    ceiling: Math.round(ceiling),
-    ratio: Number((ceiling / rate).toFixed(4)),
-    p50_ms: Number(median.toFixed(6)),
-    p99_ms: Number((times[rounds - 1] ?? 0).toFixed(6)),
-  };
+  const p50 = median(times);
+  const heapMiB = Math.round(process.memoryUsage().heapUsed / 2 ** 20);
+  return makeResult(
+    'token',
+    { tokens: tokens.length, inUse, heapMiB },
+    {
+      rate: 1_000 / p50,
+      ceiling,
+      ratio: Number(((ceiling * p50) / 1_000).toFixed(4)),
+      p50_ms: Number(p50.toFixed(6)),
+      p99_ms: Number(Math.max(...times).toFixed(6)),
+    },
+  );
 }
 
-async function answersFromMemory(
-  authenticator: Authenticator,
-  headers: readonly string[],
-): Promise<boolean> {
-  for (const header of headers) {
-    const answer = authenticator.authenticate(header);
-    if (answer instanceof Promise) {
-      await answer;
-      return false;
-    }
-  }
-  return true;
-}
-
-/** False where the database was asked. */
-function isCaller(answer: ReturnType<Authenticator['authenticate']>): boolean {
-  if (answer === undefined) throw new Error('a live token was refused');
+function isFromMemory(answer: ReturnType<Authenticator['authenticate']>): boolean {
+  if (answer === undefined) throw new Error('a live token was rejected');
   if (!(answer instanceof Promise)) return true;
   answer.catch(() => undefined);
   return false;
 }
 
-function heap(): number {
-  return Math.round(process.memoryUsage().heapUsed / 2 ** 20);
-}
-
-async function issueFirst({ database, mint, shop }: Omit<Scene, 'first'>): Promise<Token> {
+async function issueFirst({ kysely }: Database, mint: TokenMint, shop: Shop): Promise<Token> {
   const first = mint.mint('access');
-  await issueTokens(database.kysely, {
+  await issueTokens(kysely, {
     personId: shop.owner.id,
     clientId: shop.integration.clientId,
     accountId: undefined,
@@ -154,14 +127,18 @@ async function issueFirst({ database, mint, shop }: Omit<Scene, 'first'>): Promi
   return first;
 }
 
-/** Further tokens like the first. */
-async function issueMore({ database, mint, first }: Scene, count: number): Promise<Token[]> {
+async function issueMore(
+  database: Database,
+  mint: TokenMint,
+  first: Token,
+  count: number,
+): Promise<Token[]> {
   const tokens = Array.from({ length: count }, () => mint.mint('access'));
-  for (let from = 0; from < count; from += chunk)
+  for (let from = 0; from < count; from += chunkSize)
     await copyRows(database, {
       table: 'access_token',
       where: sql`one.hash = ${first.hash}`,
-      times: sql`unnest(${tokens.slice(from, from + chunk).map(({ hash }) => hash)}::bytea[])`,
+      times: sql`unnest(${tokens.slice(from, from + chunkSize).map(({ hash }) => hash)}::bytea[])`,
       columns: { hash: sql`copy` },
     });
   return tokens;

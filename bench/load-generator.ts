@@ -1,42 +1,46 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { answerOrder, runOrder } from './child-program.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
-/**
- * A load generator that costs little: each connection sends a ready-made request, waits for its answer and sends the
- * next one. It runs in a process of its own (`node bench/load-generator.ts`), takes its orders as JSON on standard
- * input and prints what it saw as JSON.
- */
 export interface LoadOrder {
   /** On this machine. */
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /**
-   * Requests a second, each due at its own time whether or not earlier ones were answered; latencies count from when a
-   * request was due, so that a stall is seen by all that fell into it. Undefined: each connection asks as fast as it can.
-   */
+  /** Requests a second, each due at its own time; undefined: each connection sends as fast as it is answered. */
   readonly rate?: number;
-  /** Whole requests as they go over the wire, taken in turn; `placeholder` in them becomes a number used only once. */
+  /** Whole requests as they go over the wire, sent in turn. */
   readonly requests: readonly string[];
 }
 
-/** Stands where each request gets a number of its own. */
+/** Replaced by a number that is unique to each request. */
 export const placeholder = '#'.repeat(24);
 
 export interface LoadReport {
   readonly answered: number;
-  /** Answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly seconds: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Counts of latencies in steps of 0.1 ms. */
+  /** The counts of a `LatencyHistogram`, from when each request was due. */
   readonly latencies: readonly number[];
 }
 
-/** Drives the load for the time ordered, and lets the last answers come in. */
+/** The generator's own pauses would count as the service's: it collects garbage before it begins, and little after. */
+const runtimeOptions = [
+  '--expose-gc',
+  '--max-semi-space-size=32',
+  '--no-allocation-site-pretenuring',
+];
+
+/** Runs the load generator in a process of its own. */
+export function runLoad(order: LoadOrder): Promise<LoadReport> {
+  return runOrder(import.meta.filename, order, runtimeOptions);
+}
+
+/** Waits for the last answers. */
 async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const requests = order.requests.map((request) => Buffer.from(request));
   const places = requests.map((request) => request.indexOf(placeholder));
@@ -54,7 +58,7 @@ async function generateLoad(order: LoadOrder): Promise<LoadReport> {
     const request = requests[sentCount % requests.length];
     const place = places[sentCount % requests.length] ?? -1;
     if (request === undefined || place === -1) return request;
-    // In its place: the one that was sent from these bytes before went out thousands of requests ago.
+    // In place: these bytes were last sent thousands of requests ago.
     const number = String(sentCount).padStart(placeholder.length - numbers.length, '0');
     request.write(numbers + number, place, 'latin1');
     return request;
@@ -102,8 +106,8 @@ function drive(
 }
 
 /**
- * Requests come due at even distances; one that finds no free connection waits for one, and its latency with it. Each
- * connection has been asked and has answered once before the first comes due, as those of clients that keep them have.
+ * A request that finds no free connection waits, which counts as latency. Each connection answers once before the first
+ * request is due, as those of clients that keep them have.
  */
 async function driveAtRate(
   { port, connections }: LoadOrder,
@@ -172,10 +176,4 @@ function readAnswers(socket: Socket, onAnswer: (status: string) => void): void {
   });
 }
 
-if (import.meta.main) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const order = JSON.parse(Buffer.concat(chunks.splice(0)).toString()) as LoadOrder;
-  const report = await generateLoad(order);
-  process.stdout.write(JSON.stringify(report));
-}
+if (import.meta.main) await answerOrder(generateLoad);

@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmallDisk } from '../../test/support/small-disk.ts';
-import { processTree, signalAll } from '../process-tree.ts';
+import { processTree, signalAll } from '../machine-use.ts';
 import type { ChaosNode } from './chaos-node.ts';
-import { type Weather, weathers } from './rough-weather.ts';
-import type { ChaosSink } from './sink.ts';
+import { type RoughSink, weathers } from './rough-sink.ts';
 
-/** What can go wrong, and how often of a hundred times. */
+/** How often of a hundred times each fault happens. */
 const odds = {
   'kill node': 22,
   'kill worker process': 16,
@@ -18,7 +17,7 @@ const odds = {
   'hang database': 2,
   'fill disk': 3,
   'rude relay': 12,
-} as const;
+};
 
 export type FaultName = keyof typeof odds;
 export const faultNames = Object.keys(odds) as FaultName[];
@@ -26,80 +25,62 @@ export const faultNames = Object.keys(odds) as FaultName[];
 export interface ChaosScene {
   readonly nodes: readonly ChaosNode[];
   readonly disk: SmallDisk;
-  readonly sink: ChaosSink;
+  readonly sink: RoughSink;
 }
 
-/** Longer than a lease, so that another worker takes over what a sleeping one has begun. */
+/** Longer than a lease, so that another worker takes over. */
 const sleepMs = 40_000;
-/** Longer than any statement's patience; sometimes longer than a lease. */
+/** Longer than any statement may take, sometimes longer than a lease. */
 const hangMs = 25_000;
 const fullDiskMs = 8_000;
 const weatherMs = 15_000;
 
-/** Does something bad at random, every few seconds. */
+/** Injects random faults. */
 export class ChaosFaults {
   readonly #scene: ChaosScene;
   readonly #names: readonly FaultName[];
-  readonly #asleep = new Set<ChaosNode>();
-  /** How each fault that is still on is ended, by its name. */
-  readonly #activeFaults = new Map<FaultName, () => void>();
-  readonly counts = Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<
-    FaultName,
-    number
-  >;
-  readonly weather = Object.fromEntries(weathers.map((name) => [name, 0])) as Record<
-    Weather,
-    number
-  >;
+  /** Ends the faults that last. */
+  readonly #active = new Map<FaultName | ChaosNode, () => void>();
+  readonly counts = makeCounts(faultNames);
+  readonly weather = makeCounts(weathers);
 
-  /** @param only the one fault to do; all of them where it is not given */
+  /** @param only undefined: all faults */
   constructor(scene: ChaosScene, only?: FaultName) {
     this.#scene = scene;
     const possible = faultNames.filter((name) => name !== 'fill disk' || scene.disk.canFill);
     this.#names = only === undefined ? possible : [only];
   }
 
-  /** Processes that were killed. */
+  /** Processes killed. */
   get kills(): number {
-    const killed: FaultName[] = [
-      'kill node',
-      'kill worker process',
-      'kill first process',
-      'kill database',
-    ];
-    return killed.reduce((sum, name) => sum + this.counts[name], 0);
+    const kills = faultNames.filter((name) => name.startsWith('kill'));
+    return kills.reduce((sum, name) => sum + this.counts[name], 0);
   }
 
   async run(until: number, intervalMs: number): Promise<void> {
     while (Date.now() < until) {
       const spread = this.#names.length === 1 ? 1 : 0.5 + Math.random();
       await delay(Math.min(intervalMs * spread, Math.max(until - Date.now(), 0)));
-      if (Date.now() < until) await this.#injectOnce(this.#pick());
+      const name = this.#pick();
+      if (Date.now() < until && (await this.#inject(name))) this.counts[name] += 1;
     }
-    for (const endFault of this.#activeFaults.values()) endFault();
-    for (const node of this.#asleep) node.signalAll('SIGCONT');
+    for (const end of this.#active.values()) end();
     this.#scene.sink.behave();
   }
 
   #pick(): FaultName {
-    const sum = this.#names.reduce((total, name) => total + odds[name], 0);
-    let roll = Math.random() * sum;
-    return (
-      this.#names.find((name) => {
-        roll -= odds[name];
-        return roll < 0;
-      }) ?? 'kill node'
-    );
+    let roll = Math.random() * this.#names.reduce((total, name) => total + odds[name], 0);
+    const picked = this.#names.find((name) => {
+      roll -= odds[name];
+      return roll < 0;
+    });
+    return picked ?? 'kill node';
   }
 
-  async #injectOnce(name: FaultName): Promise<void> {
-    if (await this.#inflict(name)) this.counts[name] += 1;
-  }
-
-  /** @returns false where there was nothing to do it to */
-  async #inflict(name: FaultName): Promise<boolean> {
+  /** @returns false if there was nothing to do it to */
+  async #inject(name: FaultName): Promise<boolean> {
     const { nodes, disk, sink } = this.#scene;
-    const awake = nodes.filter((node) => !this.#asleep.has(node));
+    const awake = nodes.filter((node) => !this.#active.has(node));
     const node = pickRandom(awake);
     switch (name) {
       case 'kill node':
@@ -111,53 +92,52 @@ export class ChaosFaults {
       case 'stop node':
         return node?.signal('SIGTERM') ?? false;
       case 'sleep node':
-        return node !== undefined && awake.length > 1 && this.#sleep(node);
+        if (node === undefined || awake.length < 2 || !node.signalAll('SIGSTOP')) return false;
+        return this.#scheduleEnd(node, sleepMs, () => node.signalAll('SIGCONT'));
       case 'kill database':
-        return signalAll((await this.#database()).slice(0, 1), 'SIGKILL') > 0;
+        return signalAll((await this.#databasePids()).slice(0, 1), 'SIGKILL') > 0;
       case 'hang database': {
-        const processes = await this.#database();
-        if (signalAll(processes, 'SIGSTOP') === 0) return false;
-        return this.#scheduleEnd(name, hangMs, () => signalAll(processes, 'SIGCONT'));
+        const pids = await this.#databasePids();
+        if (signalAll(pids, 'SIGSTOP') === 0) return false;
+        return this.#scheduleEnd(name, spread(hangMs), () => signalAll(pids, 'SIGCONT'));
       }
       case 'fill disk':
-        if (this.#activeFaults.has(name)) return false;
+        if (this.#active.has(name)) return false;
         await disk.fill();
-        return this.#scheduleEnd(name, fullDiskMs, () => disk.free());
+        return this.#scheduleEnd(name, spread(fullDiskMs), () => disk.free());
       case 'rude relay': {
         const weather = pickRandom(weathers);
-        if (weather === undefined || this.#activeFaults.has(name)) return false;
-        sink.weather(weather);
+        if (weather === undefined || this.#active.has(name)) return false;
+        sink.setWeather(weather);
         this.weather[weather] += 1;
-        return this.#scheduleEnd(name, weatherMs, () => sink.weather(undefined));
+        return this.#scheduleEnd(name, spread(weatherMs), () => sink.setWeather(undefined));
       }
     }
   }
 
-  #scheduleEnd(name: FaultName, durationMs: number, end: () => void): true {
-    const endFault = (): void => {
-      if (this.#activeFaults.delete(name)) end();
+  #scheduleEnd(fault: FaultName | ChaosNode, durationMs: number, end: () => void): true {
+    const endOnce = (): void => {
+      if (this.#active.delete(fault)) end();
     };
-    this.#activeFaults.set(name, endFault);
-    setTimeout(endFault, durationMs * (0.5 + Math.random())).unref();
+    this.#active.set(fault, endOnce);
+    setTimeout(endOnce, durationMs).unref();
     return true;
   }
 
-  #sleep(node: ChaosNode): boolean {
-    if (!node.signalAll('SIGSTOP')) return false;
-    this.#asleep.add(node);
-    setTimeout(() => {
-      this.#asleep.delete(node);
-      node.signalAll('SIGCONT');
-    }, sleepMs).unref();
-    return true;
-  }
-
-  /** The processes of PostgreSQL, the first one first. */
-  async #database(): Promise<number[]> {
+  /** PostgreSQL's processes, the first one first. */
+  async #databasePids(): Promise<number[]> {
     const file = join(this.#scene.disk.path, 'database', 'postmaster.pid');
-    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
     return pid > 1 ? processTree(pid) : [];
   }
+}
+
+function makeCounts<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+}
+
+function spread(durationMs: number): number {
+  return durationMs * (0.5 + Math.random());
 }
 
 function pickRandom<Item>(items: readonly Item[]): Item | undefined {

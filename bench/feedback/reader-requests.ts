@@ -1,61 +1,51 @@
 import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
-import { MasterKey } from '../../src/foundation/master-key.ts';
-import { benchMasterKey } from '../bench-service.ts';
+import { testKey } from '../../test/support/test-service.ts';
 
-const tokens = new TrackingTokens(new MasterKey(Buffer.from(benchMasterKey, 'base64')));
+const tokens = new TrackingTokens(testKey);
 const agent =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
 
-interface Row {
-  readonly id: MessageId;
-  readonly retention_days: number;
-  readonly template_id: TemplateId;
-  readonly template_version: number;
+interface DeliveredMessage {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly retentionDays: number;
+  readonly templateId: TemplateId;
+  readonly templateVersion: number;
 }
 
-/** Messages of an account that were delivered, the newest first. */
+/** Delivered messages of an account, newest first. */
 export async function deliveredMessages(
-  { pool }: Database,
+  { kysely }: Database,
   accountId: AccountId,
   limit: number,
-): Promise<Row[]> {
-  const { rows } = await pool.query<Row>(
-    `select id, retention_days, template_id, template_version from message
-     where account_id = $1 and state = 'delivered' and template_id like 'history-%' order by id desc limit $2`,
-    [accountId, limit],
-  );
-  return rows;
+): Promise<DeliveredMessage[]> {
+  const rows = await kysely
+    .selectFrom('message')
+    .select(['id as messageId', 'retention_days as retentionDays'])
+    .select(['template_id as templateId', 'template_version as templateVersion'])
+    .where('account_id', '=', accountId)
+    .where('state', '=', 'delivered')
+    .where('template_id', 'like', 'history-%')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, accountId }) as DeliveredMessage);
 }
 
-/** Asks for the image that shows that the message was opened. */
-export function openTrackingRequest(accountId: AccountId, row: Row): string {
-  return browserGet(openImagePath(accountId, row));
+export function openTrackingRequest(message: DeliveredMessage): string {
+  return browserGet(openImagePath(message));
 }
 
-/** Where that image is. */
-export function openImagePath(
-  accountId: AccountId,
-  row: Pick<Row, 'id' | 'retention_days'>,
-): string {
-  return `/o/${tokens.makeOpen(messageOf(accountId, row))}.gif`;
+export function openImagePath(message: Parameters<TrackingTokens['makeOpen']>[0]): string {
+  return `/o/${tokens.makeOpen(message)}.gif`;
 }
 
 /** Follows the first link of the message, which holds a value. */
-export function clickTrackingRequest(accountId: AccountId, row: Row): string {
-  const token = tokens.makeLink({
-    ...messageOf(accountId, row),
-    templateId: row.template_id,
-    templateVersion: row.template_version,
-    index: 0,
-    values: [`A-${row.id.slice(-6)}`],
-  });
-  return browserGet(`/c/${token}`);
-}
-
-function messageOf(accountId: AccountId, row: Pick<Row, 'id' | 'retention_days'>) {
-  return { accountId, messageId: row.id, retentionDays: row.retention_days };
+export function clickTrackingRequest(message: DeliveredMessage): string {
+  const values = [`A-${message.messageId.slice(-6)}`];
+  return browserGet(`/c/${tokens.makeLink({ ...message, index: 0, values })}`);
 }
 
 /** A GET as a browser sends it. */

@@ -5,29 +5,28 @@ import { accountPlaces, type HistoryPlan } from './history-plan.ts';
 
 type Kysely = Database['kysely'];
 
-/** A number from 0 to 1 that belongs to message `n`; another one for each `seed`. */
+/** From 0 to 1, the same for each message `n` and seed. */
 function chance(seed: number): RawBuilder<number> {
   return sql.raw(`((hashint8extended(n, ${seed}) & 1048575)::float8 / 1048576)`);
 }
 
-/** A UUID v7 (RFC 9562 section 5.7) of a time in milliseconds and 20 further hexadecimal digits. */
+/** A UUID v7 (RFC 9562 section 5.7). @param digits 18 hexadecimal ones at least */
 export function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
   const time = sql`lpad(to_hex(${timestampMs}), 12, '0')`;
   return sql`(left(${time}, 8) || '-' || substr(${time}, 9) || '-7' || left(${digits}, 3) || '-a' || substr(${digits}, 4, 3)
     || '-' || substr(${digits}, 7, 12))::uuid`;
 }
 
-/** Each template is sent with four tags or none. Readers come back: so many addresses for each hundred messages. */
-const readersPerHundred = 20;
+const messagesPerReader = 5;
 const domains = 300;
 const tags = 12;
 
 /**
- * Two temporary tables of the messages `first` up to `end`, not included, both dropped with the transaction: `draft` with a row for each message, `draft_event` with
- * what became of it. All is a function of the message's number.
+ * Creates the temporary tables `draft`, a row for each message from `first` to before `end`, and `draft_event`. The same
+ * number always makes the same message.
  *
- * Of a hundred messages 95 are delivered, 4 of them after a delay; 2 bounce since the mailbox is gone, 1 since it is full,
- * some expire or are canceled; 3 have a copy. Half ask for tracking and are opened and clicked by people and machines.
+ * Of a hundred messages 95 are delivered, 4 of them after a delay; 2 bounce because the mailbox is gone, 1 because it is
+ * full, some expire or are canceled; 3 have a copy. Half are tracked, and opened and clicked by people and machines.
  */
 export async function draftMessages(
   transaction: Kysely,
@@ -36,9 +35,9 @@ export async function draftMessages(
   end: number,
 ): Promise<void> {
   const places = accountPlaces(plan.accountIds);
-  const readers = Math.max(1, Math.floor((plan.messages * readersPerHundred) / 100));
+  const readers = Math.max(1, Math.floor(plan.messages / messagesPerReader));
   const span = plan.until - plan.from;
-  // offset 0: each step is computed once, not once for each use.
+  // offset 0 keeps the planner from computing a step once for each use.
   await sql`
     create temporary table draft on commit drop as
     select n, ms, account_id, ${uuid7(sql`ms`, sql`digits`)} as id, (${plan.templateIds}::text[])[template] as template_id,
@@ -74,74 +73,47 @@ export async function draftMessages(
   await sql`analyze draft, draft_event`.execute(transaction);
 }
 
-interface DraftedEvent {
-  readonly kind: StoredEventKind;
-  readonly when: string;
-  /** After acceptance for 'deferred', after the outcome for all that follows it. */
-  readonly at: string;
-  readonly recipient?: 0 | 1;
-  /** Of opens and clicks. */
-  readonly class?: 'person' | 'prefetch' | 'scanner';
-  /** Of several like it. */
-  readonly place?: number;
-}
+type DraftedEvent = readonly [
+  kind: StoredEventKind,
+  recipient: 0 | 1 | null,
+  when: string,
+  at: string,
+  readBy?: 'person' | 'prefetch' | 'scanner',
+  /** Tells several of one kind apart. */
+  place?: number,
+];
 
-/** People open and click minutes to hours after delivery. Nothing happens after now. */
-const opened = "outcome = 'delivered' and tracked";
-const hours = (column: string) =>
-  `done_at + (20 - 3600 * ln(1 - ${column} * 0.999)) * interval '1 s'`;
+const wasDelivered = "outcome = 'delivered'";
+const opened = `${wasDelivered} and tracked`;
+const gone = `${wasDelivered} and to_address like 'gone%'`;
+/** Minutes to hours after delivery. */
+const readAt = "done_at + (20 - 3600 * ln(1 - r_click * 0.999)) * interval '1 s'";
+const toldAt = "done_at + interval '30 min'";
 
-const drafts = (
+const draftedEvents: readonly DraftedEvent[] = [
+  ['deferred', 0, 'deferred', "accepted_at + interval '100 ms'"],
+  ['delivered', 0, wasDelivered, 'done_at'],
+  ['delivered', 1, 'cc_address is not null', 'done_at'],
+  ['bounced', 0, "outcome = 'bounced'", 'done_at'],
+  ['expired', 0, "outcome = 'expired'", 'done_at'],
+  ['canceled', 0, "outcome = 'canceled'", 'done_at'],
+  ['complained', 0, `${gone} and n % 4 = 0`, toldAt],
   [
-    { kind: 'deferred', when: 'deferred', at: "accepted_at + interval '100 ms'", recipient: 0 },
-    { kind: 'delivered', when: "outcome = 'delivered'", at: 'done_at', recipient: 0 },
-    { kind: 'delivered', when: 'cc_address is not null', at: 'done_at', recipient: 1 },
-    { kind: 'bounced', when: "outcome = 'bounced'", at: 'done_at', recipient: 0 },
-    { kind: 'expired', when: "outcome = 'expired'", at: 'done_at', recipient: 0 },
-    { kind: 'canceled', when: "outcome = 'canceled'", at: 'done_at', recipient: 0 },
-    {
-      kind: 'complained',
-      when: "outcome = 'delivered' and to_address like 'gone%' and n % 4 = 0",
-      at: "done_at + interval '30 min'",
-      recipient: 0,
-    },
-    {
-      kind: 'unsubscribed',
-      when: "outcome = 'delivered' and to_address like 'gone%' and n % 4 <> 0 and cc_address is null and not transactional",
-      at: "done_at + interval '30 min'",
-      recipient: 0,
-    },
-    { kind: 'opened', when: `${opened} and r_open < 0.4`, at: hours('r_click'), class: 'person' },
-    {
-      kind: 'opened',
-      when: `${opened} and r_open < 0.1`,
-      at: `${hours('r_click')} + interval '2 h'`,
-      class: 'person',
-      place: 1,
-    },
-    {
-      kind: 'opened',
-      when: `${opened} and r_machine < 0.3`,
-      at: "done_at + interval '5 s'",
-      class: 'prefetch',
-    },
-    {
-      kind: 'clicked',
-      when: `${opened} and r_open < 0.12`,
-      at: `${hours('r_click')} + interval '15 s'`,
-      class: 'person',
-    },
-    {
-      kind: 'clicked',
-      when: `${opened} and r_machine > 0.95`,
-      at: "done_at + interval '3 s'",
-      class: 'scanner',
-    },
-  ] satisfies DraftedEvent[]
-).map((draft: DraftedEvent) => {
-  const { kind, when, at, recipient = null, place = 0 } = draft;
-  return sql`
+    'unsubscribed',
+    0,
+    `${gone} and n % 4 <> 0 and cc_address is null and not transactional`,
+    toldAt,
+  ],
+  ['opened', null, `${opened} and r_open < 0.4`, readAt, 'person'],
+  ['opened', null, `${opened} and r_open < 0.1`, `${readAt} + interval '2 h'`, 'person', 1],
+  ['opened', null, `${opened} and r_machine < 0.3`, "done_at + interval '5 s'", 'prefetch'],
+  ['clicked', null, `${opened} and r_open < 0.12`, `${readAt} + interval '15 s'`, 'person'],
+  ['clicked', null, `${opened} and r_machine > 0.95`, "done_at + interval '3 s'", 'scanner'],
+];
+
+const drafts = draftedEvents.map(
+  ([kind, recipient, when, at, readBy = null, place = 0]) => sql`
     select n, ${sql.lit(kind)} as kind, (${sql.raw(at)}) as at, ${sql.lit(recipient)}::smallint as recipient,
-      ${sql.lit(draft.class ?? null)}::text as class, ${sql.lit(place)} as place
-    from draft where (${sql.raw(when)}) and (${sql.raw(at)}) < now()`;
-});
+      ${sql.lit(readBy)}::text as class, ${sql.lit(place)} as place
+    from draft where (${sql.raw(when)}) and (${sql.raw(at)}) < now()`,
+);

@@ -4,7 +4,6 @@ import { uuid7 } from './draft-messages.ts';
 
 type Kysely = Database['kysely'];
 
-/** Names the relay in events. */
 const relay = '127.0.0.1:2525';
 const smtpTranscript = (replies: readonly string[], copied: boolean): readonly string[] => [
   '* connection reused',
@@ -34,7 +33,7 @@ const agents = [
 const attempted = (reason: string, rest: Readonly<Record<string, unknown>> = {}) =>
   sql.lit(JSON.stringify({ attempt: 1, reason, ...rest }));
 
-/** The same event of a message that was put off before is of its second attempt. */
+/** After a deferral it is the second attempt. */
 const attempts = (detail: RawBuilder<unknown>) =>
   sql`(case when d.deferred then replace(${detail}, '"attempt":1', '"attempt":2') else ${detail} end)::json`;
 
@@ -89,13 +88,13 @@ const detail = sql`
   end`;
 
 const eventDigits = sql`md5(concat_ws(' ', n, e.kind, e.recipient, e.class, e.place))`;
-/** What was told from outside has a UUID of version 8 (RFC 9562 section 5.8), made from the report. */
+/** Feedback from outside has a UUID v8 (RFC 9562 section 5.8), derived from the report. */
 const eventId = sql`
   case when e.kind = 'complained'
     then overlay(overlay(${eventDigits}::uuid::text placing '8' from 15) placing 'a' from 20)::uuid
     else ${uuid7(sql`(extract(epoch from e.at) * 1000)::bigint`, eventDigits)} end`;
 
-/** Writes the drafts as the rows that accepting and delivering leave. */
+/** Inserts the rows that accepting and delivering leave, at past times, which the product's own writers can't. */
 export async function writeDrafts(transaction: Kysely, clientId: string): Promise<void> {
   await sql`
     insert into message (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
@@ -108,8 +107,6 @@ export async function writeDrafts(transaction: Kysely, clientId: string): Promis
     from draft order by n`.execute(transaction);
   await sql`
     insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select d.account_id, d.id, 90,
-      ${eventId},
-      e.at, e.kind, e.recipient, ${detail}
+    select d.account_id, d.id, 90, ${eventId}, e.at, e.kind, e.recipient, ${detail}
     from draft_event e join draft d using (n) order by e.at`.execute(transaction);
 }

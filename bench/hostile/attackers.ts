@@ -1,43 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AttackTarget } from './attack.ts';
-import { attacks } from './attacks.ts';
-import { HostileClient } from './hostile-client.ts';
+import { answerOrder, runOrder } from '../child-program.ts';
+import { HttpClient } from '../http-client.ts';
+import { type AttackTarget, attacks } from './attacks.ts';
 
-export interface AttackOrder {
+interface AttackOrder {
   readonly target: AttackTarget;
   readonly clients: number;
   readonly seconds: number;
-  /** Shared out among the clients in turn. */
+  /** Assigned to the clients in turn. */
   readonly names: readonly string[];
 }
 
-/** Rounds by what came of them: a status, or 0 for a connection that was closed. */
+/** Rounds by status, which is 0 for closed connections. */
 export type AttackReport = Readonly<Record<string, number>>;
 
-/** Each client repeats its attack as soon as the last one is answered, until the process ends. */
-function beginAttacks({ target, clients, names }: AttackOrder): AttackReport {
+/** Runs the attackers in a process of their own. */
+export function runAttackers(order: AttackOrder): Promise<AttackReport> {
+  return runOrder(import.meta.filename, order);
+}
+
+/** Each client has a network of its own, so that a limit for each network applies to it alone. */
+async function attackFor({ target, clients, names, seconds }: AttackOrder): Promise<AttackReport> {
   const statuses: Record<string, number> = {};
   for (let number = 0; number < clients; number += 1) {
     const attack = attacks[names[number % names.length] ?? ''];
-    if (attack === undefined) throw new Error(`no attack of ${names}`);
-    const strike = attack(target, new HostileClient(target.port, number + 1));
+    if (attack === undefined) throw new Error(`an attack is unknown: ${names}`);
+    const localAddress = `127.66.${number + 1}.1`;
+    const strike = attack(target, new HttpClient(target.port, { localAddress }), localAddress);
     void (async () => {
       for (;;) {
         const status = await strike();
         statuses[status] = (statuses[status] ?? 0) + 1;
-        // A connection that can't be opened must not become a loop without end.
+        // Don't spin while connections can't be opened.
         if (status === 0) await delay(10);
       }
     })();
   }
+  await delay(seconds * 1_000);
   return statuses;
 }
 
-if (import.meta.main) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const order = JSON.parse(Buffer.concat(chunks).toString()) as AttackOrder;
-  const report = beginAttacks(order);
-  await delay(order.seconds * 1_000);
-  process.stdout.write(JSON.stringify(report), () => process.exit(0));
-}
+if (import.meta.main) await answerOrder(attackFor);

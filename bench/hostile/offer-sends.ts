@@ -1,13 +1,13 @@
-import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { distinctBody } from '../bench-account.ts';
+import { HttpClient } from '../http-client.ts';
 import { LatencyHistogram } from '../latency-histogram.ts';
 
 export interface Offer {
   readonly port: number;
   readonly accountId: string;
   readonly apiKey: string;
-  /** Sends a second, each due at its own time whatever became of earlier ones. */
+  /** Sends a second, each due at its own time. */
   readonly rate: number;
   readonly seconds: number;
 }
@@ -15,58 +15,40 @@ export interface Offer {
 export interface OfferReport {
   /** With 200. */
   readonly answered: number;
-  /** From the first send to the last answer. */
+  /** Until the last answer. */
   readonly seconds: number;
-  /** By status; 0 for a connection that was closed or said nothing for 10 seconds. */
+  /** Status 0 counts connections that were closed, or silent for 10 seconds. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Of every send, refused ones included, from when it was due. */
+  /** Of every send, from when it was due. */
   readonly latencies: LatencyHistogram;
 }
 
-const sendTimeoutMs = 10_000;
-
-/** Sends as the own systems of an account do, over connections that are kept. */
+/** Sends as an account's own systems do. */
 export async function offerSends(offer: Offer): Promise<OfferReport> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+  const client = new HttpClient(offer.port, { maxSockets: 128, timeoutMs: 10_000 });
+  const path = `/ete/v1/email/${offer.accountId}/t-0001`;
+  const headers = {
+    authorization: `Bearer ${offer.apiKey}`,
+    'content-type': 'application/json',
+  };
   const statuses: Record<string, number> = {};
   const latencies = new LatencyHistogram();
   const sends: Promise<void>[] = [];
   const start = performance.now();
-  const count = offer.rate * offer.seconds;
-  while (sends.length < count) {
+  while (sends.length < offer.rate * offer.seconds) {
     const dueAt = start + (sends.length * 1_000) / offer.rate;
     const wait = dueAt - performance.now();
     if (wait > 0) await delay(wait);
-    const sent = send(offer, agent, sends.length).then((status) => {
-      statuses[status] = (statuses[status] ?? 0) + 1;
-      latencies.add(performance.now() - dueAt);
-    });
-    sends.push(sent);
+    const sent = client.ask({ path, headers, body: distinctBody(sends.length) });
+    sends.push(
+      sent.then(({ status }) => {
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        latencies.add(performance.now() - dueAt);
+      }),
+    );
   }
   await Promise.all(sends);
-  agent.destroy();
+  client.close();
   const seconds = (performance.now() - start) / 1_000;
   return { answered: statuses['200'] ?? 0, seconds, statuses, latencies };
-}
-
-function send({ port, accountId, apiKey }: Offer, agent: Agent, number: number): Promise<number> {
-  return new Promise((resolve) => {
-    const call = request({
-      host: '127.0.0.1',
-      port,
-      agent,
-      method: 'POST',
-      path: `/ete/v1/email/${accountId}/t-0001`,
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      timeout: sendTimeoutMs,
-    });
-    call.once('response', (answer) => {
-      answer.resume();
-      answer.once('end', () => resolve(answer.statusCode ?? 0));
-      answer.once('error', () => resolve(0));
-    });
-    call.once('timeout', () => call.destroy());
-    call.once('error', () => resolve(0));
-    call.end(distinctBody(number));
-  });
 }

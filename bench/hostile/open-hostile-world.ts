@@ -5,7 +5,6 @@ import { SessionWorld } from '../../test/support/session-world.ts';
 import { openShop, publishShopTemplate, type Shop } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
 
-/** Two accounts that don't trust each other. */
 export interface HostileWorld {
   readonly victim: Shop;
   readonly victimKey: string;
@@ -14,20 +13,22 @@ export interface HostileWorld {
   readonly viewerEmail: string;
 }
 
+const sending = { scopes: ['messages:send'] } as const;
+
+/** Two accounts; the attacker's templates are expensive. */
 export async function openHostileWorld(database: Database): Promise<HostileWorld> {
   const victim = await openBenchAccount(database);
   const attacker = await openShop(database, { id: '46200' });
-  const { kysely } = database;
   const viewer = await new SessionWorld(database, attacker.id).addPerson({ accounts: [] });
-  for (const [personId, role] of [
-    [attacker.owner.id, 'owner'],
-    [viewer.id, 'viewer'],
-  ] as const)
-    await saveMembership(kysely, { accountId: attacker.id, personId, role });
+  const people = { owner: attacker.owner.id, viewer: viewer.id } as const;
+  for (const role of ['owner', 'viewer'] as const)
+    await saveMembership(database.kysely, { accountId: attacker.id, personId: people[role], role });
+  const repeat = (count: number, make: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => make(at)).join('');
   for (const [id, html] of [
     ['t-sixty', repeat(60, (at) => `<p>{{Field ${at}}}</p>`)],
     ['t-many', repeat(990, (at) => `<p>{{Field ${at % 240}}}</p>`)],
-    ['t-links', '<a href="{{Link}}?n={{Notes}}">x</a>'.repeat(400)],
+    ['t-links', repeat(400, () => '<a href="{{Link}}?n={{Notes}}">x</a>')],
   ] as const)
     await publishShopTemplate(database, attacker, {
       id,
@@ -41,10 +42,4 @@ export async function openHostileWorld(database: Database): Promise<HostileWorld
     attackerKey: await addKey(database, attacker.id, sending),
     viewerEmail: viewer.email,
   };
-}
-
-const sending = { scopes: ['messages:send'] } as const;
-
-function repeat(count: number, make: (at: number) => string): string {
-  return Array.from({ length: count }, (_, at) => make(at)).join('');
 }
