@@ -1,11 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccountId } from '../src/foundation/ids.ts';
+import { createLog } from '../src/foundation/log.ts';
 import { generateDkimKey } from '../src/sender/dkim-key.ts';
-import { makeTemporaryFolder, startBenchDatabase } from './bench-database.ts';
-import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { BenchSink } from './deliver/bench-sink.ts';
+import { type BenchDatabase, makeTemporaryFolder, startBenchDatabase } from './bench-database.ts';
+import {
+  type BenchOptions,
+  type BenchResult,
+  makeResult,
+  median,
+  percentiles,
+} from './bench-result.ts';
+import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
 import { composeLetter } from './deliver/letter.ts';
-import { openLetterAccount } from './deliver/letter-account.ts';
+import {
+  addLetterAccount,
+  fillWhilePaused,
+  openLetterAccount,
+  resumeAccount,
+} from './deliver/letter-account.ts';
 import {
   connections,
   measureService,
@@ -18,9 +31,11 @@ import {
 } from './deliver/measure-service.ts';
 import { type Peer, startNodemailer } from './deliver/nodemailer-peer.ts';
 import { findMissingPostfix, startPostfixPeer } from './deliver/postfix-peer.ts';
-import { measureIdle } from './deliver/send-single.ts';
-import { median } from './percentile.ts';
+import { measureIdle, sendSingles } from './deliver/send-single.ts';
+import { openHistory } from './history/open-history.ts';
+import { MemoryWatch } from './machine-use.ts';
 
+const warmUpMessages = 4_000;
 /** What each peer sends, about, so that all measurements last as long. */
 const peerMessagesPerSecond: Readonly<Record<string, number>> = {
   nodemailer: 600,
@@ -35,7 +50,7 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
   await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
   const key = await generateDkimKey('rsa-sha256');
-  const shop = await openLetterAccount(bench.database, key);
+  const shop = await openLetterAccount(bench.database, { key });
   const keyFile = join(folder.path, 'dkim.pem');
   await writeFile(keyFile, key.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   const messageFile = join(folder.path, 'letter.eml');
@@ -87,4 +102,75 @@ async function measurePeer(peer: Peer, sink: BenchSink, seconds: number): Promis
   const rate = rateSince(sink.first, count);
   await sent;
   return rate;
+}
+
+/** Delivering on a filled database, in turns with delivering on an empty one. The added account stays in the first. */
+export async function benchHistory(options: BenchOptions): Promise<BenchResult[]> {
+  const { history = 1_000_000, seconds, rounds, nodeOptions } = options;
+  await using closing = new AsyncDisposableStack();
+  const sink = closing.use(await BenchSink.start());
+  const open = async (bench: BenchDatabase, id: AccountId) => {
+    const node = closing.use(await startDelivering(bench, sink, nodeOptions));
+    const measure = (count: number) => measureService({ bench, node, sink }, id, count);
+    await measure(warmUpMessages);
+    return () => measure(Math.round(seconds * messagesPerSecond));
+  };
+  const fresh = closing.use(await startBenchDatabase());
+  const measureEmpty = await open(fresh, (await openLetterAccount(fresh.database)).id);
+  const past = closing.use(await openHistory(history, createLog('warn'), options.historyFolder));
+  const added = await addLetterAccount(past.database, past.shop, `bench-${Date.now()}`);
+  const measureFilled = await open(past, added);
+  const empty: ServiceRun[] = [];
+  const filled: ServiceRun[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    filled.push(await measureFilled());
+    empty.push(await measureEmpty());
+  }
+  const { rate, use } = medianRun(filled);
+  const rates = { rate, ceiling: medianRun(empty).rate };
+  return [
+    makeResult('deliver-history', { finished: history, seconds, rounds }, { ...rates, ...use }),
+  ];
+}
+
+/** While one account's long queue drains: another account's single messages, the rate, and the memory of `serve`. */
+export async function benchBacklog({
+  queued,
+  seconds,
+  nodeOptions,
+}: BenchOptions): Promise<BenchResult[]> {
+  await using bench = await startBenchDatabase();
+  const { database } = bench;
+  using sink = await BenchSink.start();
+  const { id } = await openLetterAccount(database);
+  const small = await openLetterAccount(database, { id: '46200' });
+  await using node = await startDelivering(bench, sink, nodeOptions);
+  using memory = new MemoryWatch(node);
+  const installation = { bench, node, sink };
+  await measureService(installation, id, warmUpMessages);
+  const short = await measureService(installation, id, Math.round(seconds * messagesPerSecond));
+  const before = memory.readAndReset();
+  await fillWhilePaused(database, id, queued);
+  await sink.reset();
+  await resumeAccount(database, id);
+  await sink.waitForCount(1_000);
+  const { taken } = sink;
+  const started = monotonicNow();
+  const plan = { count: queued, warmUp: 5, pauseMs: 100, seconds: seconds * 3 };
+  const times = await sendSingles(node, sink, small, plan);
+  const rate = ((sink.taken - taken) * 1_000) / (monotonicNow() - started);
+  const during = memory.readAndReset();
+  const rates = { rate, ceiling: short.rate };
+  const memoryParams = {
+    queued,
+    short_queue_median_mb: Math.round(before.median),
+    short_queue_peak_mb: Math.round(before.peak),
+    median_mb: Math.round(during.median),
+    peak_mb: Math.round(during.peak),
+  };
+  const fairness = { ...rates, ...percentiles(times) };
+  return [
+    makeResult('deliver-fair', { queued, singles: times.length }, fairness),
+    makeResult('deliver-memory', memoryParams, rates),
+  ];
 }

@@ -6,7 +6,7 @@ import { openBenchAccount } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
-import { MemoryWatch } from './memory-watch.ts';
+import { MemoryWatch } from './machine-use.ts';
 
 const contacts = 1_000_000;
 

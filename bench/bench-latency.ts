@@ -1,4 +1,3 @@
-import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { noOpPath, openBenchAccount, wireRequests } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
@@ -24,7 +23,7 @@ export async function benchLatency(options: BenchOptions): Promise<BenchResult[]
 export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
-  const shop = await openLetterAccount(bench.database, await generateDkimKey('rsa-sha256'));
+  const shop = await openLetterAccount(bench.database);
   const { nodeOptions } = options;
   const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10), nodeOptions };
   await using service = await startBenchService(bench, worker);

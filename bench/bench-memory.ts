@@ -1,19 +1,17 @@
-import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { acceptRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
-import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
+import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/letter-account.ts';
-import { MemoryWatch } from './memory-watch.ts';
-import { median } from './percentile.ts';
+import { MemoryWatch } from './machine-use.ts';
 import { LoadTally, loadConnections } from './tally.ts';
 
 /** Resident memory of processes that accept at saturation and deliver. What each fifth held tells a slope from a step. */
 export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
-  const shop = await openLetterAccount(bench.database, await generateDkimKey('rsa-sha256'));
+  const shop = await openLetterAccount(bench.database);
   const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10) };
   await using service = await startBenchService(bench, worker);
   const requests = await acceptRequests(service, shop);

@@ -1,5 +1,3 @@
-import { percentile } from './percentile.ts';
-
 /** The options of `main.ts`, which describes them. */
 export interface BenchOptions {
   readonly seconds: number;
@@ -40,17 +38,26 @@ export function makeResult(
   params: BenchResult['params'],
   measured: Partial<Omit<BenchResult, 'name' | 'params'>>,
 ): BenchResult {
-  const { rate = 0, ceiling = 0 } = measured;
+  const { rate = 0, ceiling = 0, ...others } = measured;
   return {
     name,
     params,
+    rate: Math.round(rate),
+    ceiling: Math.round(ceiling),
     ratio: ceiling === 0 ? 0 : rate / ceiling,
     p50_ms: 0,
     p99_ms: 0,
-    ...measured,
-    rate: Math.round(rate),
-    ceiling: Math.round(ceiling),
+    ...others,
   };
+}
+
+export function median(numbers: readonly number[]): number {
+  return percentile(numbers, 0.5);
+}
+
+/** @param share 0 to 1. @returns 0 if there are no numbers */
+function percentile(numbers: readonly number[], share: number): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? 0;
 }
 
 /** The latencies of a result. */

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { makeTemporaryFolder } from './bench-database.ts';
-import { startBenchProgram } from './bench-program.ts';
-import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { benchMasterKey } from './bench-service.ts';
-import { median } from './percentile.ts';
+import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
+import { benchMasterKey, startBenchProgram } from './bench-service.ts';
 
 const program = join(import.meta.dirname, '../bin/signalpost');
 

@@ -14,10 +14,9 @@ import { testKey } from '../test/support/test-service.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { noOpPath, openBenchAccount, wireRequests } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
-import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
+import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { copyRows } from './copy-rows.ts';
-import { median } from './percentile.ts';
 import { LoadTally } from './tally.ts';
 
 const allTokens = 1_000_000;

@@ -42,127 +42,63 @@ export function runLoad(order: LoadOrder): Promise<LoadReport> {
 
 /** Waits for the last answers. */
 async function generateLoad(order: LoadOrder): Promise<LoadReport> {
+  const { port, connections, rate } = order;
   const requests = order.requests.map((request) => Buffer.from(request));
   const places = requests.map((request) => request.indexOf(placeholder));
-  const numbers = String(Date.now());
+  const prefix = String(Date.now());
   const statuses: Record<string, number> = {};
   const latencies = new LatencyHistogram();
-  globalThis.gc?.();
+  let answered = 0;
   let sentCount = 0;
+  const nextRequest = (): Buffer => {
+    sentCount += 1;
+    const request = requests[sentCount % requests.length] ?? Buffer.alloc(0);
+    const place = places[sentCount % requests.length] ?? -1;
+    const number = prefix + String(sentCount).padStart(placeholder.length - prefix.length, '0');
+    // In place: these bytes were last sent thousands of requests ago.
+    if (place !== -1) request.write(number, place, 'latin1');
+    return request;
+  };
+  globalThis.gc?.();
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(port)));
+  // As the connections of clients that keep them, each has answered before.
+  if (rate !== undefined) await Promise.all(sockets.map(({ ask }) => ask(nextRequest())));
   const startedAt = Date.now();
   const start = performance.now();
   const end = start + order.seconds * 1_000;
-  const nextRequest = (): Buffer | undefined => {
-    if (performance.now() >= end) return undefined;
-    sentCount += 1;
-    const request = requests[sentCount % requests.length];
-    const place = places[sentCount % requests.length] ?? -1;
-    if (request === undefined || place === -1) return request;
-    // In place: these bytes were last sent thousands of requests ago.
-    const number = String(sentCount).padStart(placeholder.length - numbers.length, '0');
-    request.write(numbers + number, place, 'latin1');
-    return request;
+  let scheduled = 0;
+  /** Whichever connection is free takes the next request; while none is, requests become late, which counts as latency. */
+  const drive = async ({ ask }: AskingSocket): Promise<void> => {
+    for (;;) {
+      const now = performance.now();
+      const dueAt = rate === undefined ? now : start + (scheduled++ * 1_000) / rate;
+      if (dueAt >= end) return;
+      if (dueAt > now) await delay(Math.ceil(dueAt - now));
+      const status = await ask(nextRequest());
+      latencies.add(performance.now() - dueAt);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      answered += 1;
+    }
   };
-  const record = (status: string, latencyMs: number): void => {
-    statuses[status] = (statuses[status] ?? 0) + 1;
-    latencies.add(latencyMs);
-  };
-  if (order.rate === undefined) {
-    await Promise.all(
-      Array.from({ length: order.connections }, () => drive(order, nextRequest, record)),
-    );
-  } else await driveAtRate(order, order.rate, nextRequest, record);
-  const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  await Promise.all(sockets.map(drive));
   const seconds = (performance.now() - start) / 1_000;
+  for (const { socket } of sockets) socket.destroy();
   return { answered, statuses, seconds, startedAt, latencies: latencies.counts };
 }
 
-function drive(
-  { port }: LoadOrder,
-  nextRequest: () => Buffer | undefined,
-  record: (status: string, latencyMs: number) => void,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-    let sentAt = 0;
-    const send = (): void => {
-      const request = nextRequest();
-      if (request === undefined) {
-        socket.destroy();
-        resolve();
-        return;
-      }
-      sentAt = performance.now();
-      socket.write(request);
-    };
-    readAnswers(socket, (status) => {
-      record(status, performance.now() - sentAt);
-      send();
-    });
-    socket.once('connect', send);
-    socket.once('error', reject);
-    socket.once('end', () => reject(new Error('the server closed a connection')));
-  });
-}
-
-/**
- * A request that finds no free connection waits, which counts as latency. Each connection answers once before the first
- * request is due, as those of clients that keep them have.
- */
-async function driveAtRate(
-  { port, connections }: LoadOrder,
-  rate: number,
-  nextRequest: () => Buffer | undefined,
-  record: (status: string, latencyMs: number) => void,
-): Promise<void> {
-  const free: ((dueAt: number, request: Buffer) => void)[] = [];
-  const due: [at: number, request: Buffer][] = [];
-  let begun = false;
-  const sockets = await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-      await once(socket, 'connect');
-      let dueAt = 0;
-      const send = (at: number, request: Buffer): void => {
-        dueAt = at;
-        socket.write(request);
-      };
-      readAnswers(socket, (status) => {
-        if (begun) record(status, performance.now() - dueAt);
-        const next = due.shift();
-        if (next === undefined) free.push(send);
-        else send(...next);
-      });
-      free.push(send);
-      return socket;
-    }),
-  );
-  for (const send of free.splice(0)) {
-    const request = nextRequest();
-    if (request === undefined) free.push(send);
-    else send(performance.now(), request);
-  }
-  while (free.length < connections) await delay(1);
-  begun = true;
-  const start = performance.now();
-  for (let count = 0, open = true; open || free.length < connections; await delay(1)) {
-    for (; open && start + (count * 1_000) / rate <= performance.now(); count += 1) {
-      const request = nextRequest();
-      if (request === undefined) open = false;
-      else due.push([start + (count * 1_000) / rate, request]);
-    }
-    while (due.length > 0 && free.length > 0) {
-      const next = due.shift();
-      if (next !== undefined) free.pop()?.(...next);
-    }
-  }
-  for (const socket of sockets) socket.destroy();
+interface AskingSocket {
+  readonly socket: Socket;
+  /** @returns the status */
+  readonly ask: (request: Buffer) => Promise<string>;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Reads answers that have a Content-Length, as all of the service's have. */
-function readAnswers(socket: Socket, onAnswer: (status: string) => void): void {
+/** Answers must have a Content-Length, as all of the service's have. */
+async function openSocket(port: number): Promise<AskingSocket> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  await once(socket, 'connect');
+  let answer = Promise.withResolvers<string>();
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -172,8 +108,16 @@ function readAnswers(socket: Socket, onAnswer: (status: string) => void): void {
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
     if (rest.length < head + headEnd.length + length) return;
     rest = Buffer.alloc(0);
-    onAnswer(text.slice(9, 12));
+    answer.resolve(text.slice(9, 12));
   });
+  socket.once('error', (error) => answer.reject(error));
+  socket.once('end', () => answer.reject(new Error('the server closed a connection')));
+  const ask = (request: Buffer): Promise<string> => {
+    answer = Promise.withResolvers();
+    socket.write(request);
+    return answer.promise;
+  };
+  return { socket, ask };
 }
 
 if (import.meta.main) await answerOrder(generateLoad);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { median } from './bench-result.ts';
 
 /** Linux reports processor time in hundredths of a second. */
 const ticksPerSecond = 100;
@@ -131,4 +132,44 @@ function readProc(file: string): string | undefined {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+const sampleIntervalMs = 250;
+
+/** Samples the resident memory of a program's processes, in MiB. */
+export class MemoryWatch {
+  readonly #pid: number;
+  readonly #timer: NodeJS.Timeout;
+  #samples: Map<number, number>[] = [];
+
+  constructor({ pid }: { readonly pid: number }) {
+    this.#pid = pid;
+    this.#timer = setInterval(() => this.#sample(), sampleIntervalMs);
+  }
+
+  /** Median and peak of all processes together since the last call. */
+  readAndReset(): { readonly median: number; readonly peak: number } {
+    this.#sample();
+    const samples = this.#samples.map((sizes) =>
+      sizes.values().reduce((sum, size) => sum + size, 0),
+    );
+    this.#samples = [];
+    return { median: median(samples), peak: Math.max(...samples) };
+  }
+
+  /** The samples of each process. */
+  byProcess(): number[][] {
+    const sizes = this.#samples.flatMap((sample) => [...sample]);
+    return [...Map.groupBy(sizes, ([pid]) => pid).values()].map((own) =>
+      own.map(([, size]) => size),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    this.#samples.push(readResident(processTree(this.#pid)));
+  }
 }

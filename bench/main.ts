@@ -1,12 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
-import { benchAcceptHistory } from './bench-accept-history.ts';
-import { benchApiKey } from './bench-api-key.ts';
-import { benchBacklog } from './bench-backlog.ts';
-import { benchDeliver } from './bench-deliver.ts';
-import { benchHistory } from './bench-history.ts';
-import { benchIdleConnections } from './bench-idle-connections.ts';
+import { benchAcceptHistory, benchApiKey, benchIdleConnections } from './bench-accept-beside.ts';
+import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchTogether } from './bench-latency.ts';
 import { benchMemory } from './bench-memory.ts';
@@ -15,8 +11,7 @@ import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
 import { benchJourney } from './feedback/bench-journey.ts';
 import { benchLists, benchReports, benchSearch } from './feedback/bench-reading.ts';
-import { benchRedirect } from './feedback/bench-redirect.ts';
-import { benchRollUp } from './feedback/bench-roll-up.ts';
+import { benchRedirect, benchRollUp } from './feedback/bench-tracking.ts';
 import { benchHostile } from './hostile/bench-hostile.ts';
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type SpawnedProgram, spawnProgram } from '../bench-program.ts';
-import { benchMasterKey } from '../bench-service.ts';
+import { benchMasterKey, type SpawnedProgram, spawnProgram } from '../bench-service.ts';
 import { processTree, signalAll } from '../machine-use.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');

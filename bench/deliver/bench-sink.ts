@@ -10,7 +10,7 @@ interface SinkUpdate {
   readonly singles?: readonly { readonly address: string; readonly at: number }[];
 }
 
-const sinkTimeoutMs = 600_000;
+const timeoutMs = 600_000;
 
 /** The machine's monotonic clock in milliseconds, which all processes share. */
 export function monotonicNow(): number {
@@ -21,7 +21,6 @@ export function monotonicNow(): number {
 export class BenchSink {
   readonly port: number;
   readonly #child: ChildProcess;
-  readonly #watchers = new Set<() => void>();
   readonly #singles = new Map<string, number>();
   #taken = 0;
   #first: number | undefined;
@@ -33,7 +32,6 @@ export class BenchSink {
       this.#taken = update.taken ?? this.#taken;
       this.#first = update.first;
       for (const { address, at } of update.singles ?? []) this.#singles.set(address, at);
-      for (const watch of this.#watchers) watch();
     });
   }
 
@@ -70,33 +68,20 @@ export class BenchSink {
 
   /** @param address begins with `single`. @returns when its message came */
   waitForSingle(address: string): Promise<number> {
-    return this.#waitFor(() => {
-      const at = this.#singles.get(address);
-      this.#singles.delete(address);
-      return at;
-    });
+    return this.#waitFor(() => this.#singles.get(address));
   }
 
   [Symbol.dispose](): void {
     this.#child.disconnect();
   }
 
-  #waitFor<Value>(find: () => Value | undefined): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#watchers.delete(watch);
-        reject(new Error(`the sink timed out after ${this.#taken} messages`));
-      }, sinkTimeoutMs);
-      const watch = (): void => {
-        const found = find();
-        if (found === undefined) return;
-        clearTimeout(timer);
-        this.#watchers.delete(watch);
-        resolve(found);
-      };
-      this.#watchers.add(watch);
-      watch();
-    });
+  async #waitFor<Value>(find: () => Value | undefined): Promise<Value> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      await once(this.#child, 'message', { signal });
+    }
   }
 }
 

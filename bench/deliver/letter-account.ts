@@ -6,6 +6,7 @@ import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.t
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import type { MessageContent } from '../../src/message/message-content.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { generateDkimKey } from '../../src/sender/dkim-key.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { addSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import type { AcceptRow } from '../../src/submission/accept-row.ts';
@@ -19,14 +20,14 @@ import { copyAccount } from '../copy-rows.ts';
 import { letter } from './letter.ts';
 
 const domain = 'shop.test';
+const algorithm = 'rsa-sha256';
 const maxBatchRows = 1_000;
 const waitTimeoutMs = 60 * 60 * 1_000;
 
-/** An account whose template `t-0001` is the letter, and whose domain signs with the key. */
+/** An account whose template `t-0001` is the letter, and whose domain signs. */
 export async function openLetterAccount(
   database: Database,
-  key: KeyObject,
-  id = '46100',
+  { id = '46100', key }: { readonly id?: string; readonly key?: KeyObject } = {},
 ): Promise<Shop> {
   const shop = await openShop(database, { id });
   await setUpLetter(database, shop, key);
@@ -36,22 +37,29 @@ export async function openLetterAccount(
 /** The same as a copy of a shop. */
 export async function addLetterAccount(
   database: Database,
-  key: KeyObject,
   shop: Shop,
-  id: string,
+  copyId: string,
 ): Promise<AccountId> {
+  const id = copyId as AccountId;
   await copyAccount(database, shop.id, [id]);
-  await setUpLetter(database, { ...shop, id: id as AccountId }, key);
-  return id as AccountId;
+  await setUpLetter(database, { ...shop, id });
+  return id;
 }
 
-async function setUpLetter(database: Database, shop: Shop, key: KeyObject): Promise<void> {
+async function setUpLetter(database: Database, shop: Shop, key?: KeyObject): Promise<void> {
   const { kysely, pool } = database;
   const template = { id: 'letter', sender: 'orders@shop.test', source: letter };
   await publishShopTemplate(database, shop, template);
   const keys = new DkimKeyStore(new MasterKey(Buffer.from(benchMasterKey, 'base64')));
   await addSendingDomain(kysely, shop.id, domain, `bounces.${domain}`);
-  await keys.add(kysely, shop.id, domain, 'bench', 'rsa-sha256', key);
+  await keys.add(
+    kysely,
+    shop.id,
+    domain,
+    'bench',
+    algorithm,
+    key ?? (await generateDkimKey(algorithm)),
+  );
   for (const statement of [
     // Queued messages name version 1.
     `update template_version v set compiled = l.compiled from template_version l

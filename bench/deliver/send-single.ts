@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getToken, type Shop } from '../../test/support/shop.ts';
 import { distinctValues } from '../bench-account.ts';
-import type { BenchProgram } from '../bench-program.ts';
 import { type BenchResult, makeResult, percentiles } from '../bench-result.ts';
+import type { BenchProgram } from '../bench-service.ts';
 import { HttpClient } from '../http-client.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 

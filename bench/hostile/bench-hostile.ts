@@ -9,8 +9,7 @@ import { type BenchOptions, type BenchResult, makeResult } from '../bench-result
 import { startServe } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
 import { openImagePath } from '../feedback/reader-requests.ts';
-import { measureUse } from '../machine-use.ts';
-import { MemoryWatch } from '../memory-watch.ts';
+import { MemoryWatch, measureUse } from '../machine-use.ts';
 import { runAttackers } from './attackers.ts';
 import { type AttackTarget, attacks } from './attacks.ts';
 import { offerSends } from './offer-sends.ts';

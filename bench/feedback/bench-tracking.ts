@@ -1,10 +1,60 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import { noOpPath } from '../bench-account.ts';
 import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { startThrowawayHistory } from '../history/open-history.ts';
 import { runLoad } from '../load-generator.ts';
-import { deliveredMessages, openTrackingRequest } from './reader-requests.ts';
+import { compare, LoadTally } from '../tally.ts';
+import {
+  browserGet,
+  clickTrackingRequest,
+  deliveredMessages,
+  openTrackingRequest,
+} from './reader-requests.ts';
+
+const connections = 64;
+/** A message stores 50 clicks on one link, so these are enough for all. */
+const distinctLinks = 10_000;
+
+/** Followed links, in turns with a GET that redirects without a look-up. */
+export async function benchRedirect(options: BenchOptions): Promise<BenchResult[]> {
+  await using history = await startThrowawayHistory(options.history ?? 10_000);
+  const { database, shop } = history;
+  const messages = await deliveredMessages(database, shop.id, distinctLinks);
+  await using service = await startBenchService(history, { ...options, processes: 1 });
+  const clicks = messages.map(clickTrackingRequest);
+  const noOps = clicks.map((_, index) => browserGet(`${noOpPath}/${'x'.repeat(150)}${index}`));
+  const open = (requests: readonly string[]) =>
+    new LoadTally(service, { connections, requests }, '302');
+  const [ours, nothing] = [open(clicks), open(noOps)];
+  // The first requests load code and the templates.
+  await open(clicks).run(2);
+  const before = await countClicks(database);
+  for (let round = 0; round < options.rounds; round += 1) {
+    await nothing.measure(options);
+    await ours.measure(options);
+  }
+  await service.stop();
+  // Some of the first requests may have been written since they were counted.
+  const written = (await countClicks(database)) - before;
+  if (written < ours.totalAnswered)
+    throw new Error(`${ours.totalAnswered} clicks answered, ${written} written`);
+  const line = compare(ours, nothing);
+  const params = {
+    connections,
+    cpu_ms: (line.service_us ?? 0) / 1_000,
+    ceiling_cpu_ms: (line.ceiling_us ?? 0) / 1_000,
+  };
+  return [makeResult('redirect', params, line)];
+}
+
+async function countClicks({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query(
+    `select count(*)::int as count from message_event where kind = 'clicked'`,
+  );
+  return rows[0].count;
+}
 
 const perSecond = 2_000;
 const limitMs = 5_000;
