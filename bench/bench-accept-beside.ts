@@ -6,14 +6,14 @@ import { createLog } from '../src/foundation/log.ts';
 import { minIdAt } from '../src/foundation/uuid7.ts';
 import { addKey } from '../test/support/api-key.ts';
 import type { Shop } from '../test/support/shop.ts';
-import { acceptRequests, openBenchAccount, wireRequests } from './bench-account.ts';
+import { openAcceptLoad, openBenchAccount } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { copyRows, multiplyAccounts } from './copy-rows.ts';
 import { type History, openHistory } from './history/open-history.ts';
 import { readResident } from './machine-use.ts';
-import { compare, loadConnections as connections, LoadTally } from './tally.ts';
+import { compare, loadConnections as connections } from './tally.ts';
 
 /** Accepting for the largest account of a filled database, in turns with accepting on an empty one. */
 export async function benchAcceptHistory(options: BenchOptions): Promise<BenchResult[]> {
@@ -21,7 +21,7 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
   await using closing = new AsyncDisposableStack();
   const open = async (database: BenchDatabase, shop: Shop) => {
     const service = closing.use(await startBenchService(database, { ...options, processes: 1 }));
-    const tally = new LoadTally(service, { requests: await acceptRequests(service, shop) });
+    const tally = await openAcceptLoad(service, shop);
     await tally.run(seconds / 2);
     return tally;
   };
@@ -57,9 +57,8 @@ export async function benchApiKey(options: BenchOptions): Promise<BenchResult[]>
   const shop = await openBenchAccount(bench.database);
   const key = await storeKeys(bench.database, shop);
   await using service = await startBenchService(bench, { ...options, processes: 1 });
-  const wire = { token: key, accountIds: [shop.id] };
-  const byToken = new LoadTally(service, { requests: await acceptRequests(service, shop) });
-  const byKey = new LoadTally(service, { requests: wireRequests(wire) });
+  const byToken = await openAcceptLoad(service, shop);
+  const byKey = await openAcceptLoad(service, shop, key);
   const sides = [byToken, byKey];
   for (const side of sides) await side.run(seconds / 2);
   for (let round = 0; round < rounds; round += 1)
@@ -101,9 +100,8 @@ export async function benchIdleConnections(options: BenchOptions): Promise<Bench
   const shop = await openBenchAccount(bench.database);
   await using service = await startBenchService(bench, { ...options, processes: 1 });
   const { port, pid } = service;
-  const requests = await acceptRequests(service, shop);
-  const alone = new LoadTally(service, { requests });
-  const among = new LoadTally(service, { requests });
+  const alone = await openAcceptLoad(service, shop);
+  const among = await openAcceptLoad(service, shop);
   await alone.run(options.seconds);
   let held = 0;
   for (let round = 0; round < options.rounds; round += 1) {

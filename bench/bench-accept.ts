@@ -63,37 +63,31 @@ async function measureCases(
   for (const [processes, some] of Map.groupBy(wanted, (one) => one.processes)) {
     await using service = await startBenchService(bench, { ...options, processes });
     const token = await getToken(service, shop);
-    const sides = some.map((one) => ({ one, ...openSides(service, token, ids, one) }));
+    const sides = some.map((one) => openSides(service, token, ids, one));
     results.push(...(await measureInTurns(options, database, sides)));
   }
   return results;
-}
-
-interface AcceptSides {
-  readonly accept: LoadTally;
-  readonly nothing: LoadTally;
 }
 
 function openSides(
   service: BenchService,
   token: string,
   ids: readonly AccountId[],
-  { connections, accounts, keys, bodyBytes }: AcceptCase,
-): AcceptSides {
+  one: AcceptCase,
+) {
+  const { connections, accounts, keys, bodyBytes } = one;
   const count = Math.min(distinctRequests, Math.ceil(maxRequestBytes / Math.max(1, bodyBytes)));
-  const accountIds = ids.slice(0, accounts);
-  const open = (path?: string) => {
-    const requests = wireRequests({ token, accountIds, path, count, bodyBytes, keys });
-    return new LoadTally(service, { connections, requests });
-  };
-  return { accept: open(), nothing: open(noOpPath) };
+  const wire = { token, accountIds: ids.slice(0, accounts), count, bodyBytes, keys };
+  const open = (path?: string) =>
+    new LoadTally(service, { connections, requests: wireRequests({ ...wire, path }) });
+  return { one, accept: open(), nothing: open(noOpPath) };
 }
 
 /** The cases take turns, so that their rates can be compared. */
 async function measureInTurns(
   options: BenchOptions,
   database: Database,
-  sides: readonly (AcceptSides & { readonly one: AcceptCase })[],
+  sides: readonly ReturnType<typeof openSides>[],
 ): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   const before = await countMessages(database);

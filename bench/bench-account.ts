@@ -1,7 +1,8 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
-import type { BenchProgram } from './bench-service.ts';
-import { type LoadOrder, placeholder } from './load-generator.ts';
+import type { BenchService } from './bench-service.ts';
+import { placeholder } from './load-generator.ts';
+import { LoadTally } from './tally.ts';
 
 export const fieldNames =
   'First Name,Last Name,Order Number,Order Date,Product,Quantity,Price,Street,City,Tracking Link'.split(
@@ -66,7 +67,7 @@ export function wireRequests({
   count = distinctRequests,
   bodyBytes,
   keys = false,
-}: WireOptions): LoadOrder['requests'] {
+}: WireOptions): string[] {
   return Array.from({ length: count }, (_, index) => {
     const body = distinctBody(index, bodyBytes, tag);
     return [
@@ -82,10 +83,12 @@ export function wireRequests({
   });
 }
 
-/** The requests of an account with a new token. */
-export async function acceptRequests(
-  service: BenchProgram,
+/** Sends of an account. @param token undefined: a new one */
+export async function openAcceptLoad(
+  service: BenchService,
   shop: Shop,
-): Promise<LoadOrder['requests']> {
-  return wireRequests({ token: await getToken(service, shop), accountIds: [shop.id] });
+  token?: string,
+): Promise<LoadTally> {
+  const wire = { token: token ?? (await getToken(service, shop)), accountIds: [shop.id] };
+  return new LoadTally(service, { requests: wireRequests(wire) });
 }

@@ -1,11 +1,11 @@
-import { acceptRequests } from './bench-account.ts';
+import { openAcceptLoad } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/letter-account.ts';
 import { MemoryWatch } from './machine-use.ts';
-import { LoadTally, loadConnections } from './tally.ts';
+import { loadConnections } from './tally.ts';
 
 /** Resident memory of processes that accept at saturation and deliver. What each fifth held tells a slope from a step. */
 export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResult[]> {
@@ -14,9 +14,9 @@ export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResul
   const shop = await openLetterAccount(bench.database);
   const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10) };
   await using service = await startBenchService(bench, worker);
-  const requests = await acceptRequests(service, shop);
+  const load = await openAcceptLoad(service, shop);
   using memory = new MemoryWatch(service);
-  const { answered, seconds } = await new LoadTally(service, { requests }).run(minutes * 60);
+  const { answered, seconds } = await load.run(minutes * 60);
   const samples = memory.byProcess();
   const fifths = samples.map((sizes) => [0, 1, 2, 3, 4].map((number) => fifth(sizes, number)));
   const growth = ([, second = 0, , , last = 0]: readonly number[]) => last - second;

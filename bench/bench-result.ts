@@ -14,23 +14,29 @@ export interface BenchOptions {
   readonly nodeOptions: readonly string[];
 }
 
+const columns = [
+  ['rate/s', 'rate', 0],
+  ['ceiling/s', 'ceiling', 0],
+  ['ratio', 'ratio', 2],
+  ['p50 ms', 'p50_ms', 1],
+  ['p99 ms', 'p99_ms', 1],
+  ['ceiling p50', 'ceiling_p50_ms', 1],
+  ['ceiling p99', 'ceiling_p99_ms', 1],
+  ['service µs', 'service_us', 0],
+  ['database µs', 'database_us', 0],
+  ['load µs', 'load_us', 0],
+  ['ceiling µs', 'ceiling_us', 0],
+  ['elsewhere %', 'elsewhere_percent', 0],
+] as const;
+
+type Figures = Readonly<Record<(typeof columns)[number][1], number>>;
+
 /** A row of the table; `docs/benchmarks-method.md` describes the fields. */
-export interface BenchResult {
-  readonly name: string;
-  readonly params: Readonly<Record<string, number | string>>;
-  readonly rate: number;
-  readonly ceiling: number;
-  readonly ratio: number;
-  readonly p50_ms: number;
-  readonly p99_ms: number;
-  readonly ceiling_p50_ms?: number;
-  readonly ceiling_p99_ms?: number;
-  readonly service_us?: number;
-  readonly database_us?: number;
-  readonly load_us?: number;
-  readonly ceiling_us?: number;
-  readonly elsewhere_percent?: number;
-}
+export type BenchResult = Partial<Figures> &
+  Pick<Figures, 'rate' | 'ceiling' | 'ratio' | 'p50_ms' | 'p99_ms'> & {
+    readonly name: string;
+    readonly params: Readonly<Record<string, number | string>>;
+  };
 
 /** Fields that a benchmark doesn't measure are 0. */
 export function makeResult(
@@ -64,21 +70,6 @@ function percentile(numbers: readonly number[], share: number): number {
 export function percentiles(times: readonly number[]) {
   return { p50_ms: percentile(times, 0.5), p99_ms: percentile(times, 0.99) };
 }
-
-const columns = [
-  ['rate/s', 'rate', 0],
-  ['ceiling/s', 'ceiling', 0],
-  ['ratio', 'ratio', 2],
-  ['p50 ms', 'p50_ms', 1],
-  ['p99 ms', 'p99_ms', 1],
-  ['ceiling p50', 'ceiling_p50_ms', 1],
-  ['ceiling p99', 'ceiling_p99_ms', 1],
-  ['service µs', 'service_us', 0],
-  ['database µs', 'database_us', 0],
-  ['load µs', 'load_us', 0],
-  ['ceiling µs', 'ceiling_us', 0],
-  ['elsewhere %', 'elsewhere_percent', 0],
-] as const;
 
 export function formatTable(results: readonly BenchResult[]): string {
   const head = ['name', 'params', ...columns.map(([title]) => title)];

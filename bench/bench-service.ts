@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,28 +6,25 @@ import type { BenchDatabase } from './bench-database.ts';
 import type { MeasuredPids } from './machine-use.ts';
 
 /** A program under measurement, in processes of its own. */
-export interface BenchProgram extends AsyncDisposable {
+export interface BenchService extends AsyncDisposable {
   /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /** Of the first process, the parent of the others. */
   readonly pid: number;
+  readonly pids: MeasuredPids;
   stop(): Promise<void>;
 }
 
-export interface SpawnedProgram {
-  readonly child: ChildProcess;
-  /** The first URL that it prints. */
-  readonly url: Promise<string>;
-  readonly exit: Promise<unknown>;
-}
+export type SpawnedProgram = ReturnType<typeof spawnProgram>;
 
+/** @returns `url` is the first one that it prints */
 export function spawnProgram(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   stderr: 'inherit' | 'ignore' = 'inherit',
-): SpawnedProgram {
+) {
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', stderr],
     env: { PATH: process.env.PATH, ...environment },
@@ -46,28 +43,21 @@ export function spawnProgram(
 }
 
 /** Resolves once it has printed its URL. */
-export async function startBenchProgram(
+export async function startProgram(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-): Promise<BenchProgram> {
+  databasePid = 0,
+): Promise<BenchService> {
   const { child, exit, url: ready } = spawnProgram(command, args, environment);
   const url = await ready;
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
     await exit;
   };
-  return {
-    url,
-    port: Number(new URL(url).port),
-    pid: child.pid ?? 0,
-    stop,
-    [Symbol.asyncDispose]: stop,
-  };
-}
-
-export interface BenchService extends BenchProgram {
-  readonly pids: MeasuredPids;
+  const { pid = 0 } = child;
+  const pids = { service: pid, database: databasePid };
+  return { url, port: Number(new URL(url).port), pid, pids, stop, [Symbol.asyncDispose]: stop };
 }
 
 export interface BenchServiceOptions {
@@ -112,24 +102,20 @@ export function startServe(
   });
 }
 
-async function startNode(
+function startNode(
   { url, pid }: BenchDatabase,
   nodeOptions: readonly string[] = [],
   [file = '', ...args]: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<BenchService> {
-  const program = await startBenchProgram(
-    process.execPath,
-    [...readRuntimeOptions(), ...nodeOptions, join(root, file), ...args],
-    {
-      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
-      DATABASE_URL: url,
-      SIGNALPOST_KEY: benchMasterKey,
-      PORT: '0',
-      ...environment,
-    },
-  );
-  return { ...program, pids: { service: program.pid, database: pid } };
+  const node = [...readRuntimeOptions(), ...nodeOptions, join(root, file), ...args];
+  const common = {
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+    DATABASE_URL: url,
+    SIGNALPOST_KEY: benchMasterKey,
+    PORT: '0',
+  };
+  return startProgram(process.execPath, node, { ...common, ...environment }, pid);
 }
 
 /** The options with which `bin/signalpost` runs Node. */

@@ -3,17 +3,16 @@ import { sql } from 'kysely';
 import { AccessTokenStore } from '../src/access/access-token-store.ts';
 import { Authenticator } from '../src/access/authenticator.ts';
 import { TokenChecker } from '../src/access/token-checker.ts';
-import { type Token, TokenMint } from '../src/access/token-mint.ts';
+import { hashToken, TokenMint } from '../src/access/token-mint.ts';
 import { ChangeListener } from '../src/foundation/change-listener.ts';
 import { systemClock } from '../src/foundation/clock.ts';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { createLog } from '../src/foundation/log.ts';
-import { issueTokens } from '../src/session/issue-tokens-store.ts';
-import type { Shop } from '../test/support/shop.ts';
+import { getToken } from '../test/support/shop.ts';
 import { testKey } from '../test/support/test-service.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { noOpPath, openBenchAccount, wireRequests } from './bench-account.ts';
-import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import { startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { copyRows } from './copy-rows.ts';
@@ -25,54 +24,58 @@ const rounds = 100;
 const checksPerRound = 20_000;
 /** Tokens that requests use at the time. */
 const inUse = 10;
+const mint = new TokenMint(testKey);
 
 /** Checks of access tokens from memory, with ten and with a million live ones. The ratio is a check's share of a POST that does nothing. */
-export async function benchToken(options: BenchOptions): Promise<BenchResult[]> {
+export async function benchToken({ seconds, nodeOptions }: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
   const { database } = bench;
   const shop = await openBenchAccount(database);
-  const ceiling = await measureNoOp(bench, shop, options);
   await using closing = new AsyncDisposableStack();
+  const service = closing.use(await startBenchService(bench, { nodeOptions }));
+  const token = await getToken(service, shop);
+  const wire = { token, accountIds: [shop.id], path: noOpPath, count: 1_000 };
+  const noOp = new LoadTally(service, { requests: wireRequests(wire) });
+  await noOp.run(seconds / 2);
+  await noOp.measure({ seconds });
+  await service.stop();
   const changes = new ChangeListener(database.settings, createLog('silent'));
   closing.defer(() => changes.close());
-  const mint = new TokenMint(testKey);
   const store = new AccessTokenStore(database);
   const checker = new TokenChecker({ mint, store, changes, clock: systemClock });
   await changes.start();
-  const first = await issueFirst(database, mint, shop);
-  const tokens = [first, ...(await issueMore(database, mint, first, inUse - 1))];
-  const results = [await measureChecks(checker, tokens, ceiling)];
-  tokens.push(...(await issueMore(database, mint, first, allTokens - inUse)));
-  return [...results, await measureChecks(checker, tokens, ceiling)];
+  const tokens = [token, ...(await copyToken(database, token, inUse - 1))];
+  const few = await measureChecks(checker, tokens, noOp.rate);
+  tokens.push(...(await copyToken(database, token, allTokens - inUse)));
+  return [few, await measureChecks(checker, tokens, noOp.rate)];
 }
 
-/** @returns requests a second */
-async function measureNoOp(
-  bench: BenchDatabase,
-  shop: Shop,
-  { seconds, nodeOptions }: BenchOptions,
-): Promise<number> {
-  await using service = await startBenchService(bench, { nodeOptions });
-  const wire = { token: 'none', accountIds: [shop.id], path: noOpPath, count: 1_000 };
-  const tally = new LoadTally(service, { requests: wireRequests(wire) });
-  await tally.run(seconds / 2);
-  await tally.measure({ seconds });
-  return tally.rate;
+/** @returns new tokens like the given one */
+async function copyToken(database: Database, token: string, count: number): Promise<string[]> {
+  const tokens = Array.from({ length: count }, () => mint.mint('access'));
+  for (let from = 0; from < count; from += chunkSize)
+    await copyRows(database, {
+      table: 'access_token',
+      where: sql`one.hash = ${hashToken(token)}`,
+      times: sql`unnest(${tokens.slice(from, from + chunkSize).map(({ hash }) => hash)}::bytea[])`,
+      columns: { hash: sql`copy` },
+    });
+  return tokens.map(({ text }) => text);
 }
 
 async function measureChecks(
   checker: TokenChecker,
-  tokens: readonly Token[],
+  tokens: readonly string[],
   ceiling: number,
 ): Promise<BenchResult> {
   // Tokens of the whole set first, so that memory can grow.
   const step = Math.max(1, Math.floor(tokens.length / 2_000));
   for (let index = 0; index < tokens.length; index += step) {
-    const caller = await checker.check(tokens[index]?.text ?? '');
+    const caller = await checker.check(tokens[index] ?? '');
     if (caller === undefined) throw new Error('a live token was rejected');
   }
   const authenticator = new Authenticator(checker, { check: () => undefined });
-  const hot = tokens.slice(0, inUse).map(({ text }) => `Bearer ${text}`);
+  const hot = tokens.slice(0, inUse).map((token) => `Bearer ${token}`);
   const times: number[] = [];
   while (times.length < rounds) {
     // On a starved machine the service bypasses its memory until it hears of revocations again.
@@ -110,35 +113,4 @@ function isFromMemory(answer: ReturnType<Authenticator['authenticate']>): boolea
   if (!(answer instanceof Promise)) return true;
   answer.catch(() => undefined);
   return false;
-}
-
-async function issueFirst({ kysely }: Database, mint: TokenMint, shop: Shop): Promise<Token> {
-  const first = mint.mint('access');
-  await issueTokens(kysely, {
-    personId: shop.owner.id,
-    clientId: shop.integration.clientId,
-    accountId: undefined,
-    passwordHash: undefined,
-    codeHash: undefined,
-    accessHash: first.hash,
-    refreshHash: mint.mint('refresh').hash,
-  });
-  return first;
-}
-
-async function issueMore(
-  database: Database,
-  mint: TokenMint,
-  first: Token,
-  count: number,
-): Promise<Token[]> {
-  const tokens = Array.from({ length: count }, () => mint.mint('access'));
-  for (let from = 0; from < count; from += chunkSize)
-    await copyRows(database, {
-      table: 'access_token',
-      where: sql`one.hash = ${first.hash}`,
-      times: sql`unnest(${tokens.slice(from, from + chunkSize).map(({ hash }) => hash)}::bytea[])`,
-      columns: { hash: sql`copy` },
-    });
-  return tokens;
 }

@@ -76,8 +76,7 @@ export async function measureUse<Result>(
 }
 
 /** The fields of a result that say what each of so many requests used. */
-export function usePerRequest(use: MachineUse | undefined, count: number) {
-  if (use === undefined) return {};
+export function usePerRequest(use: MachineUse, count: number) {
   const each = (seconds: number) => Math.round((seconds * 1e6) / count);
   return {
     service_us: each(use.service),

@@ -63,14 +63,12 @@ export class LoadTally {
   }
 
   get result() {
-    const use = { ...this.#use, elsewhere: this.#use.elsewhere / this.#seconds };
     return {
       rate: this.rate,
       p50_ms: this.#latencies.quantile(0.5),
       p99_ms: this.#latencies.quantile(0.99),
-      service_us: 0,
-      elsewhere_percent: 0,
-      ...usePerRequest(use, this.#answered),
+      ...usePerRequest(this.#use, this.#answered),
+      elsewhere_percent: Math.round((this.#use.elsewhere * 100) / this.#seconds),
     };
   }
 

@@ -4,140 +4,118 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SmallDisk } from '../../test/support/small-disk.ts';
 import { processTree, signalAll } from '../machine-use.ts';
 import type { ChaosNode } from './chaos-node.ts';
-import { type RoughSink, weathers } from './rough-sink.ts';
-
-/** How often of a hundred times each fault happens. */
-const odds = {
-  'kill node': 22,
-  'kill worker process': 16,
-  'kill first process': 8,
-  'kill database': 16,
-  'stop node': 10,
-  'sleep node': 8,
-  'hang database': 2,
-  'fill disk': 3,
-  'rude relay': 12,
-};
-
-export type FaultName = keyof typeof odds;
-export const faultNames = Object.keys(odds) as FaultName[];
+import { type RoughSink, type Weather, weathers } from './rough-sink.ts';
 
 export interface ChaosScene {
   readonly nodes: readonly ChaosNode[];
   readonly disk: SmallDisk;
   readonly sink: RoughSink;
+  /** How often the relay had each weather. */
+  readonly weather: Record<Weather, number>;
 }
 
-/** Longer than a lease, so that another worker takes over. */
-const sleepMs = 40_000;
-/** Longer than any statement may take, sometimes longer than a lease. */
-const hangMs = 25_000;
-const fullDiskMs = 8_000;
-const weatherMs = 15_000;
-
-/** Injects random faults. */
-export class ChaosFaults {
-  readonly #scene: ChaosScene;
-  readonly #names: readonly FaultName[];
-  /** Ends the faults that last. */
-  readonly #active = new Map<FaultName | ChaosNode, () => void>();
-  readonly counts = makeCounts(faultNames);
-  readonly weather = makeCounts(weathers);
-
-  /** @param only undefined: all faults */
-  constructor(scene: ChaosScene, only?: FaultName) {
-    this.#scene = scene;
-    const possible = faultNames.filter((name) => name !== 'fill disk' || scene.disk.canFill);
-    this.#names = only === undefined ? possible : [only];
-  }
-
-  /** Processes killed. */
-  get kills(): number {
-    const kills = faultNames.filter((name) => name.startsWith('kill'));
-    return kills.reduce((sum, name) => sum + this.counts[name], 0);
-  }
-
-  async run(until: number, intervalMs: number): Promise<void> {
-    while (Date.now() < until) {
-      const spread = this.#names.length === 1 ? 1 : 0.5 + Math.random();
-      await delay(Math.min(intervalMs * spread, Math.max(until - Date.now(), 0)));
-      const name = this.#pick();
-      if (Date.now() < until && (await this.#inject(name))) this.counts[name] += 1;
-    }
-    for (const end of this.#active.values()) end();
-    this.#scene.sink.behave();
-  }
-
-  #pick(): FaultName {
-    let roll = Math.random() * this.#names.reduce((total, name) => total + odds[name], 0);
-    const picked = this.#names.find((name) => {
-      roll -= odds[name];
-      return roll < 0;
-    });
-    return picked ?? 'kill node';
-  }
-
-  /** @returns false if there was nothing to do it to */
-  async #inject(name: FaultName): Promise<boolean> {
-    const { nodes, disk, sink } = this.#scene;
-    const awake = nodes.filter((node) => !this.#active.has(node));
-    const node = pickRandom(awake);
-    switch (name) {
-      case 'kill node':
-        return node?.signalAll('SIGKILL') ?? false;
-      case 'kill first process':
-        return node?.signal('SIGKILL') ?? false;
-      case 'kill worker process':
-        return node?.killWorker() ?? false;
-      case 'stop node':
-        return node?.signal('SIGTERM') ?? false;
-      case 'sleep node':
-        if (node === undefined || awake.length < 2 || !node.signalAll('SIGSTOP')) return false;
-        return this.#scheduleEnd(node, sleepMs, () => node.signalAll('SIGCONT'));
-      case 'kill database':
-        return signalAll((await this.#databasePids()).slice(0, 1), 'SIGKILL') > 0;
-      case 'hang database': {
-        const pids = await this.#databasePids();
-        if (signalAll(pids, 'SIGSTOP') === 0) return false;
-        return this.#scheduleEnd(name, spread(hangMs), () => signalAll(pids, 'SIGCONT'));
-      }
-      case 'fill disk':
-        if (this.#active.has(name)) return false;
-        await disk.fill();
-        return this.#scheduleEnd(name, spread(fullDiskMs), () => disk.free());
-      case 'rude relay': {
-        const weather = pickRandom(weathers);
-        if (weather === undefined || this.#active.has(name)) return false;
-        sink.setWeather(weather);
-        this.weather[weather] += 1;
-        return this.#scheduleEnd(name, spread(weatherMs), () => sink.setWeather(undefined));
-      }
-    }
-  }
-
-  #scheduleEnd(fault: FaultName | ChaosNode, durationMs: number, end: () => void): true {
-    const endOnce = (): void => {
-      if (this.#active.delete(fault)) end();
-    };
-    this.#active.set(fault, endOnce);
-    setTimeout(endOnce, durationMs).unref();
-    return true;
-  }
-
-  /** PostgreSQL's processes, the first one first. */
-  async #databasePids(): Promise<number[]> {
-    const file = join(this.#scene.disk.path, 'database', 'postmaster.pid');
-    const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
-    return pid > 1 ? processTree(pid) : [];
-  }
+interface Fault {
+  /** Of a hundred. */
+  readonly odds: number;
+  /** @returns false if there was nothing to do it to; a function ends a fault that lasts */
+  inject(scene: ChaosScene, node: ChaosNode): Promise<boolean | (() => void)>;
+  /** Of a fault that lasts, at least and at most. */
+  readonly seconds?: readonly [number, number];
 }
 
-function makeCounts<Name extends string>(names: readonly Name[]): Record<Name, number> {
+const faults = {
+  'kill node': { odds: 22, inject: async (_, node) => node.signalAll('SIGKILL') },
+  'kill worker process': { odds: 16, inject: async (_, node) => node.killWorker() },
+  'kill first process': { odds: 8, inject: async (_, node) => node.signal('SIGKILL') },
+  'kill database': {
+    odds: 16,
+    inject: async ({ disk }) => signalAll((await databasePids(disk)).slice(0, 1), 'SIGKILL') > 0,
+  },
+  'stop node': { odds: 10, inject: async (_, node) => node.signal('SIGTERM') },
+  'sleep node': {
+    odds: 8,
+    // Longer than a lease, so that another worker takes over.
+    seconds: [40, 40],
+    inject: async (_, node) => node.signalAll('SIGSTOP') && (() => node.signalAll('SIGCONT')),
+  },
+  'hang database': {
+    odds: 2,
+    // Sometimes longer than any statement may take, and than a lease.
+    seconds: [12, 38],
+    async inject({ disk }) {
+      const pids = await databasePids(disk);
+      return signalAll(pids, 'SIGSTOP') > 0 && (() => signalAll(pids, 'SIGCONT'));
+    },
+  },
+  'fill disk': {
+    odds: 3,
+    seconds: [4, 12],
+    async inject({ disk }) {
+      await disk.fill();
+      return () => disk.free();
+    },
+  },
+  'rude relay': {
+    odds: 12,
+    seconds: [7, 23],
+    async inject({ sink, weather }) {
+      const chosen = pickRandom(weathers) ?? 'busy';
+      sink.setWeather(chosen);
+      weather[chosen] += 1;
+      return () => sink.setWeather(undefined);
+    },
+  },
+} satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof faults;
+export const faultNames = Object.keys(faults) as FaultName[];
+
+export function makeCounts<Name extends string>(names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }
 
-function spread(durationMs: number): number {
-  return durationMs * (0.5 + Math.random());
+/** Injects random faults until a time. @param only undefined: all. @returns how often each happened */
+export async function injectFaults(
+  scene: ChaosScene,
+  until: number,
+  intervalMs: number,
+  only?: FaultName,
+): Promise<Record<FaultName, number>> {
+  const possible = faultNames.filter((name) => name !== 'fill disk' || scene.disk.canFill);
+  const chances = possible.flatMap((name) => Array.from({ length: faults[name].odds }, () => name));
+  const counts = makeCounts(faultNames);
+  /** Ends what lasts, by the sleeping node or the fault. */
+  const active = new Map<FaultName | ChaosNode, () => void>();
+  while (Date.now() < until) {
+    const wait = intervalMs * (only === undefined ? 0.5 + Math.random() : 1);
+    await delay(Math.min(wait, Math.max(until - Date.now(), 0)));
+    const name = only ?? pickRandom(chances) ?? 'kill node';
+    const awake = scene.nodes.filter((one) => !active.has(one));
+    const node = pickRandom(awake);
+    const isLast = name === 'sleep node' && awake.length < 2;
+    if (Date.now() >= until || node === undefined || isLast || active.has(name)) continue;
+    const fault: Fault = faults[name];
+    const injected = await fault.inject(scene, node);
+    if (injected !== false) counts[name] += 1;
+    if (typeof injected !== 'function') continue;
+    const key = name === 'sleep node' ? node : name;
+    const endOnce = (): void => {
+      if (active.delete(key)) injected();
+    };
+    active.set(key, endOnce);
+    const [min = 0, max = 0] = fault.seconds ?? [];
+    setTimeout(endOnce, (min + (max - min) * Math.random()) * 1_000).unref();
+  }
+  for (const end of active.values()) end();
+  scene.sink.behave();
+  return counts;
+}
+
+/** PostgreSQL's processes, the first one first. */
+async function databasePids({ path }: SmallDisk): Promise<number[]> {
+  const file = join(path, 'database', 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+  return pid > 1 ? processTree(pid) : [];
 }
 
 function pickRandom<Item>(items: readonly Item[]): Item | undefined {

@@ -1,83 +1,67 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { SendClient } from '../../test/support/send-client.ts';
 import { distinctBody } from '../bench-account.ts';
 import type { ChaosNode } from './chaos-node.ts';
-
-export interface ChaosLoad {
-  /** The recipients of each message that was answered with 200, To first, by message id. */
-  readonly accepted: Map<string, readonly string[]>;
-  /** To of each request that was answered with an error, which accepts nothing. */
-  readonly refused: Set<string>;
-  /** Requests without an answer, which may have been accepted. */
-  unanswered: number;
-  stop(): Promise<void>;
-}
 
 /** One of as many messages has two Cc recipients. */
 const messagesPerCc = 4;
 
 /** Sends messages at a steady rate to the nodes that are up. */
-export function startChaosLoad(
-  nodes: readonly ChaosNode[],
-  path: string,
-  token: string,
-  perSecond: number,
-): ChaosLoad {
-  const open = new Set<Promise<void>>();
-  let running = true;
-  const load: ChaosLoad = {
-    accepted: new Map(),
-    refused: new Set(),
-    unanswered: 0,
-    async stop() {
-      running = false;
-      await looping;
-      await Promise.all(open);
-    },
-  };
-  const send = async (number: number): Promise<void> => {
-    const urls = nodes.flatMap(({ url }) => url ?? []);
-    const recipients = recipientsOf(number);
-    const [to = '', ...cc] = recipients;
+export class ChaosLoad {
+  /** The recipients of each message that was answered with 200, To first, by message id. */
+  readonly accepted = new Map<string, readonly string[]>();
+  /** To of each request that was answered with an error, which accepts nothing. */
+  readonly refused = new Set<string>();
+  /** Requests without an answer, which may have been accepted. */
+  unanswered = 0;
+  readonly #nodes: readonly ChaosNode[];
+  readonly #token: string;
+  readonly #open = new Set<Promise<void>>();
+  readonly #loop: Promise<void>;
+  #running = true;
+
+  constructor(nodes: readonly ChaosNode[], token: string, perSecond: number) {
+    this.#nodes = nodes;
+    this.#token = token;
+    this.#loop = this.#run(1_000 / perSecond);
+  }
+
+  /** Resolves once every request has ended. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    await this.#loop;
+    await Promise.all(this.#open);
+  }
+
+  async #run(intervalMs: number): Promise<void> {
+    for (let number = 0; this.#running; number += 1) {
+      const sending: Promise<void> = this.#send(number).finally(() => this.#open.delete(sending));
+      this.#open.add(sending);
+      await delay(intervalMs);
+    }
+  }
+
+  async #send(number: number): Promise<void> {
+    const cc = number % messagesPerCc === 0 ? [`copy1-${number}`, `copy2-${number}`] : [];
+    const ccAddressList = cc.map((name) => `${name}@example.test`);
+    const body = JSON.parse(distinctBody(number));
+    const to = body.envelope.toAddress;
+    if (cc.length > 0) body.envelope.ccAddressList = ccAddressList;
+    const urls = this.#nodes.flatMap(({ url }) => url ?? []);
     try {
       const url = urls[number % urls.length];
       if (url === undefined) throw new Error('no node is up');
-      const response = await fetch(url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: bodyOf(number, cc),
-        signal: AbortSignal.timeout(60_000),
-      });
-      const { messageId } = (await response.json()) as { readonly messageId?: string };
-      if (response.status === 200 && messageId !== undefined)
-        load.accepted.set(messageId, recipients);
-      else load.refused.add(to);
+      const answer = await new SendClient({ url }, this.#token).send({ body });
+      if (answer.status === 200)
+        this.accepted.set(String(answer.body.messageId), [to, ...ccAddressList]);
+      else this.refused.add(to);
     } catch {
-      load.unanswered += 1;
+      this.unanswered += 1;
     }
-  };
-  const loop = async (): Promise<void> => {
-    for (let number = 0; running; number += 1) {
-      const sending: Promise<void> = send(number).finally(() => open.delete(sending));
-      open.add(sending);
-      await delay(1_000 / perSecond);
-    }
-  };
-  const looping = loop();
-  return load;
+  }
 }
 
 /** The position of a recipient in its message: 0 is To. */
 export function recipientNumber(address: string): number {
   return Number(/^copy(\d)-/.exec(address)?.[1] ?? 0);
-}
-
-function recipientsOf(number: number): string[] {
-  const cc = number % messagesPerCc === 0 ? [`copy1-${number}`, `copy2-${number}`] : [];
-  return [`reader${number}`, ...cc].map((name) => `${name}@example.test`);
-}
-
-function bodyOf(number: number, ccAddressList: readonly string[]): string {
-  const body = JSON.parse(distinctBody(number));
-  if (ccAddressList.length > 0) body.envelope.ccAddressList = ccAddressList;
-  return JSON.stringify(body);
 }

@@ -9,11 +9,11 @@ import { getToken } from '../../test/support/shop.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { openBenchFolder } from '../bench-database.ts';
-import { ChaosFaults, type FaultName, faultNames } from './chaos-faults.ts';
-import { startChaosLoad } from './chaos-load.ts';
+import { type FaultName, faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
+import { ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { evaluateChaos } from './evaluate-chaos.ts';
-import { startRoughSink } from './rough-sink.ts';
+import { startRoughSink, weathers } from './rough-sink.ts';
 
 const program = new Command('npm run chaos --')
   .description(
@@ -54,20 +54,22 @@ closing.defer(async () => {
 });
 while (nodes.some((node) => node.url === undefined)) await delay(50);
 const token = await getToken({ url: nodes[0]?.url ?? '' }, shop);
-const load = startChaosLoad(nodes, `/ete/v1/email/${shop.id}/t-0001`, token, rate);
+const load = new ChaosLoad(nodes, token, rate);
 print(`${nodes.length} nodes, ${rate} messages a second, ${minutes} minutes`);
 if (!disk.canFill) print('Without "fill disk": only root can give the database a disk of its own.');
-const faults = new ChaosFaults({ nodes, disk, sink }, options.only);
-await faults.run(Date.now() + minutes * 60_000, options.every * 1_000);
+const weather = makeCounts(weathers);
+const until = Date.now() + minutes * 60_000;
+const scene = { nodes, disk, sink, weather };
+const faults = await injectFaults(scene, until, options.every * 1_000, options.only);
 await load.stop();
 const stillWaiting = await drain(database, shop.id);
 const verdict = await evaluateChaos(database, shop.id, load, sink);
 const sentTo = new Set([...sink.received.keys()].map((copy) => copy.split(' ')[1]));
 const result = {
   ...verdict,
-  kills: faults.kills,
-  faults: faults.counts,
-  weather: faults.weather,
+  kills: faultNames.reduce((sum, name) => sum + (name.startsWith('kill') ? faults[name] : 0), 0),
+  faults,
+  weather,
   unanswered: load.unanswered,
   refused: load.refused.size,
   refusedButSent: sentTo.intersection(load.refused).size,

@@ -13,7 +13,7 @@ export const weathers = ['silent', 'busy', 'slow', 'gone', 'wordy', 'abrupt'] as
 export type Weather = (typeof weathers)[number];
 
 /** A message that the receiver took, for one recipient: Message-ID and address. */
-export type Copy = `${string} ${string}`;
+type Copy = `${string} ${string}`;
 
 interface RoughReport {
   readonly messageId: string;

@@ -20,18 +20,20 @@ export function monotonicNow(): number {
 /** A receiver in a process of its own that does as little as possible. */
 export class BenchSink {
   readonly port: number;
+  /** Messages since `reset`. */
+  taken = 0;
+  /** When the first of them came, on `monotonicNow`'s clock. */
+  first = Number.NaN;
   readonly #child: ChildProcess;
   readonly #singles = new Map<string, number>();
-  #taken = 0;
-  #first: number | undefined;
 
   private constructor(child: ChildProcess, port: number) {
     this.#child = child;
     this.port = port;
-    child.on('message', (update: SinkUpdate) => {
-      this.#taken = update.taken ?? this.#taken;
-      this.#first = update.first;
-      for (const { address, at } of update.singles ?? []) this.#singles.set(address, at);
+    child.on('message', ({ taken = 0, first = Number.NaN, singles = [] }: SinkUpdate) => {
+      this.taken = taken;
+      this.first = first;
+      for (const { address, at } of singles) this.#singles.set(address, at);
     });
   }
 
@@ -39,16 +41,6 @@ export class BenchSink {
     const child = forkFile(import.meta.filename);
     const [update] = (await once(child, 'message')) as [SinkUpdate];
     return new BenchSink(child, update.port ?? 0);
-  }
-
-  /** Messages taken since `reset`. */
-  get taken(): number {
-    return this.#taken;
-  }
-
-  /** When the first of them came, on `monotonicNow`'s clock. */
-  get first(): number {
-    return this.#first ?? Number.NaN;
   }
 
   /** SMTP_URL of a process with so many connections. */
@@ -63,7 +55,7 @@ export class BenchSink {
   }
 
   async waitForCount(count: number): Promise<void> {
-    await this.#waitFor(() => (this.#taken >= count ? true : undefined));
+    await this.#waitFor(() => (this.taken >= count ? true : undefined));
   }
 
   /** @param address begins with `single`. @returns when its message came */

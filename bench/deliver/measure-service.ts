@@ -59,7 +59,7 @@ export async function measureService(
   });
   await requireDelivered(database, accountId);
   await waitForFollowers(database);
-  return { rate, use: usePerRequest(use, count) };
+  return { rate, use: use === undefined ? {} : usePerRequest(use, count) };
 }
 
 export function medianRun(runs: readonly ServiceRun[]): ServiceRun {

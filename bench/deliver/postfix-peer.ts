@@ -1,14 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
 import type { Peer } from './nodemailer-peer.ts';
-import { chownToPostfix, type Milter, startOpenDkim } from './opendkim.ts';
-import { mainSettings, masterSettings } from './postfix-settings.ts';
+import { type Milter, mainSettings, masterSettings } from './postfix-settings.ts';
 
 const run = promisify(execFile);
 
@@ -52,9 +51,9 @@ export async function startPostfixPeer(
   if (name === 'postfix+opendkim') milter = await startOpenDkim(folder, options.keyFile);
   const port = await freePort();
   const { stdout } = await run('postconf', ['-d', '-h', 'daemon_directory']);
-  const place = { folder, port, sinkPort, connections, milter, daemonFolder: stdout.trim() };
+  const place = { folder, sinkPort, connections, milter, daemonFolder: stdout.trim() };
   await writeFile(join(config, 'main.cf'), mainSettings(place));
-  await writeFile(join(config, 'master.cf'), masterSettings(place));
+  await writeFile(join(config, 'master.cf'), masterSettings(port));
   const stop = async (): Promise<void> => {
     await run('postfix', ['-c', config, 'stop']).catch(() => undefined);
     await milter?.stop();
@@ -93,4 +92,54 @@ function greets(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
+}
+
+/** Gives files to the user `postfix`. */
+async function chownToPostfix(paths: readonly string[]): Promise<void> {
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((kind) => run('id', [kind, 'postfix'])));
+  for (const path of paths) await chown(path, Number(uid?.stdout), Number(gid?.stdout));
+}
+
+/** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix may open its socket. */
+async function startOpenDkim(folder: string, keyFile: string): Promise<Milter> {
+  const home = join(folder, 'opendkim');
+  const socket = join(home, 'opendkim.sock');
+  const key = join(home, 'dkim.pem');
+  await mkdir(home, { mode: 0o700 });
+  await copyFile(keyFile, key);
+  await chmod(key, 0o600);
+  // Everyone can write to the folder for temporary files, so keys can't be safe.
+  const settings = `Mode s
+Canonicalization relaxed/relaxed
+SignatureAlgorithm rsa-sha256
+Domain shop.test
+Selector bench
+KeyFile ${key}
+RequireSafeKeys no
+OversignHeaders From
+InternalHosts 127.0.0.1
+UserID postfix
+UMask 007
+Socket local:${socket}
+Syslog no
+Background no
+`;
+  const file = join(home, 'opendkim.conf');
+  await writeFile(file, settings);
+  await chownToPostfix([home, key, file]);
+  const child = spawn('opendkim', ['-x', file, '-f'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const exists = () =>
+    stat(socket).then(
+      () => true,
+      () => false,
+    );
+  await waitFor('the socket of OpenDKIM', exists);
+  return {
+    address: `unix:${socket}`,
+    async stop() {
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exit;
+    },
+  };
 }

@@ -1,9 +1,12 @@
-import type { Milter } from './opendkim.ts';
+export interface Milter {
+  /** As Postfix names it. */
+  readonly address: string;
+  stop(): Promise<void>;
+}
 
 export interface PostfixConfig {
   readonly folder: string;
   readonly daemonFolder: string;
-  readonly port: number;
   readonly sinkPort: number;
   readonly connections: number;
   readonly milter: Milter | undefined;
@@ -54,7 +57,7 @@ ${milter === undefined ? '' : `smtpd_milters = ${milter.address}\n# No message c
 }
 
 /** `master.cf` of Debian without chroot and unused services. */
-export function masterSettings({ port }: PostfixConfig): string {
+export function masterSettings(port: number): string {
   return `
 127.0.0.1:${port} inet n - n - - smtpd
 pickup    unix n - n 60    1 pickup

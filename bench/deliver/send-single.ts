@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { getToken, type Shop } from '../../test/support/shop.ts';
 import { distinctValues } from '../bench-account.ts';
 import { type BenchResult, makeResult, percentiles } from '../bench-result.ts';
-import type { BenchProgram } from '../bench-service.ts';
+import type { BenchService } from '../bench-service.ts';
 import { HttpClient } from '../http-client.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 
@@ -16,7 +16,7 @@ interface Singles {
 
 /** Sends letters one at a time. @returns the times from before each request to the final dot at the sink */
 export async function sendSingles(
-  node: BenchProgram,
+  node: BenchService,
   sink: BenchSink,
   shop: Shop,
   { count, warmUp, pauseMs, seconds = Number.POSITIVE_INFINITY }: Singles,
@@ -52,7 +52,7 @@ const targetMs = 15;
 
 /** Single messages on an idle service. */
 export async function measureIdle(
-  node: BenchProgram,
+  node: BenchService,
   sink: BenchSink,
   shop: Shop,
 ): Promise<BenchResult> {

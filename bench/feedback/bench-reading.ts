@@ -6,7 +6,7 @@ import { routeTable } from '../../src/management/route-table.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
-import type { BenchProgram } from '../bench-service.ts';
+import type { BenchService } from '../bench-service.ts';
 import { startBenchService } from '../bench-service.ts';
 import { type History, openHistory } from '../history/open-history.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
@@ -76,7 +76,7 @@ async function onHistory(
   options: BenchOptions,
   name: keyof typeof readingLimits,
   prepare: (
-    service: BenchProgram,
+    service: BenchService,
     history: History,
     closing: AsyncDisposableStack,
   ) => Promise<ReadingCase[]>,
@@ -94,7 +94,7 @@ async function onHistory(
 /** A row for each case. The ceiling is what the limit allows: a ratio of 1 or more keeps it. */
 export async function measureReading(
   what: { readonly name: string; readonly limitMs: number; readonly history: number },
-  service: BenchProgram,
+  service: BenchService,
   cookie: string,
   cases: readonly ReadingCase[],
   { seconds }: BenchOptions,
@@ -123,7 +123,7 @@ export async function measureReading(
 }
 
 async function readPage(
-  { port }: BenchProgram,
+  { port }: BenchService,
   cookie: string,
   path: string,
   query: ReadingCase['query'],
