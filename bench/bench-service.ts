@@ -43,7 +43,7 @@ export function spawnProgram(
 }
 
 /** Resolves once it has printed its URL. */
-export async function startProgram(
+export async function startBenchProgram(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -115,7 +115,7 @@ function startNode(
     SIGNALPOST_KEY: benchMasterKey,
     PORT: '0',
   };
-  return startProgram(process.execPath, node, { ...common, ...environment }, pid);
+  return startBenchProgram(process.execPath, node, { ...common, ...environment }, pid);
 }
 
 /** The options with which `bin/signalpost` runs Node. */

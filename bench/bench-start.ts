@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeTemporaryFolder } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
-import { benchMasterKey, startProgram } from './bench-service.ts';
+import { benchMasterKey, startBenchProgram } from './bench-service.ts';
 
 const program = join(import.meta.dirname, '../bin/signalpost');
 
@@ -20,7 +20,7 @@ export async function benchStart({ rounds }: BenchOptions): Promise<BenchResult[
 
 async function startOnce(dataDir: string): Promise<number> {
   const started = performance.now();
-  await using service = await startProgram(program, ['start'], {
+  await using service = await startBenchProgram(program, ['start'], {
     DATA_DIR: dataDir,
     SIGNALPOST_KEY: benchMasterKey,
     PORT: '0',

@@ -11,8 +11,12 @@ import { startThrowawayHistory } from '../history/open-history.ts';
 import { runLoad } from '../load-generator.ts';
 import { LoadTally } from '../tally.ts';
 import { measureReading, readingLimits } from './bench-reading.ts';
-import { countTracked } from './bench-tracking.ts';
-import { clickTrackingRequest, deliveredMessages, openTrackingRequest } from './reader-requests.ts';
+import {
+  clickTrackingRequest,
+  countTracked,
+  deliveredMessages,
+  openTrackingRequest,
+} from './bench-tracking.ts';
 import { reportCases, searchCases } from './reading-cases.ts';
 
 const templates = 8;

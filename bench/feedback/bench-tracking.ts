@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
+import { testKey } from '../../test/support/test-service.ts';
 import { noOpPath } from '../bench-account.ts';
 import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { startThrowawayHistory } from '../history/open-history.ts';
 import { runLoad } from '../load-generator.ts';
 import { compare, LoadTally } from '../tally.ts';
-import {
-  browserGet,
-  clickTrackingRequest,
-  deliveredMessages,
-  openTrackingRequest,
-} from './reader-requests.ts';
 
 const connections = 64;
 /** A message stores 50 clicks on one link, so these are enough for all. */
@@ -108,4 +105,54 @@ export async function countTracked({ pool }: Database): Promise<number> {
      from report_sum where span = 'day' and sum_of = 'all'`,
   );
   return rows[0].count;
+}
+
+const tokens = new TrackingTokens(testKey);
+const agent =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
+
+interface DeliveredMessage {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly retentionDays: number;
+  readonly templateId: TemplateId;
+  readonly templateVersion: number;
+}
+
+/** Delivered messages of an account, newest first. */
+export async function deliveredMessages(
+  { kysely }: Database,
+  accountId: AccountId,
+  limit: number,
+): Promise<DeliveredMessage[]> {
+  const rows = await kysely
+    .selectFrom('message')
+    .select(['id as messageId', 'retention_days as retentionDays'])
+    .select(['template_id as templateId', 'template_version as templateVersion'])
+    .where('account_id', '=', accountId)
+    .where('state', '=', 'delivered')
+    .where('template_id', 'like', 'history-%')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, accountId }) as DeliveredMessage);
+}
+
+export function openTrackingRequest(message: DeliveredMessage): string {
+  return browserGet(openImagePath(message));
+}
+
+export function openImagePath(message: Parameters<TrackingTokens['makeOpen']>[0]): string {
+  return `/o/${tokens.makeOpen(message)}.gif`;
+}
+
+/** Follows the first link of the message, which holds a value. */
+export function clickTrackingRequest(message: DeliveredMessage): string {
+  const values = [`A-${message.messageId.slice(-6)}`];
+  return browserGet(`/c/${tokens.makeLink({ ...message, index: 0, values })}`);
+}
+
+/** A GET as a browser sends it. */
+function browserGet(path: string): string {
+  return [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', `User-Agent: ${agent}`, '', ''].join('\r\n');
 }

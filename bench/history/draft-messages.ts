@@ -11,7 +11,7 @@ function chance(seed: number): RawBuilder<number> {
 }
 
 /** A UUID v7 (RFC 9562 section 5.7). @param digits 18 hexadecimal ones at least */
-export function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
+function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
   const time = sql`lpad(to_hex(${timestampMs}), 12, '0')`;
   return sql`(left(${time}, 8) || '-' || substr(${time}, 9) || '-7' || left(${digits}, 3) || '-a' || substr(${digits}, 4, 3)
     || '-' || substr(${digits}, 7, 12))::uuid`;
@@ -98,12 +98,7 @@ const draftedEvents: readonly DraftedEvent[] = [
   ['expired', 0, "outcome = 'expired'", 'done_at'],
   ['canceled', 0, "outcome = 'canceled'", 'done_at'],
   ['complained', 0, `${gone} and n % 4 = 0`, toldAt],
-  [
-    'unsubscribed',
-    0,
-    `${gone} and n % 4 <> 0 and cc_address is null and not transactional`,
-    toldAt,
-  ],
+  ['unsubscribed', 0, `${gone} and n % 4 > 0 and cc_address is null and not transactional`, toldAt],
   ['opened', null, `${opened} and r_open < 0.4`, readAt, 'person'],
   ['opened', null, `${opened} and r_open < 0.1`, `${readAt} + interval '2 h'`, 'person', 1],
   ['opened', null, `${opened} and r_machine < 0.3`, "done_at + interval '5 s'", 'prefetch'],
@@ -117,3 +112,91 @@ const drafts = draftedEvents.map(
       ${sql.lit(readBy)}::text as class, ${sql.lit(place)} as place
     from draft where (${sql.raw(when)}) and (${sql.raw(at)}) < now()`,
 );
+
+const agents = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.3.0',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15',
+];
+const server = '127.0.0.1:2525';
+const accepted = '250 OK: message queued';
+const expired = 'it could not be handed over within its freshness window, and is not wanted late';
+
+const attempted = (reason: string, rest: Readonly<Record<string, unknown>> = {}) =>
+  sql.lit(JSON.stringify({ attempt: 1, reason, ...rest }));
+
+/** After a deferral it is the second attempt. */
+const attempts = (detail: RawBuilder<unknown>) =>
+  sql`(case when d.deferred then replace(${detail}, '"attempt":1', '"attempt":2') else ${detail} end)::json`;
+
+const smtpTranscript = (replies: readonly string[], commands: readonly string[] = []) => [
+  '* connection reused',
+  '> MAIL FROM:<orders@shop.test>',
+  '> RCPT TO:<to>',
+  ...commands,
+  '> DATA',
+  '< 250 Accepted',
+  ...replies,
+];
+
+function delivered(ccCommands: readonly string[]) {
+  const rcptReplies = ['<to>', ...ccCommands].map(() => '< 250 Accepted');
+  const replies = [...rcptReplies, '< 354 End data with <CR><LF>.<CR><LF>', `< ${accepted}`];
+  const transcript = smtpTranscript(replies, ccCommands);
+  return attempted(accepted, { reply: accepted, stage: 'final', server, transcript });
+}
+
+function rejected(what: string, reply: string, cause: string, rest = {}) {
+  const transcript = smtpTranscript([`< ${reply}`, '< 503 Error: need RCPT command']);
+  const reason = `the server ${what}: ${reply}`;
+  return attempted(reason, { ...rest, reply, stage: 'rcpt', cause, server, transcript });
+}
+
+const mailboxFull = ['552 5.2.2 Mailbox full', 'mailbox-full'] as const;
+const unknownUser = ['550 5.1.1 No such user here', 'no-mailbox'] as const;
+const greylisted = ['451 4.7.1 Greylisted, try again later', 'greylist'] as const;
+const detail = sql`
+  case e.kind
+    when 'delivered' then case
+      when e.recipient = 1 then ${attempted(accepted, { reply: accepted, stage: 'final', server })}::json
+      when d.cc_address is not null then ${attempts(delivered(['> RCPT TO:<cc 1>']))}
+      else ${attempts(delivered([]))} end
+    when 'deferred' then ${rejected('put the recipient off', ...greylisted, { retryInSeconds: 74 })}::json
+    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${rejected('refused the recipient', ...mailboxFull)}
+      else ${rejected('refused the recipient', ...unknownUser)} end`)}
+    when 'expired' then ${attempted(expired)}::json
+    when 'canceled' then ${attempted('canceled by hand')}::json
+    when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json
+    when 'unsubscribed' then json_build_object('how', 'one-click'::text)
+    else concat('{', case when e.kind = 'clicked' then '"link":' || n % 2 || ',' end,
+      '"class":', to_json(e.class),
+      ',"reason":', to_json(case e.class when 'person' then 'nothing speaks against a person'
+        when 'prefetch' then 'network of Apple Mail Privacy Protection' else 'followed several links at once' end),
+      ',"network":"198.18.', n % 250,
+      '.0/24","userAgent":', to_json((${agents}::text[])[1 + n % ${agents.length}]), '}')::json
+  end`;
+
+const eventDigits = sql`md5(concat_ws(' ', n, e.kind, e.recipient, e.class, e.place))`;
+/** Feedback from outside has a UUID v8 (RFC 9562 section 5.8), derived from the report. */
+const eventId = sql`
+  case when e.kind = 'complained'
+    then overlay(overlay(${eventDigits}::uuid::text placing '8' from 15) placing 'a' from 20)::uuid
+    else ${uuid7(sql`(extract(epoch from e.at) * 1000)::bigint`, eventDigits)} end`;
+
+/** Inserts the rows that accepting and delivering leave, at past times, which the product's own writers can't. */
+export async function writeDrafts(transaction: Kysely, clientId: string): Promise<void> {
+  await sql`
+    insert into message (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
+      track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
+    select account_id, id, 90, template_id, 1, outcome, transactional, tracked, tracked, outcome <> 'expired', external_id,
+      tag, ${clientId}::text, accepted_at, done_at,
+      format('{"to":"%s",%s"from":{"address":"orders@shop.test","name":"Demo Shop"},"values":{"First Name":"Reader %s",'
+        '"Order Number":"A-%s","Product":"Product %s of the catalogue","Price":"%s.99"}}', to_address,
+        case when cc_address is null then '' else '"cc":["' || cc_address || '"],' end, n % 1000, n, n % 5000, n % 200)::json
+    from draft order by n`.execute(transaction);
+  await sql`
+    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+    select d.account_id, d.id, 90, ${eventId}, e.at, e.kind, e.recipient, ${detail}
+    from draft_event e join draft d using (n) order by e.at`.execute(transaction);
+}

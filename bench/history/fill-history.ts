@@ -8,9 +8,8 @@ import { ensureMessagePartitions } from '../../src/message/message-partitions-st
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { webhookFollowerName } from '../../src/webhook/webhook-module.ts';
-import { draftMessages } from './draft-messages.ts';
+import { draftMessages, writeDrafts } from './draft-messages.ts';
 import type { HistoryPlan } from './history-plan.ts';
-import { writeDrafts } from './write-drafts.ts';
 
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 /** Of one transaction, which followers see as one window. */

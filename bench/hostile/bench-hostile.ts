@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
+import { addKey } from '../../test/support/api-key.ts';
 import { SendClient } from '../../test/support/send-client.ts';
-import { clientSecret } from '../../test/support/session-world.ts';
+import { clientSecret, SessionWorld } from '../../test/support/session-world.ts';
+import { openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
+import { openBenchAccount } from '../bench-account.ts';
 import { startBenchDatabase } from '../bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from '../bench-result.ts';
 import { startServe } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
-import { openImagePath } from '../feedback/reader-requests.ts';
+import { openImagePath } from '../feedback/bench-tracking.ts';
 import { MemoryWatch, measureUse } from '../machine-use.ts';
-import { runAttackers } from './attackers.ts';
-import { type AttackTarget, attacks } from './attacks.ts';
+import { type AttackTarget, attacks, runAttackers } from './attacks.ts';
 import { offerSends } from './offer-sends.ts';
-import { type HostileWorld, openHostileWorld } from './open-hostile-world.ts';
 
 const clients = 20;
 const offeredPerSecond = 200;
@@ -90,7 +93,7 @@ async function measureCase(
 }
 
 async function makeTarget(
-  { victim, attacker, attackerKey, viewerEmail }: HostileWorld,
+  { victim, attacker, attackerKey, viewerEmail }: Awaited<ReturnType<typeof openHostileWorld>>,
   node: { readonly url: string; readonly port: number },
   bouncePort: number,
 ): Promise<AttackTarget> {
@@ -116,4 +119,35 @@ async function makeTarget(
 function formatStatuses(statuses: Readonly<Record<string, number>>): string {
   const counts = Object.entries(statuses);
   return counts.map(([status, count]) => `${status}:${count}`).join(',');
+}
+
+const sending = { scopes: ['messages:send'] } as const;
+
+/** Two accounts; the attacker's templates are expensive. */
+async function openHostileWorld(database: Database) {
+  const victim = await openBenchAccount(database);
+  const attacker = await openShop(database, { id: '46200' });
+  const viewer = await new SessionWorld(database, attacker.id).addPerson({ accounts: [] });
+  const people = { owner: attacker.owner.id, viewer: viewer.id } as const;
+  for (const role of ['owner', 'viewer'] as const)
+    await saveMembership(database.kysely, { accountId: attacker.id, personId: people[role], role });
+  const repeat = (count: number, make: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => make(at)).join('');
+  for (const [id, html] of [
+    ['t-sixty', repeat(60, (at) => `<p>{{Field ${at}}}</p>`)],
+    ['t-many', repeat(990, (at) => `<p>{{Field ${at % 240}}}</p>`)],
+    ['t-links', repeat(400, () => '<a href="{{Link}}?n={{Notes}}">x</a>')],
+  ] as const)
+    await publishShopTemplate(database, attacker, {
+      id,
+      sender: 'orders@shop.test',
+      source: { subject: 'Subject', previewText: '', html, text: 'x', fields: {} },
+    });
+  return {
+    victim,
+    victimKey: await addKey(database, victim.id, sending),
+    attacker,
+    attackerKey: await addKey(database, attacker.id, sending),
+    viewerEmail: viewer.email,
+  };
 }
