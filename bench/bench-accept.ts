@@ -9,21 +9,15 @@ import { type BenchService, startBenchService } from './bench-service.ts';
 import { multiplyAccounts } from './copy-rows.ts';
 import { compare, LoadTally, loadConnections } from './tally.ts';
 
-interface AcceptCase {
-  readonly processes: number;
-  readonly connections: number;
-  readonly accounts: number;
-  /** Idempotency keys. */
-  readonly keys: boolean;
-  /** Of a request's body, at least. */
-  readonly bodyBytes: number;
-}
+type AcceptCase = typeof defaultCase;
 
-const defaultCase: AcceptCase = {
+const defaultCase = {
   processes: 1,
-  connections: loadConnections,
+  connections: loadConnections as number,
   accounts: 1,
+  /** Idempotency keys. */
   keys: false,
+  /** Of a request's body, at least. */
   bodyBytes: 0,
 };
 const cases: readonly AcceptCase[] = [

@@ -3,29 +3,13 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { type ChaosLoad, recipientNumber } from './chaos-load.ts';
 import type { RoughSink } from './rough-sink.ts';
 
-/** Messages by what became of them. */
-export interface ChaosVerdict {
-  readonly accepted: number;
-  /** Accepted, and received by each recipient. */
-  readonly delivered: number;
-  /** With an attempt of unknown outcome on record. */
-  readonly uncertain: number;
-  /** Accepted, and not received by each recipient. */
-  readonly lost: number;
-  /** Received more often than the uncertain attempts on record explain. */
-  readonly doubled: number;
-  /** Received more than once, as the uncertain attempts on record explain. */
-  readonly doubledUncertain: number;
-  readonly states: Readonly<Record<string, number>>;
-}
-
 /** Compares what was accepted with what was received. Each `uncertain` event of a recipient explains one copy more. */
 export async function evaluateChaos(
   { pool }: Database,
   accountId: AccountId,
   { accepted }: ChaosLoad,
   { received }: RoughSink,
-): Promise<ChaosVerdict> {
+) {
   const events = await pool.query<{ id: string; recipient: number; attempts: number }>(
     `select message_id as id, recipient, count(distinct detail ->> 'attempt')::int as attempts
      from message_event where account_id = $1 and kind = 'uncertain' group by message_id, recipient`,
@@ -60,9 +44,13 @@ export async function evaluateChaos(
   return {
     accepted: accepted.size,
     delivered: accepted.size - lost.length,
+    /** With an attempt of unknown outcome on record. */
     uncertain: new Set(events.rows.map(({ id }) => id)).size,
+    /** Not received by each recipient. */
     lost: lost.length,
+    /** Received more often than the record explains. */
     doubled: unrecorded.size,
+    /** Received more than once, as the record explains. */
     doubledUncertain: recorded.size,
     states: Object.fromEntries(states.rows.map((row) => [row.state, row.count])),
   };

@@ -9,7 +9,7 @@ import { getToken } from '../../test/support/shop.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { openBenchFolder } from '../bench-database.ts';
-import { type FaultName, faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
+import { faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
 import { ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { evaluateChaos } from './evaluate-chaos.ts';
@@ -27,15 +27,7 @@ const program = new Command('npm run chaos --')
   .option('--every <n>', 'seconds between faults', Number, 6)
   .addOption(new Option('--only <fault>', 'inject one fault, evenly').choices(faultNames))
   .parse();
-const options = program.opts<{
-  readonly minutes: number;
-  readonly json?: string;
-  readonly nodes: number;
-  readonly rate: number;
-  readonly every: number;
-  readonly only?: FaultName;
-}>();
-const { minutes, json, rate } = options;
+const { minutes, json, nodes: nodeCount, rate, every, only } = program.opts();
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 await using closing = new AsyncDisposableStack();
@@ -46,7 +38,7 @@ await migrate(database);
 const shop = await openBenchAccount(database);
 const sink = await startRoughSink();
 closing.defer(() => sink.stop());
-const nodes = Array.from({ length: options.nodes }, () => new ChaosNode(url, sink.port));
+const nodes = Array.from({ length: nodeCount }, () => new ChaosNode(url, sink.port));
 const running = nodes.map((node) => node.run());
 closing.defer(async () => {
   await Promise.all(nodes.map((node) => node.end()));
@@ -60,7 +52,7 @@ if (!disk.canFill) print('Without "fill disk": only root can give the database a
 const weather = makeCounts(weathers);
 const until = Date.now() + minutes * 60_000;
 const scene = { nodes, disk, sink, weather };
-const faults = await injectFaults(scene, until, options.every * 1_000, options.only);
+const faults = await injectFaults(scene, until, every * 1_000, only);
 await load.stop();
 const stillWaiting = await drain(database, shop.id);
 const verdict = await evaluateChaos(database, shop.id, load, sink);

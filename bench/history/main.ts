@@ -7,10 +7,7 @@ const program = new Command('npm run bench:history --')
   .option('--messages <n>', 'finished messages', readCount, 10_000_000)
   .option('--folder <dir>', 'the data folder')
   .parse();
-const { messages, folder = historyFolder(messages) } = program.opts<{
-  readonly messages: number;
-  readonly folder?: string;
-}>();
+const { messages, folder = historyFolder(messages) } = program.opts();
 const started = performance.now();
 await using history = await openHistory(messages, createLog('info'), folder);
 const { rows } = await history.database.pool.query(
