@@ -70,7 +70,7 @@ export interface BenchServiceOptions {
 
 const root = join(import.meta.dirname, '..');
 
-/** SIGNALPOST_KEY of the benchmark's installation. */
+/** SIGNALPOST_KEY, the same as `testKey`. */
 export const benchMasterKey = Buffer.alloc(32, 7).toString('base64');
 
 /** Starts the service with the routes of `bench-server.ts` on a migrated database. */

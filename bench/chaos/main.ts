@@ -47,6 +47,7 @@ closing.defer(async () => {
 while (nodes.some((node) => node.url === undefined)) await delay(50);
 const token = await getToken({ url: nodes[0]?.url ?? '' }, shop);
 const load = new ChaosLoad(nodes, token, rate);
+closing.defer(() => load.stop());
 print(`${nodes.length} nodes, ${rate} messages a second, ${minutes} minutes`);
 if (!disk.canFill) print('Without "fill disk": only root can give the database a disk of its own.');
 const weather = makeCounts(weathers);

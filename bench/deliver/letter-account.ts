@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.ts';
-import { MasterKey } from '../../src/foundation/master-key.ts';
 import type { MessageContent } from '../../src/message/message-content.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { generateDkimKey } from '../../src/sender/dkim-key.ts';
@@ -13,9 +12,9 @@ import type { AcceptRow } from '../../src/submission/accept-row.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { openShop, publishShopTemplate, type Shop } from '../../test/support/shop.ts';
+import { testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { distinctValues } from '../bench-account.ts';
-import { benchMasterKey } from '../bench-service.ts';
 import { copyAccount } from '../copy-rows.ts';
 import { letter } from './letter.ts';
 
@@ -46,20 +45,14 @@ export async function addLetterAccount(
   return id;
 }
 
-async function setUpLetter(database: Database, shop: Shop, key?: KeyObject): Promise<void> {
+async function setUpLetter(database: Database, shop: Shop, given?: KeyObject): Promise<void> {
   const { kysely, pool } = database;
   const template = { id: 'letter', sender: 'orders@shop.test', source: letter };
   await publishShopTemplate(database, shop, template);
-  const keys = new DkimKeyStore(new MasterKey(Buffer.from(benchMasterKey, 'base64')));
+  const key = given ?? (await generateDkimKey(algorithm));
   await addSendingDomain(kysely, shop.id, domain, `bounces.${domain}`);
-  await keys.add(
-    kysely,
-    shop.id,
-    domain,
-    'bench',
-    algorithm,
-    key ?? (await generateDkimKey(algorithm)),
-  );
+  const keys = new DkimKeyStore(testKey);
+  await keys.add(kysely, shop.id, domain, 'bench', algorithm, key);
   for (const statement of [
     // Queued messages name version 1.
     `update template_version v set compiled = l.compiled from template_version l
@@ -71,10 +64,7 @@ async function setUpLetter(database: Database, shop: Shop, key?: KeyObject): Pro
     await pool.query(statement, [shop.id]);
 }
 
-/**
- * Queues messages that workers leave alone until `resumeAccount`. Resolves once followers have seen them, so that following
- * takes no time from what is measured.
- */
+/** Queues messages that workers leave alone until `resumeAccount`, and waits for followers, which would disturb a measurement. */
 export async function fillWhilePaused(
   database: Database,
   accountId: AccountId,
