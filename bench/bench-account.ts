@@ -1,20 +1,20 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
-import type { BenchProgram } from './bench-program.ts';
-import { type LoadOrder, placeholder } from './load-generator.ts';
+import type { BenchService } from './bench-service.ts';
+import { placeholder } from './load-generator.ts';
+import { LoadTally } from './tally.ts';
 
-export const fieldNames = [
-  'First Name',
-  'Last Name',
-  'Order Number',
-  'Order Date',
-  'Product',
-  'Quantity',
-  'Price',
-  'Street',
-  'City',
-  'Tracking Link',
-] as const;
+export const fieldNames =
+  'First Name,Last Name,Order Number,Order Date,Product,Quantity,Price,Street,City,Tracking Link'.split(
+    ',',
+  );
+
+/** Ten values that no other message has. */
+export function distinctValues(number: number, what = 'request'): Record<string, string> {
+  return Object.fromEntries(
+    fieldNames.map((name, index) => [name, `${name} of ${what} ${number * 10 + index}`]),
+  );
+}
 
 /** An account whose template `t-0001` needs ten values. */
 export async function openBenchAccount(database: Database): Promise<Shop> {
@@ -28,42 +28,47 @@ export async function openBenchAccount(database: Database): Promise<Shop> {
   return shop;
 }
 
-/** A body that is like no other: its own recipient and its own ten values, filled up to a size in bytes. */
-export function distinctBody(number: number, bytes = 0, tag?: string): string {
-  const values: Record<string, string> = Object.fromEntries(
-    fieldNames.map((name, index) => [name, `${name} of request ${number * 10 + index}`]),
-  );
+/** A body with its own recipient and values, padded to a size. */
+export function distinctBody(number: number, minBytes = 0, tag?: string): string {
+  const values = distinctValues(number);
   const body = {
     envelope: { toAddress: `reader${number}@example.test` },
     content: { personalizationDataMap: values },
     metadata: { externalId: `order-${number}`, ...(tag !== undefined && { tagList: [tag] }) },
     actions: { trackOpens: true, trackClicks: true },
   };
-  const missing = bytes - JSON.stringify(body).length;
-  if (missing > 0) values.Product += 'x'.repeat(missing);
+  values.Product += 'x'.repeat(Math.max(0, minBytes - JSON.stringify(body).length));
   return JSON.stringify(body);
 }
 
 export interface WireOptions {
-  /** Before the account id, such as `/ete/v1/email`. */
-  readonly path: string;
+  readonly token: string;
   readonly accountIds: readonly string[];
-  /** `t-0001` where not given. */
+  readonly path?: string;
   readonly templateId?: string;
   readonly tag?: string;
-  readonly token: string;
   readonly count?: number;
   readonly bodyBytes?: number;
   /** Each request has an idempotency key that was never used. */
   readonly keys?: boolean;
 }
 
-const distinctRequests = 5_000;
+/** The POST of `bench-server.ts` that does nothing. */
+export const noOpPath = '/bench/nothing';
+export const distinctRequests = 5_000;
 
-/** Requests as they go over the wire. */
-export function wireRequests(options: WireOptions): LoadOrder['requests'] {
-  const { path, accountIds, templateId = 't-0001', tag, token, bodyBytes, keys = false } = options;
-  return Array.from({ length: options.count ?? distinctRequests }, (_, index) => {
+/** Requests to send, as they go over the wire. */
+export function wireRequests({
+  token,
+  accountIds,
+  path = '/ete/v1/email',
+  templateId = 't-0001',
+  tag,
+  count = distinctRequests,
+  bodyBytes,
+  keys = false,
+}: WireOptions): string[] {
+  return Array.from({ length: count }, (_, index) => {
     const body = distinctBody(index, bodyBytes, tag);
     return [
       `POST ${path}/${accountIds[index % accountIds.length]}/${templateId} HTTP/1.1`,
@@ -78,12 +83,12 @@ export function wireRequests(options: WireOptions): LoadOrder['requests'] {
   });
 }
 
-/** Small requests of an account, each like no other. @param token undefined: a new one of the service's */
-export async function acceptRequests(
-  service: BenchProgram,
+/** Sends of an account. @param token undefined: a new one */
+export async function openAcceptLoad(
+  service: BenchService,
   shop: Shop,
   token?: string,
-): Promise<LoadOrder['requests']> {
-  const bearer = token ?? (await getToken(service, shop));
-  return wireRequests({ path: '/ete/v1/email', accountIds: [shop.id], token: bearer });
+): Promise<LoadTally> {
+  const wire = { token: token ?? (await getToken(service, shop)), accountIds: [shop.id] };
+  return new LoadTally(service, { requests: wireRequests(wire) });
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -6,40 +6,46 @@ import { urlOf } from '../scripts/test-postgres.ts';
 import type { ConnectionSettings } from '../src/embedded-database/connection-settings.ts';
 import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
 import { migrate } from '../src/foundation/database/migrate.ts';
-import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+} from '../src/foundation/database/open-database.ts';
 
-export interface BenchDatabase {
+export interface BenchDatabase extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
-  /** The superuser. */
-  readonly admin: ConnectionSettings;
   /** Of PostgreSQL's first process. */
   readonly pid: number;
   stop(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const silent = { info: () => undefined, warn: () => undefined };
+/** `min_wal_size` keeps as many. */
+const walFiles = 16;
 
-/** The embedded PostgreSQL with the settings of a real installation (it flushes), on a folder that is thrown away. */
+/** A folder for data, removed on disposal, that other users can pass through, such as PostgreSQL's. */
+export async function makeTemporaryFolder() {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'signalpost-bench-'));
+  await chmod(folder.path, 0o711);
+  return folder;
+}
+
+/** The embedded PostgreSQL with the settings of a real installation, in a temporary folder. */
 export async function startBenchDatabase(): Promise<BenchDatabase> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
-  await chmod(dataDir, 0o711);
-  const opened = await openBenchFolder(dataDir);
+  const folder = await makeTemporaryFolder();
+  const { admin, ...opened } = await openBenchFolder(folder.path);
   await migrate(opened.database);
-  await warmUpWal(opened.admin);
+  await createWalFiles(admin);
   const stop = async (): Promise<void> => {
     await opened.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await folder.remove();
   };
   return { ...opened, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** As many files of the log as `min_wal_size` keeps. */
-const walFiles = 16;
-
-/** Makes the files of the log that an installation which has worked for some minutes uses again and again. */
-async function warmUpWal(admin: ConnectionSettings): Promise<void> {
+/** An installation that has worked for some minutes reuses the files of its log. */
+async function createWalFiles(admin: ConnectionSettings): Promise<void> {
   const client = new pg.Client(admin);
   await client.connect();
   for (let file = 0; file < walFiles; file += 1) {
@@ -50,20 +56,14 @@ async function warmUpWal(admin: ConnectionSettings): Promise<void> {
   await client.end();
 }
 
-/** The same on a folder that stays. @param options `patience` in milliseconds, for statements that take long */
+/** The same in a folder that stays. */
 export async function openBenchFolder(
   dataDir: string,
-  {
-    durable = true,
-    statementTimeoutMs,
-  }: { readonly durable?: boolean; readonly statementTimeoutMs?: number } = {},
-): Promise<BenchDatabase> {
+  { durable = true, ...options }: DatabaseOptions & { readonly durable?: boolean } = {},
+): Promise<BenchDatabase & { readonly admin: ConnectionSettings }> {
   const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable });
   const url = urlOf(embedded.settings);
-  const database = openDatabase(
-    { url },
-    statementTimeoutMs === undefined ? {} : { statementTimeoutMs },
-  );
+  const database = openDatabase({ url }, options);
   const stop = async (): Promise<void> => {
     await database.close();
     await embedded.stop();

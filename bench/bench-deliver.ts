@@ -1,115 +1,101 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccountId } from '../src/foundation/ids.ts';
+import { createLog } from '../src/foundation/log.ts';
 import { generateDkimKey } from '../src/sender/dkim-key.ts';
-import { startBenchDatabase } from './bench-database.ts';
-import type { BenchOptions, BenchResult } from './bench-result.ts';
-import { connections, processes } from './deliver/bench-connections.ts';
-import { BenchSink } from './deliver/bench-sink.ts';
-import { openLetterAccount } from './deliver/letter-account.ts';
-import { measureIdle } from './deliver/measure-idle.ts';
+import { type BenchDatabase, makeTemporaryFolder, startBenchDatabase } from './bench-database.ts';
 import {
+  type BenchOptions,
+  type BenchResult,
+  makeResult,
+  median,
+  percentiles,
+} from './bench-result.ts';
+import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
+import { composeLetter } from './deliver/letter.ts';
+import {
+  addLetterAccount,
+  fillWhilePaused,
+  openLetterAccount,
+  resumeAccount,
+} from './deliver/letter-account.ts';
+import {
+  connections,
   measureService,
   medianRun,
+  messagesPerSecond,
+  processes,
   rateSince,
   type ServiceRun,
+  startDelivering,
 } from './deliver/measure-service.ts';
-import { startNodemailer } from './deliver/nodemailer-peer.ts';
-import type { MissingPeer, Peer } from './deliver/peer.ts';
+import { type Peer, startNodemailer } from './deliver/nodemailer-peer.ts';
 import { findMissingPostfix, startPostfixPeer } from './deliver/postfix-peer.ts';
-import { startServe } from './deliver/start-serve.ts';
-import { writeLetterFile } from './deliver/write-letter-file.ts';
-import { median } from './median.ts';
+import { measureIdle, sendSingles } from './deliver/send-single.ts';
+import { openHistory } from './history/open-history.ts';
+import { MemoryWatch } from './machine-use.ts';
 
-/** Messages of one measurement for each of its seconds: about what each side can do, so that it lasts so long. */
-const messagesPerSecond = {
-  ours: 2_000,
+const warmUpMessages = 4_000;
+/** What each peer sends, about, so that all measurements last as long. */
+const peerMessagesPerSecond: Readonly<Record<string, number>> = {
   nodemailer: 600,
   postfix: 800,
   'postfix+opendkim': 500,
-} as const;
+};
 
-/**
- * Accepted to delivered: an installation as `serve` runs it, with a process for each core, empties a queue into a receiver.
- * Beside it, in turns, to the same receiver and over as many connections: a stock Nodemailer pool that composes and signs
- * the same message and stores nothing, and where they are installed Postfix that relays the unsigned message, alone and
- * with OpenDKIM. A rate counts from the first message that the receiver took until it has all, and for the service until
- * all outcomes are written besides.
- */
+/** `serve` empties a queue into a receiver, in turns with peers that send the same letter. */
 export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
-  // Postfix's processes are of another user.
-  await chmod(folder, 0o711);
-  await using folders = new AsyncDisposableStack();
-  folders.defer(() => rm(folder, { recursive: true, force: true }));
-  await using database = await startBenchDatabase();
+  const { seconds, rounds } = options;
+  await using folder = await makeTemporaryFolder();
+  await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
-  const peers: Peer[] = [];
-  await using closingPeers = new AsyncDisposableStack();
-  closingPeers.defer(async () => {
-    for (const peer of peers) await peer.stop();
-  });
   const key = await generateDkimKey('rsa-sha256');
-  const shop = await openLetterAccount(database.database, key);
-  const keyFile = join(folder, 'dkim.pem');
+  const shop = await openLetterAccount(bench.database, { key });
+  const keyFile = join(folder.path, 'dkim.pem');
   await writeFile(keyFile, key.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  const messageFile = await writeLetterFile(join(folder, 'letter.eml'));
-  peers.push(await startNodemailer(sink.port, keyFile, connections));
+  const messageFile = join(folder.path, 'letter.eml');
+  await writeFile(messageFile, await composeLetter());
+  await using closing = new AsyncDisposableStack();
+  const sides: { readonly peer: Peer; readonly rates: number[] }[] = [];
+  const addPeer = (peer: Peer): void => {
+    sides.push({ peer, rates: [] });
+    closing.defer(() => peer.stop());
+  };
+  addPeer(await startNodemailer(sink.port, keyFile, connections));
   for (const name of ['postfix', 'postfix+opendkim'] as const) {
     const missing = await findMissingPostfix(name);
-    if (missing !== undefined) printMissingPeer(missing);
-    else {
-      const place = { folder, sinkPort: sink.port, connections, messageFile, keyFile };
-      peers.push(await startPostfixPeer(place, name !== 'postfix'));
-    }
+    const place = { folder: folder.path, sinkPort: sink.port, connections, messageFile, keyFile };
+    if (missing === undefined) addPeer(await startPostfixPeer(name, place));
+    else process.stderr.write(`${name} skipped: ${missing}\n`);
   }
-  await using node = await startServe(
-    database.url,
-    sink.port,
-    connections / processes,
-    options.nodeOptions,
-  );
+  await using node = await startDelivering(bench, sink, options.nodeOptions);
   const idle = await measureIdle(node, sink, shop);
   const ours: ServiceRun[] = [];
-  const rates = new Map<string, number[]>();
-  const recordRate = (name: string, rate: number): void => {
-    rates.set(name, [...(rates.get(name) ?? []), rate]);
-  };
-  // One short round lets everybody load code and open connections.
-  for (let round = -1; round < options.rounds; round += 1) {
-    const seconds = round < 0 ? Math.min(2, options.seconds) : options.seconds;
-    for (const peer of peers) {
-      const rate = await measurePeer(peer, sink, seconds);
-      if (round >= 0) recordRate(peer.name, rate);
+  // A short round first: everyone loads code and opens connections.
+  for (let round = -1; round < rounds; round += 1) {
+    const length = round < 0 ? Math.min(2, seconds) : seconds;
+    for (const { peer, rates } of sides) {
+      const rate = await measurePeer(peer, sink, length);
+      if (round >= 0) rates.push(rate);
     }
-    const count = Math.round(messagesPerSecond.ours * seconds);
-    const run = await measureService({ database, node, sink }, shop.id, count);
+    const count = Math.round(messagesPerSecond * length);
+    const run = await measureService({ bench, node, sink }, shop.id, count);
     if (round >= 0) ours.push(run);
   }
   const { rate, use } = medianRun(ours);
-  return [
-    ...peers.map(({ name }) => {
-      const ceiling = median(rates.get(name) ?? []);
-      const { seconds, rounds } = options;
-      return {
-        name: 'deliver',
-        params: { peer: name, connections, processes, seconds, rounds },
-        rate: Math.round(rate),
-        ceiling: Math.round(ceiling),
-        ratio: rate / ceiling,
-        p50_ms: idle.p50_ms,
-        p99_ms: idle.p99_ms,
-        ...use,
-      };
-    }),
-    idle,
-  ];
+  const { p50_ms, p99_ms } = idle;
+  const rows = sides.map(({ peer, rates }) =>
+    makeResult(
+      'deliver',
+      { peer: peer.name, connections, processes, seconds, rounds },
+      { rate, ceiling: median(rates), p50_ms, p99_ms, ...use },
+    ),
+  );
+  return [...rows, idle];
 }
 
 async function measurePeer(peer: Peer, sink: BenchSink, seconds: number): Promise<number> {
-  const count = Math.round(
-    (messagesPerSecond[peer.name as keyof typeof messagesPerSecond] ?? 500) * seconds,
-  );
+  const count = Math.round((peerMessagesPerSecond[peer.name] ?? 500) * seconds);
   await sink.reset();
   const sent = peer.send(count);
   await sink.waitForCount(count);
@@ -118,6 +104,73 @@ async function measurePeer(peer: Peer, sink: BenchSink, seconds: number): Promis
   return rate;
 }
 
-function printMissingPeer({ name, missing }: MissingPeer): void {
-  process.stderr.write(`without a row for ${name}: ${missing}\n`);
+/** Delivering on a filled database, in turns with delivering on an empty one. The added account stays in the first. */
+export async function benchHistory(options: BenchOptions): Promise<BenchResult[]> {
+  const { history = 1_000_000, seconds, rounds, nodeOptions } = options;
+  await using closing = new AsyncDisposableStack();
+  const sink = closing.use(await BenchSink.start());
+  const open = async (bench: BenchDatabase, id: AccountId) => {
+    const node = closing.use(await startDelivering(bench, sink, nodeOptions));
+    const measure = (count: number) => measureService({ bench, node, sink }, id, count);
+    await measure(warmUpMessages);
+    return () => measure(Math.round(seconds * messagesPerSecond));
+  };
+  const fresh = closing.use(await startBenchDatabase());
+  const measureEmpty = await open(fresh, (await openLetterAccount(fresh.database)).id);
+  const past = closing.use(await openHistory(history, createLog('warn'), options.historyFolder));
+  const added = await addLetterAccount(past.database, past.shop, `bench-${Date.now()}`);
+  const measureFilled = await open(past, added);
+  const empty: ServiceRun[] = [];
+  const filled: ServiceRun[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    filled.push(await measureFilled());
+    empty.push(await measureEmpty());
+  }
+  const { rate, use } = medianRun(filled);
+  const rates = { rate, ceiling: medianRun(empty).rate };
+  return [
+    makeResult('deliver-history', { finished: history, seconds, rounds }, { ...rates, ...use }),
+  ];
+}
+
+/** While one account's long queue drains: another account's single messages, the rate, and the memory of `serve`. */
+export async function benchBacklog({
+  queued,
+  seconds,
+  nodeOptions,
+}: BenchOptions): Promise<BenchResult[]> {
+  await using bench = await startBenchDatabase();
+  const { database } = bench;
+  using sink = await BenchSink.start();
+  const { id } = await openLetterAccount(database);
+  const small = await openLetterAccount(database, { id: '46200' });
+  await using node = await startDelivering(bench, sink, nodeOptions);
+  using memory = new MemoryWatch(node);
+  const installation = { bench, node, sink };
+  await measureService(installation, id, warmUpMessages);
+  const short = await measureService(installation, id, Math.round(seconds * messagesPerSecond));
+  const before = memory.readAndReset();
+  await fillWhilePaused(database, id, queued);
+  await sink.reset();
+  await resumeAccount(database, id);
+  await sink.waitForCount(1_000);
+  const { taken } = sink;
+  const started = monotonicNow();
+  const plan = { count: queued, warmUp: 5, pauseMs: 100, seconds: seconds * 3 };
+  const times = await sendSingles(node, sink, small, plan);
+  const rate = ((sink.taken - taken) * 1_000) / (monotonicNow() - started);
+  const during = memory.readAndReset();
+  const rates = { rate, ceiling: short.rate };
+  const memoryParams = {
+    queued,
+    short_queue_median_mb: Math.round(before.median),
+    short_queue_peak_mb: Math.round(before.peak),
+    median_mb: Math.round(during.median),
+    peak_mb: Math.round(during.peak),
+  };
+  const fairness = { ...rates, ...percentiles(times) };
+  return [
+    makeResult('deliver-fair', { queued, singles: times.length }, fairness),
+    makeResult('deliver-memory', memoryParams, rates),
+  ];
 }

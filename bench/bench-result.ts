@@ -1,98 +1,89 @@
+/** The options of `main.ts`, which describes them. */
 export interface BenchOptions {
-  /** Of each measurement. */
   readonly seconds: number;
-  /** Measurements of each kind, in turns. */
   readonly rounds: number;
-  /** Messages in the queue of `deliver-backlog`. */
+  /** A share, 0 to 1. */
+  readonly calm?: number;
   readonly queued: number;
-  /**
-   * Share (0 to 1) of the machine that others may take: a measurement in which they take more is made again. Undefined: each
-   * counts.
-   */
-  readonly calm: number | undefined;
-  /** Of the measurement of memory. */
   readonly minutes: number;
-  /** For the runtime of the measured process, such as `--cpu-prof`. */
-  readonly nodeOptions: readonly string[];
-  /** Finished messages that are there before, of 90 days; undefined: what the benchmark needs. */
-  readonly history: number | undefined;
-  /** Where that history is kept; undefined: in the usual place. */
-  readonly historyFolder: string | undefined;
-  /** Messages that a benchmark sends itself, where it says so. */
   readonly messages: number;
-  /** Rows of `hostile`; undefined: all. */
-  readonly attacks: readonly string[] | undefined;
+  readonly history?: number;
+  readonly historyFolder?: string;
+  readonly attack?: readonly string[];
+  /** Of the measured process. */
+  readonly nodeOptions: readonly string[];
 }
 
-/** One line of the table, beside the ceiling that was measured in the same run. */
-export interface BenchResult {
-  readonly name: string;
-  readonly params: Readonly<Record<string, number | string>>;
-  /** Per second. */
-  readonly rate: number;
-  readonly ceiling: number;
-  readonly ratio: number;
-  readonly p50_ms: number;
-  readonly p99_ms: number;
-  /** Of the ceiling. */
-  readonly ceiling_p50_ms?: number;
-  readonly ceiling_p99_ms?: number;
-  /** Microseconds of the processors for each request: of the service, and of the database. */
-  readonly service_us?: number;
-  readonly database_us?: number;
-  /** Of the load generator. */
-  readonly load_us?: number;
-  /** Of the ceiling's service. */
-  readonly ceiling_us?: number;
-  /** Percent of the machine's processors that other programs took meanwhile. */
-  readonly elsewhere_percent?: number;
+const columns = [
+  ['rate/s', 'rate', 0],
+  ['ceiling/s', 'ceiling', 0],
+  ['ratio', 'ratio', 2],
+  ['p50 ms', 'p50_ms', 1],
+  ['p99 ms', 'p99_ms', 1],
+  ['ceiling p50', 'ceiling_p50_ms', 1],
+  ['ceiling p99', 'ceiling_p99_ms', 1],
+  ['service µs', 'service_us', 0],
+  ['database µs', 'database_us', 0],
+  ['load µs', 'load_us', 0],
+  ['ceiling µs', 'ceiling_us', 0],
+  ['elsewhere %', 'elsewhere_percent', 0],
+] as const;
+
+type Figures = Readonly<Record<(typeof columns)[number][1], number>>;
+
+/** A row of the table; `docs/benchmarks-method.md` describes the fields. */
+export type BenchResult = Partial<Figures> &
+  Pick<Figures, 'rate' | 'ceiling' | 'ratio' | 'p50_ms' | 'p99_ms'> & {
+    readonly name: string;
+    readonly params: Readonly<Record<string, number | string>>;
+  };
+
+/** Fields that a benchmark doesn't measure are 0. */
+export function makeResult(
+  name: string,
+  params: BenchResult['params'],
+  measured: Partial<Omit<BenchResult, 'name' | 'params'>>,
+): BenchResult {
+  const { rate = 0, ceiling = 0, ...others } = measured;
+  return {
+    name,
+    params,
+    rate: Math.round(rate),
+    ceiling: Math.round(ceiling),
+    ratio: ceiling === 0 ? 0 : rate / ceiling,
+    p50_ms: 0,
+    p99_ms: 0,
+    ...others,
+  };
 }
 
-/** The results as a table for the screen. */
+export function median(numbers: readonly number[]): number {
+  return percentile(numbers, 0.5);
+}
+
+/** @param share 0 to 1. @returns 0 if there are no numbers */
+function percentile(numbers: readonly number[], share: number): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? 0;
+}
+
+/** The latencies of a result. */
+export function percentiles(times: readonly number[]) {
+  return { p50_ms: percentile(times, 0.5), p99_ms: percentile(times, 0.99) };
+}
+
 export function formatTable(results: readonly BenchResult[]): string {
-  const head = [
-    'name',
-    'params',
-    'rate/s',
-    'ceiling/s',
-    'ratio',
-    'p50 ms',
-    'p99 ms',
-    'ceiling p50',
-    'ceiling p99',
-    'service µs',
-    'database µs',
-    'load µs',
-    'ceiling µs',
-    'elsewhere %',
-  ];
+  const head = ['name', 'params', ...columns.map(([title]) => title)];
   const lines = results.map((result) => [
     result.name,
     Object.entries(result.params)
       .map(([name, value]) => `${name}=${value}`)
       .join(' '),
-    String(result.rate),
-    String(result.ceiling),
-    result.ratio.toFixed(2),
-    result.p50_ms.toFixed(1),
-    result.p99_ms.toFixed(1),
-    result.ceiling_p50_ms?.toFixed(1) ?? '',
-    result.ceiling_p99_ms?.toFixed(1) ?? '',
-    String(result.service_us ?? ''),
-    String(result.database_us ?? ''),
-    String(result.load_us ?? ''),
-    String(result.ceiling_us ?? ''),
-    String(result.elsewhere_percent ?? ''),
+    ...columns.map(([, field, digits]) => result[field]?.toFixed(digits) ?? ''),
   ]);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
   );
-  return [head, ...lines]
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const pad = (line: readonly string[]) =>
+    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return [head, ...lines].map((line) => pad(line).trimEnd()).join('\n');
 }

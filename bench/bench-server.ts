@@ -9,17 +9,11 @@ import { reportUrl, superviseProcesses } from '../src/command/supervise-processe
 import { readConfig } from '../src/config/config.ts';
 import { createLog } from '../src/foundation/log.ts';
 import type { Http } from '../src/http/create-http.ts';
-import type { RouteLimit } from '../src/http/limits/route-limit.ts';
 import { sendBodyBytes } from '../src/http/limits/route-limits.ts';
 import { SendBodyParser } from '../src/submission/parse-send-body.ts';
 import { readBodyJson } from '../src/submission/read-body-json.ts';
 
-/**
- * The service as `serve` runs it (as many processes on one port as there are cores, or as BENCH_PROCESSES says), with one
- * route more: a POST that does nothing but what every accepted request needs of a server (the same routing, the same reading
- * of the body, JSON, schema validation) and answers at once. What accepting costs is seen beside it. A GET redirects without
- * looking.
- */
+/** A GET that redirects without a look-up, and a POST that only reads, parses and validates a send. */
 function registerNoOpRoutes(http: Http): void {
   http.get('/bench/nothing/:token', (_request, reply) =>
     reply.code(302).header('location', 'https://shop.test/').send(),
@@ -35,16 +29,23 @@ function registerNoOpRoutes(http: Http): void {
   });
 }
 
-const noOpLimits = { caller: 'anyone', known: true, bodyBytes: sendBodyBytes, bodySeconds: 30 };
-const moreRoutes: readonly RouteLimit[] = [
+const noOpLimits = {
+  caller: 'anyone',
+  known: true,
+  bodyBytes: sendBodyBytes,
+  bodySeconds: 30,
+} as const;
+const moreRoutes = [
   { methods: ['GET'], path: '/bench/nothing/:token', ...noOpLimits },
   { methods: ['POST'], path: '/bench/nothing/*', ...noOpLimits },
-];
+] as const;
+
+const config = readConfig(process.env);
+const log = createLog(config.logLevel);
+const signal = stopSignal();
+const announce = (url: string): void => void process.stdout.write(`ready at ${url}\n`);
 
 async function serveHere(): Promise<void> {
-  const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
-  const signal = stopSignal();
   const installation = await openInstallation(config, log, signal);
   const roles = new Set((process.env.BENCH_ROLES ?? 'http').split(',') as NodeRole[]);
   const app = createApp({ config, log, roles, moreRoutes, ...installation });
@@ -52,18 +53,14 @@ async function serveHere(): Promise<void> {
   await app.start();
   const url = await listen(app.http, config);
   if (cluster.isWorker) reportUrl(url);
-  else process.stdout.write(`answers at ${url}\n`);
+  else announce(url);
   await aborted(signal);
   await stopWithTimeout(app, installation, log);
 }
 
+/** The service as `serve` runs it, with the routes above. */
 const processes = Number(process.env.BENCH_PROCESSES ?? availableParallelism());
 if (cluster.isWorker || processes === 1) {
   await serveHere();
   process.channel?.unref();
-} else {
-  const config = readConfig(process.env);
-  await superviseProcesses(processes, config, stopSignal(), createLog(config.logLevel), (url) => {
-    process.stdout.write(`answers at ${url}\n`);
-  });
-}
+} else await superviseProcesses(processes, config, signal, log, announce);

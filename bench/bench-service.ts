@@ -1,30 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BenchProgram, startBenchProgram } from './bench-program.ts';
-import { runtimeEnvironment, runtimeOptions } from './runtime-options.ts';
+import type { BenchDatabase } from './bench-database.ts';
+import type { MeasuredPids } from './machine-use.ts';
+
+/** A program under measurement, in processes of its own. */
+export interface BenchService extends AsyncDisposable {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** Of the first process, the parent of the others. */
+  readonly pid: number;
+  readonly pids: MeasuredPids;
+  stop(): Promise<void>;
+}
+
+export type SpawnedProgram = ReturnType<typeof spawnProgram>;
+
+/** @returns `url` is the first one that it prints */
+export function spawnProgram(
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stderr: 'inherit' | 'ignore' = 'inherit',
+) {
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', stderr],
+    env: { PATH: process.env.PATH, ...environment },
+  });
+  const exit = once(child, 'exit');
+  const url = new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk;
+      const [match] = /http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+/.exec(text) ?? [];
+      if (match !== undefined) resolve(match);
+    });
+    void exit.then(() => reject(new Error('the service exited before it was ready')));
+  });
+  return { child, url, exit };
+}
+
+/** Resolves once it has printed its URL. */
+export async function startBenchProgram(
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  databasePid = 0,
+): Promise<BenchService> {
+  const { child, exit, url: ready } = spawnProgram(command, args, environment);
+  const url = await ready;
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await exit;
+  };
+  const { pid = 0 } = child;
+  const pids = { service: pid, database: databasePid };
+  return { url, port: Number(new URL(url).port), pid, pids, stop, [Symbol.asyncDispose]: stop };
+}
 
 export interface BenchServiceOptions {
-  /** For the runtime, such as `--cpu-prof`. */
-  readonly nodeOptions?: readonly string[];
   /** Undefined: one for each core, as `serve` has it. */
   readonly processes?: number;
   readonly roles?: string;
   readonly smtpUrl?: string;
+  readonly nodeOptions?: readonly string[];
 }
 
-/** The key of the benchmark's installation, in the form of SIGNALPOST_KEY. */
+const root = join(import.meta.dirname, '..');
+
+/** SIGNALPOST_KEY, the same as `testKey`. */
 export const benchMasterKey = Buffer.alloc(32, 7).toString('base64');
 
-/** Starts the service on a database that is set up already; resolves once it listens. */
+/** Starts the service with the routes of `bench-server.ts` on a migrated database. */
 export function startBenchService(
-  databaseUrl: string,
-  { nodeOptions = [], processes, roles, smtpUrl }: BenchServiceOptions = {},
-): Promise<BenchProgram> {
-  const program = join(import.meta.dirname, 'bench-server.ts');
-  return startBenchProgram(process.execPath, [...runtimeOptions, ...nodeOptions, program], {
-    ...runtimeEnvironment,
-    DATABASE_URL: databaseUrl,
-    SIGNALPOST_KEY: benchMasterKey,
-    PORT: '0',
+  database: BenchDatabase,
+  { processes, roles, smtpUrl, nodeOptions }: BenchServiceOptions = {},
+): Promise<BenchService> {
+  return startNode(database, nodeOptions, ['bench/bench-server.ts'], {
     LOG_LEVEL: 'error',
     // The load comes from one address.
     MAX_CONNECTIONS_PER_PEER: '20000',
@@ -32,4 +86,42 @@ export function startBenchService(
     ...(roles !== undefined && { BENCH_ROLES: roles }),
     ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),
   });
+}
+
+/** Starts `serve` with a process for each core. */
+export function startServe(
+  database: BenchDatabase,
+  smtpUrl: string,
+  nodeOptions: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<BenchService> {
+  return startNode(database, nodeOptions, ['src/main.ts', 'serve'], {
+    SMTP_URL: smtpUrl,
+    LOG_LEVEL: 'warn',
+    ...environment,
+  });
+}
+
+function startNode(
+  { url, pid }: BenchDatabase,
+  nodeOptions: readonly string[] = [],
+  [file = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<BenchService> {
+  const node = [...readRuntimeOptions(), ...nodeOptions, join(root, file), ...args];
+  const common = {
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+    DATABASE_URL: url,
+    SIGNALPOST_KEY: benchMasterKey,
+    PORT: '0',
+  };
+  return startBenchProgram(process.execPath, node, { ...common, ...environment }, pid);
+}
+
+/** The options with which `bin/signalpost` runs Node. */
+function readRuntimeOptions(): readonly string[] {
+  const program = readFileSync(join(root, 'bin/signalpost'), 'utf8');
+  const [, options] = /^exec "\$node" (.+) "\$main" "\$@"$/m.exec(program) ?? [];
+  if (options === undefined) throw new Error('bin/signalpost has no line that runs Node');
+  return options.split(' ');
 }

@@ -1,21 +1,18 @@
 const steps = 100_000;
 const stepsPerMs = 10;
 
-/** Counts latencies in steps of 0.1 ms up to 10 s, so that those of several runs can be put together. */
+/** Counts latencies in steps of 0.1 ms up to 10 s. Its counts are JSON, so processes can pass it on. */
 export class LatencyHistogram {
   readonly counts: number[] = [];
 
-  add(latencyMs: number): void {
+  add(latencyMs: number, count = 1): void {
     const step = Math.min(steps, Math.floor(latencyMs * stepsPerMs));
     while (this.counts.length <= step) this.counts.push(0);
-    this.counts[step] = (this.counts[step] ?? 0) + 1;
+    this.counts[step] = (this.counts[step] ?? 0) + count;
   }
 
   merge(counts: readonly number[]): void {
-    while (this.counts.length < counts.length) this.counts.push(0);
-    counts.forEach((count, step) => {
-      this.counts[step] = (this.counts[step] ?? 0) + count;
-    });
+    for (const [step, count] of counts.entries()) this.add((step + 0.5) / stepsPerMs, count);
   }
 
   /** The upper end, in milliseconds, of the step that holds this share (0 to 1) of all latencies. */

@@ -1,164 +1,104 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { answerOrder, runOrder } from './child-program.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
-/**
- * A load generator that costs little: each connection sends a ready-made request, waits for its answer and sends the
- * next one. It runs in a process of its own (`node bench/load-generator.ts`), takes its orders as JSON on standard
- * input and prints what it saw as JSON.
- */
 export interface LoadOrder {
   /** On this machine. */
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /**
-   * Requests a second, each due at its own time whether or not earlier ones were answered; latencies count from when a
-   * request was due, so that a stall is seen by all that fell into it. Undefined: each connection asks as fast as it can.
-   */
+  /** Requests a second, each due at its own time; undefined: each connection sends as fast as it is answered. */
   readonly rate?: number;
-  /** Whole requests as they go over the wire, taken in turn; `placeholder` in them becomes a number used only once. */
+  /** Whole requests as they go over the wire, sent in turn. */
   readonly requests: readonly string[];
 }
 
-/** Stands where each request gets a number of its own. */
+/** Replaced by a number that is unique to each request. */
 export const placeholder = '#'.repeat(24);
 
 export interface LoadReport {
   readonly answered: number;
-  /** Answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly seconds: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Counts of latencies in steps of 0.1 ms. */
+  /** The counts of a `LatencyHistogram`, from when each request was due. */
   readonly latencies: readonly number[];
 }
 
-/** Drives the load for the time ordered, and lets the last answers come in. */
+/** The generator's own pauses would count as the service's: it collects garbage before it begins, and little after. */
+const runtimeOptions = [
+  '--expose-gc',
+  '--max-semi-space-size=32',
+  '--no-allocation-site-pretenuring',
+];
+
+/** Runs the load generator in a process of its own. */
+export function runLoad(order: LoadOrder): Promise<LoadReport> {
+  return runOrder(import.meta.filename, order, runtimeOptions);
+}
+
+/** Waits for the last answers. */
 async function generateLoad(order: LoadOrder): Promise<LoadReport> {
+  const { port, connections, rate } = order;
   const requests = order.requests.map((request) => Buffer.from(request));
   const places = requests.map((request) => request.indexOf(placeholder));
-  const numbers = String(Date.now());
+  const prefix = String(Date.now());
   const statuses: Record<string, number> = {};
   const latencies = new LatencyHistogram();
-  globalThis.gc?.();
+  let answered = 0;
   let sentCount = 0;
+  const nextRequest = (): Buffer => {
+    sentCount += 1;
+    const request = requests[sentCount % requests.length] ?? Buffer.alloc(0);
+    const place = places[sentCount % requests.length] ?? -1;
+    const number = prefix + String(sentCount).padStart(placeholder.length - prefix.length, '0');
+    // In place: these bytes were last sent thousands of requests ago.
+    if (place !== -1) request.write(number, place, 'latin1');
+    return request;
+  };
+  globalThis.gc?.();
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(port)));
+  // As the connections of clients that keep them, each has answered before.
+  if (rate !== undefined) await Promise.all(sockets.map(({ ask }) => ask(nextRequest())));
   const startedAt = Date.now();
   const start = performance.now();
   const end = start + order.seconds * 1_000;
-  const nextRequest = (): Buffer | undefined => {
-    if (performance.now() >= end) return undefined;
-    sentCount += 1;
-    const request = requests[sentCount % requests.length];
-    const place = places[sentCount % requests.length] ?? -1;
-    if (request === undefined || place === -1) return request;
-    // In its place: the one that was sent from these bytes before went out thousands of requests ago.
-    const number = String(sentCount).padStart(placeholder.length - numbers.length, '0');
-    request.write(numbers + number, place, 'latin1');
-    return request;
+  let scheduled = 0;
+  /** Whichever connection is free takes the next request; while none is, requests become late, which counts as latency. */
+  const drive = async ({ ask }: AskingSocket): Promise<void> => {
+    for (;;) {
+      const now = performance.now();
+      const dueAt = rate === undefined ? now : start + (scheduled++ * 1_000) / rate;
+      if (dueAt >= end) return;
+      if (dueAt > now) await delay(Math.ceil(dueAt - now));
+      const status = await ask(nextRequest());
+      latencies.add(performance.now() - dueAt);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      answered += 1;
+    }
   };
-  const record = (status: string, latencyMs: number): void => {
-    statuses[status] = (statuses[status] ?? 0) + 1;
-    latencies.add(latencyMs);
-  };
-  if (order.rate === undefined) {
-    await Promise.all(
-      Array.from({ length: order.connections }, () => drive(order, nextRequest, record)),
-    );
-  } else await driveAtRate(order, order.rate, nextRequest, record);
-  const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  await Promise.all(sockets.map(drive));
   const seconds = (performance.now() - start) / 1_000;
+  for (const { socket } of sockets) socket.destroy();
   return { answered, statuses, seconds, startedAt, latencies: latencies.counts };
 }
 
-function drive(
-  { port }: LoadOrder,
-  nextRequest: () => Buffer | undefined,
-  record: (status: string, latencyMs: number) => void,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-    let sentAt = 0;
-    const send = (): void => {
-      const request = nextRequest();
-      if (request === undefined) {
-        socket.destroy();
-        resolve();
-        return;
-      }
-      sentAt = performance.now();
-      socket.write(request);
-    };
-    readAnswers(socket, (status) => {
-      record(status, performance.now() - sentAt);
-      send();
-    });
-    socket.once('connect', send);
-    socket.once('error', reject);
-    socket.once('end', () => reject(new Error('the server closed a connection')));
-  });
-}
-
-/**
- * Requests come due at even distances; one that finds no free connection waits for one, and its latency with it. Each
- * connection has been asked and has answered once before the first comes due, as those of clients that keep them have.
- */
-async function driveAtRate(
-  { port, connections }: LoadOrder,
-  rate: number,
-  nextRequest: () => Buffer | undefined,
-  record: (status: string, latencyMs: number) => void,
-): Promise<void> {
-  const free: ((dueAt: number, request: Buffer) => void)[] = [];
-  const due: [at: number, request: Buffer][] = [];
-  let begun = false;
-  const sockets = await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-      await once(socket, 'connect');
-      let dueAt = 0;
-      const send = (at: number, request: Buffer): void => {
-        dueAt = at;
-        socket.write(request);
-      };
-      readAnswers(socket, (status) => {
-        if (begun) record(status, performance.now() - dueAt);
-        const next = due.shift();
-        if (next === undefined) free.push(send);
-        else send(...next);
-      });
-      free.push(send);
-      return socket;
-    }),
-  );
-  for (const send of free.splice(0)) {
-    const request = nextRequest();
-    if (request === undefined) free.push(send);
-    else send(performance.now(), request);
-  }
-  while (free.length < connections) await delay(1);
-  begun = true;
-  const start = performance.now();
-  for (let count = 0, open = true; open || free.length < connections; await delay(1)) {
-    for (; open && start + (count * 1_000) / rate <= performance.now(); count += 1) {
-      const request = nextRequest();
-      if (request === undefined) open = false;
-      else due.push([start + (count * 1_000) / rate, request]);
-    }
-    while (due.length > 0 && free.length > 0) {
-      const next = due.shift();
-      if (next !== undefined) free.pop()?.(...next);
-    }
-  }
-  for (const socket of sockets) socket.destroy();
+interface AskingSocket {
+  readonly socket: Socket;
+  /** @returns the status */
+  readonly ask: (request: Buffer) => Promise<string>;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Reads answers that have a Content-Length, as all of the service's have. */
-function readAnswers(socket: Socket, onAnswer: (status: string) => void): void {
+/** Answers must have a Content-Length, as all of the service's have. */
+async function openSocket(port: number): Promise<AskingSocket> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  await once(socket, 'connect');
+  let answer = Promise.withResolvers<string>();
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -168,14 +108,16 @@ function readAnswers(socket: Socket, onAnswer: (status: string) => void): void {
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
     if (rest.length < head + headEnd.length + length) return;
     rest = Buffer.alloc(0);
-    onAnswer(text.slice(9, 12));
+    answer.resolve(text.slice(9, 12));
   });
+  socket.once('error', (error) => answer.reject(error));
+  socket.once('end', () => answer.reject(new Error('the server closed a connection')));
+  const ask = (request: Buffer): Promise<string> => {
+    answer = Promise.withResolvers();
+    socket.write(request);
+    return answer.promise;
+  };
+  return { socket, ask };
 }
 
-if (import.meta.main) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const order = JSON.parse(Buffer.concat(chunks.splice(0)).toString()) as LoadOrder;
-  const report = await generateLoad(order);
-  process.stdout.write(JSON.stringify(report));
-}
+if (import.meta.main) await answerOrder(generateLoad);

@@ -1,145 +1,174 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { median } from './bench-result.ts';
 
-/** Seconds of processor time since some start. */
-interface ProcessorTimes {
-  /** Of the whole machine, with what its host gave to other virtual machines while this one wanted it. */
-  readonly machine: number;
-  /** Of each process asked for, with its children, those that ended included. */
-  readonly of: readonly number[];
-}
+/** Linux reports processor time in hundredths of a second. */
+const ticksPerSecond = 100;
 
-/** Times of `/proc/PID/stat` are in hundredths of a second on every Linux that Node runs on. */
-const ticks = 100;
-
-interface Process {
+interface ProcessStat {
   readonly parent: number;
+  readonly zombie: boolean;
+  /** Processor time, with that of children that ended. */
   readonly seconds: number;
 }
 
-/**
- * Reads who has used the processors so far; undefined where the system has no `/proc`.
- * @param roots processes; each counts with all of its descendants
- */
-export function readProcessorTimes(roots: readonly number[]): ProcessorTimes | undefined {
-  if (process.platform !== 'linux') return undefined;
+/** A process and its descendants that run; the process comes first. Empty if it has ended. */
+export function processTree(root: number): number[] {
   const table = readProcesses();
-  const of = roots.map((root) => {
-    let seconds = 0;
-    for (const [pid, { seconds: own }] of table) if (descends(table, pid, root)) seconds += own;
-    return seconds;
-  });
-  return { machine: readMachine(), of };
+  if (table.get(root)?.zombie ?? true) return [];
+  const below = [...table].filter(
+    ([pid, { zombie }]) => pid !== root && !zombie && descendsFrom(table, pid, root),
+  );
+  return [root, ...below.map(([pid]) => pid)];
 }
 
-/** proc(5), /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; guests count as user already. */
-function readMachine(): number {
-  const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '';
-  const times = line.split(/\s+/).slice(1, 9).map(Number);
-  const waiting = (times[3] ?? 0) + (times[4] ?? 0);
-  return (times.reduce((sum, time) => sum + time, 0) - waiting) / ticks;
+/** Skips processes that have ended. @returns how many received the signal */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): number {
+  return pids.filter((pid) => {
+    try {
+      return process.kill(pid, signal);
+    } catch {
+      return false;
+    }
+  }).length;
 }
 
-function descends(table: Map<number, Process>, pid: number, root: number): boolean {
+/** Resident MiB by process id. */
+export function readResident(pids: readonly number[]): Map<number, number> {
+  return new Map(
+    pids.flatMap((pid): [number, number][] => {
+      const kib = /^VmRSS:\s+(\d+) kB/m.exec(readProc(`${pid}/status`) ?? '')?.[1];
+      return kib === undefined ? [] : [[pid, Number(kib) / 1_024]];
+    }),
+  );
+}
+
+export interface MachineUse {
+  /** Processor seconds. */
+  readonly service: number;
+  readonly database: number;
+  /** Of the rest of the benchmark: the load generator. */
+  readonly load: number;
+  /** Share (0 to 1) of the machine that other programs, or other virtual machines of the host, took. */
+  readonly elsewhere: number;
+}
+
+export interface MeasuredPids {
+  readonly service: number;
+  readonly database: number;
+}
+
+/** @returns `use` is undefined on systems without `/proc` */
+export async function measureUse<Result>(
+  pids: MeasuredPids,
+  measure: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly use: MachineUse | undefined }> {
+  if (process.platform !== 'linux') return { result: await measure(), use: undefined };
+  const roots = [pids.service, pids.database, process.pid];
+  const started = performance.now();
+  const before = readCpuSeconds(roots);
+  const result = await measure();
+  const used = readCpuSeconds(roots).map((seconds, index) => seconds - (before[index] ?? 0));
+  const [machine = 0, service = 0, database = 0, all = 0] = used;
+  const available = ((performance.now() - started) / 1_000) * cpus().length;
+  const elsewhere = Math.max(0, (machine - all) / available);
+  return { result, use: { service, database, load: all - service - database, elsewhere } };
+}
+
+/** The fields of a result that say what each of so many requests used. */
+export function usePerRequest(use: MachineUse, count: number) {
+  const each = (seconds: number) => Math.round((seconds * 1e6) / count);
+  return {
+    service_us: each(use.service),
+    database_us: each(use.database),
+    load_us: each(use.load),
+    elsewhere_percent: Math.round(use.elsewhere * 100),
+  };
+}
+
+/** Of the whole machine, then of each root with its descendants. */
+function readCpuSeconds(roots: readonly number[]): number[] {
+  // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. Time stolen by the host counts as used.
+  const [line = ''] = (readProc('stat') ?? '').split('\n', 1);
+  const ticks = line.split(/\s+/).slice(1, 9).map(Number);
+  const machine = (sum(ticks) - (ticks[3] ?? 0) - (ticks[4] ?? 0)) / ticksPerSecond;
+  const table = readProcesses();
+  const secondsBelow = (root: number) =>
+    sum([...table].map(([pid, { seconds }]) => (descendsFrom(table, pid, root) ? seconds : 0)));
+  return [machine, ...roots.map(secondsBelow)];
+}
+
+function descendsFrom(table: ReadonlyMap<number, ProcessStat>, pid: number, root: number): boolean {
   for (let at: number | undefined = pid; at !== undefined; at = table.get(at)?.parent)
     if (at === root) return true;
   return false;
 }
 
-function readProcesses(): Map<number, Process> {
-  const table = new Map<number, Process>();
+function readProcesses(): Map<number, ProcessStat> {
+  const table = new Map<number, ProcessStat>();
   for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    try {
-      // proc(5): after the name in brackets stand the state, the parent, and from the 12th on the times in ticks.
-      const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      const seconds = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / ticks;
-      table.set(pid, { parent: Number(fields[1]), seconds });
-    } catch {
-      // It has ended meanwhile.
-    }
+    const text = /^\d+$/.test(name) ? readProc(`${name}/stat`) : undefined;
+    if (text === undefined) continue;
+    // proc(5): the name in parentheses, which may contain both, then the state, the parent and, 9 fields on, four times.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    table.set(Number(name), {
+      parent: Number(fields[1]),
+      zombie: fields[0] === 'Z',
+      seconds: sum(fields.slice(11, 15).map(Number)) / ticksPerSecond,
+    });
   }
   return table;
 }
 
-/** Resident memory of each process, in bytes, by its id; those that have ended are left out. */
-export function readResident(pids: readonly number[]): Map<number, number> {
-  const resident = new Map<number, number>();
-  for (const pid of pids) {
-    try {
-      const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-      if (kib !== undefined) resident.set(pid, Number(kib) * 1024);
-    } catch {
-      // It has ended.
-    }
+/** @returns undefined if the process has ended */
+function readProc(file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${file}`, 'utf8');
+  } catch {
+    return undefined;
   }
-  return resident;
 }
 
-/** What a measurement used. */
-export interface MachineUse {
-  /** Seconds of the processors, by what was measured. */
-  readonly service: number;
-  readonly database: number;
-  /** Of everything else of the benchmark: the load generator. */
-  readonly load: number;
-  /**
-   * Share (0 to 1) of the machine's processors that went to programs that are no part of the benchmark, or that the host
-   * of a virtual machine gave to others.
-   */
-  readonly elsewhere: number;
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** What came of a measurement, with what it used; that is undefined where the system does not tell. */
-export interface Measured<Result> {
-  readonly result: Result;
-  readonly use: MachineUse | undefined;
-}
+const sampleIntervalMs = 250;
 
-const maxMeasurements = 10;
+/** Samples the resident memory of a program's processes, in MiB. */
+export class MemoryWatch {
+  readonly #pid: number;
+  readonly #timer: NodeJS.Timeout;
+  #samples: Map<number, number>[] = [];
 
-/**
- * Measures until others leave the machine alone; what they disturbed is thrown away.
- * @param calm the share (0 to 1) of the machine that they may take; undefined: the first measurement counts
- * @returns the first in which they took no more, or of ten the one in which they took least
- */
-export async function measureCalm<Result>(
-  calm: number | undefined,
-  measure: () => Promise<Measured<Result>>,
-): Promise<Measured<Result>> {
-  let calmest = await measure();
-  if (calm === undefined) return calmest;
-  for (let made = 1; made < maxMeasurements && elsewhereShare(calmest) > calm; made += 1) {
-    const again = await measure();
-    if (elsewhereShare(again) < elsewhereShare(calmest)) calmest = again;
+  constructor({ pid }: { readonly pid: number }) {
+    this.#pid = pid;
+    this.#timer = setInterval(() => this.#sample(), sampleIntervalMs);
   }
-  return calmest;
-}
 
-function elsewhereShare({ use }: Measured<unknown>): number {
-  return use?.elsewhere ?? 0;
-}
+  /** Median and peak of all processes together since the last call. */
+  readAndReset(): { readonly median: number; readonly peak: number } {
+    this.#sample();
+    const samples = this.#samples.map((sizes) =>
+      sizes.values().reduce((sum, size) => sum + size, 0),
+    );
+    this.#samples = [];
+    return { median: median(samples), peak: Math.max(...samples) };
+  }
 
-/** Runs a measurement and says what it used. */
-export async function measureUse<Result>(
-  pids: { readonly service: number; readonly database: number },
-  measurement: () => Promise<Result>,
-): Promise<Measured<Result>> {
-  const roots = [pids.service, pids.database, process.pid];
-  const started = performance.now();
-  const before = readProcessorTimes(roots);
-  const result = await measurement();
-  const after = readProcessorTimes(roots);
-  if (before === undefined || after === undefined) return { result, use: undefined };
-  const seconds = (performance.now() - started) / 1_000;
-  const [service = 0, database = 0, all = 0] = after.of.map(
-    (of, root) => of - (before.of[root] ?? 0),
-  );
-  const elsewhere = (after.machine - before.machine - all) / (seconds * cpus().length);
-  return {
-    result,
-    use: { service, database, load: all - service - database, elsewhere: Math.max(0, elsewhere) },
-  };
+  /** The samples of each process. */
+  byProcess(): number[][] {
+    const sizes = this.#samples.flatMap((sample) => [...sample]);
+    return [...Map.groupBy(sizes, ([pid]) => pid).values()].map((own) =>
+      own.map(([, size]) => size),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    this.#samples.push(readResident(processTree(this.#pid)));
+  }
 }

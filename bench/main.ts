@@ -1,27 +1,19 @@
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { Argument, Command } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
-import { benchAcceptHistory } from './bench-accept-history.ts';
-import { benchApiKey } from './bench-api-key.ts';
-import { benchBacklog } from './bench-backlog.ts';
-import { benchDeliver } from './bench-deliver.ts';
-import { benchHistory } from './bench-history.ts';
-import { benchIdleConnections } from './bench-idle-connections.ts';
+import { benchAcceptHistory, benchApiKey, benchIdleConnections } from './bench-accept-beside.ts';
+import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchTogether } from './bench-latency.ts';
-import { benchLists } from './bench-lists.ts';
 import { benchMemory } from './bench-memory.ts';
-import type { BenchOptions, BenchResult } from './bench-result.ts';
-import { formatTable } from './bench-result.ts';
+import { type BenchOptions, type BenchResult, formatTable } from './bench-result.ts';
 import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
 import { benchJourney } from './feedback/bench-journey.ts';
-import { benchReports, benchSearch } from './feedback/bench-reading.ts';
-import { benchRedirect } from './feedback/bench-redirect.ts';
-import { benchRollUp } from './feedback/bench-roll-up.ts';
+import { benchLists, benchReports, benchSearch } from './feedback/bench-reading.ts';
+import { benchRedirect, benchRollUp } from './feedback/bench-tracking.ts';
 import { benchHostile } from './hostile/bench-hostile.ts';
 
-/** `npm run bench -- NAME… --json FILE`: measures, prints a table, and writes the numbers to the file. */
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
   accept: benchAccept,
   'accept-cases': benchAcceptCases,
@@ -46,48 +38,35 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   hostile: benchHostile,
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'string' },
-    seconds: { type: 'string', default: '8' },
-    rounds: { type: 'string', default: '3' },
-    calm: { type: 'string' },
-    queued: { type: 'string', default: '1000000' },
-    minutes: { type: 'string', default: '10' },
-    'cpu-prof': { type: 'string' },
-    history: { type: 'string' },
-    'history-folder': { type: 'string' },
-    messages: { type: 'string', default: '200000' },
-    attack: { type: 'string', multiple: true },
-  },
-});
-
-const profile = values['cpu-prof'];
-const options: BenchOptions = {
-  seconds: Number(values.seconds),
-  rounds: Number(values.rounds),
-  calm: values.calm === undefined ? undefined : Number(values.calm) / 100,
-  queued: Number(values.queued),
-  minutes: Number(values.minutes),
-  nodeOptions: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
-  history: values.history === undefined ? undefined : Number(values.history),
-  historyFolder: values['history-folder'],
-  messages: Number(values.messages),
-  attacks: values.attack,
-};
-const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
+const program = new Command('npm run bench --')
+  .addArgument(new Argument('[names...]', 'default: all').choices(Object.keys(benchmarks)))
+  .option('--seconds <n>', 'length of each measurement', Number, 8)
+  .option('--rounds <n>', 'how often the two sides take turns', Number, 3)
+  .option('--calm <percent>', 'repeat runs in which others take more of the machine', readShare)
+  .option('--json <file>', 'write the results to a file')
+  .option('--cpu-prof <dir>', 'write a processor profile of the measured process')
+  .option('--minutes <n>', 'length of memory', Number, 10)
+  .option('--queued <n>', 'messages in the queue of deliver-backlog', Number, 1_000_000)
+  .option('--messages <n>', 'messages that journey sends', Number, 200_000)
+  .option('--history <n>', 'finished messages in the database', Number)
+  .option('--history-folder <dir>', 'folder of that database')
+  .option('--attack <name>', 'row of hostile; can be repeated', addName)
+  .parse();
+const { json, cpuProf, ...options } = program.opts<
+  BenchOptions & { readonly json?: string; readonly cpuProf?: string }
+>();
+const nodeOptions = cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
+const names = program.args.length === 0 ? Object.keys(benchmarks) : program.args;
 const results: BenchResult[] = [];
-for (const name of names) {
-  const run = benchmarks[name];
-  if (run === undefined) {
-    process.stderr.write(
-      `there is no benchmark "${name}"; there are: ${Object.keys(benchmarks).join(', ')}\n`,
-    );
-    process.exit(1);
-  }
-  results.push(...(await run(options)));
-}
+for (const name of names)
+  results.push(...((await benchmarks[name]?.({ ...options, nodeOptions })) ?? []));
 process.stdout.write(`${formatTable(results)}\n`);
-if (values.json !== undefined)
-  await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+if (json !== undefined) await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
+
+function readShare(percent: string): number {
+  return Number(percent) / 100;
+}
+
+function addName(name: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, name];
+}

@@ -1,78 +1,98 @@
+import type { BenchResult } from './bench-result.ts';
+import type { BenchService } from './bench-service.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { LoadReport } from './load-generator.ts';
-import { type MachineUse, measureCalm, measureUse } from './machine-use.ts';
+import { type LoadOrder, type LoadReport, runLoad } from './load-generator.ts';
+import { type MachineUse, measureUse, usePerRequest } from './machine-use.ts';
 
-/** What one route did over all rounds. */
-export class Tally {
-  readonly latencies = new LatencyHistogram();
+/** Connections of a benchmark that doesn't vary them. */
+export const loadConnections = 128;
+const maxMeasurements = 10;
+
+/** One kind of load on a service, and its results over all rounds. */
+export class LoadTally {
+  readonly #service: BenchService;
+  readonly #order: Omit<LoadOrder, 'port' | 'seconds'>;
+  readonly #expected: string;
+  readonly #latencies = new LatencyHistogram();
+  readonly #use = { service: 0, database: 0, load: 0, elsewhere: 0 };
   #answered = 0;
   #seconds = 0;
-  #service = 0;
-  #database = 0;
-  #load = 0;
-  #elsewhere = 0;
+  /** Answers of every run, including those that aren't measured. */
+  totalAnswered = 0;
 
-  /** Adds a measurement; one that others disturbed is made again, as `measureCalm` says. */
-  async measure(
-    calm: number | undefined,
-    pids: Parameters<typeof measureUse>[0],
-    run: () => Promise<LoadReport>,
-  ): Promise<void> {
-    const { result, use } = await measureCalm(calm, () => measureUse(pids, run));
-    this.add(result, use);
+  constructor(
+    service: BenchService,
+    order: Partial<LoadOrder> & Pick<LoadOrder, 'requests'>,
+    expectedStatus = '200',
+  ) {
+    this.#service = service;
+    this.#order = { connections: loadConnections, ...order };
+    this.#expected = expectedStatus;
   }
 
-  /** @throws where an answer was no 200 */
-  add(report: LoadReport, use: MachineUse | undefined): void {
-    requireAllAccepted(report);
-    this.#answered += report.answered;
-    this.#seconds += report.seconds;
-    this.#service += use?.service ?? 0;
-    this.#database += use?.database ?? 0;
-    this.#load += use?.load ?? 0;
-    this.#elsewhere += (use?.elsewhere ?? 0) * report.seconds;
-    this.latencies.merge(report.latencies);
+  /** A run that isn't measured. @throws if an answer has another status than expected */
+  async run(seconds: number): Promise<LoadReport> {
+    const report = await runLoad({ ...this.#order, port: this.#service.port, seconds });
+    if (Object.keys(report.statuses).some((status) => status !== this.#expected))
+      throw new Error(`not only ${this.#expected}: ${JSON.stringify(report.statuses)}`);
+    this.totalAnswered += report.answered;
+    return report;
+  }
+
+  /** Repeats a run in which others took more of the machine than `calm`, up to ten times; the calmest counts. */
+  async measure(
+    {
+      seconds,
+      calm = Number.POSITIVE_INFINITY,
+    }: { readonly seconds: number; readonly calm?: number },
+    prepare: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    let calmest: { readonly result: LoadReport; readonly use: MachineUse | undefined } | undefined;
+    for (let made = 0; made < maxMeasurements; made += 1) {
+      await prepare();
+      const measured = await measureUse(this.#service.pids, () => this.run(seconds));
+      const elsewhere = measured.use?.elsewhere ?? 0;
+      if (elsewhere < (calmest?.use?.elsewhere ?? Number.POSITIVE_INFINITY)) calmest = measured;
+      if (elsewhere <= calm) break;
+    }
+    if (calmest !== undefined) this.#add(calmest.result, calmest.use);
   }
 
   get rate(): number {
     return this.#answered / this.#seconds;
   }
 
-  /** Microseconds of the processors for each request. */
-  get cost(): { readonly service: number; readonly database: number; readonly load: number } {
-    const each = 1_000_000 / this.#answered;
+  get result() {
     return {
-      service: Math.round(this.#service * each),
-      database: Math.round(this.#database * each),
-      load: Math.round(this.#load * each),
+      rate: this.rate,
+      p50_ms: this.#latencies.quantile(0.5),
+      p99_ms: this.#latencies.quantile(0.99),
+      ...usePerRequest(this.#use, this.#answered),
+      elsewhere_percent: Math.round((this.#use.elsewhere * 100) / this.#seconds),
     };
   }
 
-  /** Share of the machine that others took. */
-  get elsewhere(): number {
-    return this.#elsewhere / this.#seconds;
+  #add({ answered, seconds, latencies }: LoadReport, use: MachineUse | undefined): void {
+    this.#answered += answered;
+    this.#seconds += seconds;
+    this.#latencies.merge(latencies);
+    this.#use.service += use?.service ?? 0;
+    this.#use.database += use?.database ?? 0;
+    this.#use.load += use?.load ?? 0;
+    this.#use.elsewhere += (use?.elsewhere ?? 0) * seconds;
   }
 }
 
-export function requireAllAccepted({ statuses }: LoadReport): void {
-  const wrong = Object.keys(statuses).filter((status) => status !== '200');
-  if (wrong.length > 0) throw new Error(`answers other than 200: ${JSON.stringify(statuses)}`);
-}
-
-/** The members of a result that two sides in turns give. */
-export function compare(ours: Tally, ceiling: Tally) {
+/** The fields of a result that measures a load beside its ceiling. */
+export function compare(ours: LoadTally, ceiling: LoadTally): Omit<BenchResult, 'name' | 'params'> {
+  const [own, other] = [ours.result, ceiling.result];
   return {
-    rate: Math.round(ours.rate),
-    ceiling: Math.round(ceiling.rate),
-    ratio: Number((ours.rate / ceiling.rate).toFixed(3)),
-    p50_ms: ours.latencies.quantile(0.5),
-    p99_ms: ours.latencies.quantile(0.99),
-    ceiling_p50_ms: ceiling.latencies.quantile(0.5),
-    ceiling_p99_ms: ceiling.latencies.quantile(0.99),
-    service_us: ours.cost.service,
-    database_us: ours.cost.database,
-    load_us: ours.cost.load,
-    ceiling_us: ceiling.cost.service,
-    elsewhere_percent: Math.round(Math.max(ours.elsewhere, ceiling.elsewhere) * 100),
+    ...own,
+    ceiling: other.rate,
+    ratio: Number((own.rate / other.rate).toFixed(3)),
+    ceiling_p50_ms: other.p50_ms,
+    ceiling_p99_ms: other.p99_ms,
+    ceiling_us: other.service_us,
+    elsewhere_percent: Math.max(own.elsewhere_percent, other.elsewhere_percent),
   };
 }

@@ -2,162 +2,120 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmallDisk } from '../../test/support/small-disk.ts';
-import { processTree, signalAll } from '../process-tree.ts';
+import { processTree, signalAll } from '../machine-use.ts';
 import type { ChaosNode } from './chaos-node.ts';
-import { type Weather, weathers } from './rough-weather.ts';
-import type { ChaosSink } from './sink.ts';
-
-/** What can go wrong, and how often of a hundred times. */
-const odds = {
-  'kill node': 22,
-  'kill worker process': 16,
-  'kill first process': 8,
-  'kill database': 16,
-  'stop node': 10,
-  'sleep node': 8,
-  'hang database': 2,
-  'fill disk': 3,
-  'rude relay': 12,
-} as const;
-
-export type FaultName = keyof typeof odds;
-export const faultNames = Object.keys(odds) as FaultName[];
+import { type RoughSink, type Weather, weathers } from './rough-sink.ts';
 
 export interface ChaosScene {
   readonly nodes: readonly ChaosNode[];
   readonly disk: SmallDisk;
-  readonly sink: ChaosSink;
+  readonly sink: RoughSink;
+  /** How often the relay had each weather. */
+  readonly weather: Record<Weather, number>;
 }
 
-/** Longer than a lease, so that another worker takes over what a sleeping one has begun. */
-const sleepMs = 40_000;
-/** Longer than any statement's patience; sometimes longer than a lease. */
-const hangMs = 25_000;
-const fullDiskMs = 8_000;
-const weatherMs = 15_000;
+interface Fault {
+  /** Of a hundred. */
+  readonly odds: number;
+  /** @returns false if there was nothing to do it to; a function ends a fault that lasts */
+  inject(scene: ChaosScene, node: ChaosNode): Promise<boolean | (() => void)>;
+  /** Of a fault that lasts, at least and at most. */
+  readonly seconds?: readonly [number, number];
+}
 
-/** Does something bad at random, every few seconds. */
-export class ChaosFaults {
-  readonly #scene: ChaosScene;
-  readonly #names: readonly FaultName[];
-  readonly #asleep = new Set<ChaosNode>();
-  /** How each fault that is still on is ended, by its name. */
-  readonly #activeFaults = new Map<FaultName, () => void>();
-  readonly counts = Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<
-    FaultName,
-    number
-  >;
-  readonly weather = Object.fromEntries(weathers.map((name) => [name, 0])) as Record<
-    Weather,
-    number
-  >;
+const faults = {
+  'kill node': { odds: 22, inject: async (_, node) => node.signalAll('SIGKILL') },
+  'kill worker process': { odds: 16, inject: async (_, node) => node.killWorker() },
+  'kill first process': { odds: 8, inject: async (_, node) => node.signal('SIGKILL') },
+  'kill database': {
+    odds: 16,
+    inject: async ({ disk }) => signalAll((await databasePids(disk)).slice(0, 1), 'SIGKILL') > 0,
+  },
+  'stop node': { odds: 10, inject: async (_, node) => node.signal('SIGTERM') },
+  'sleep node': {
+    odds: 8,
+    // Longer than a lease, so that another worker takes over.
+    seconds: [40, 40],
+    inject: async (_, node) => node.signalAll('SIGSTOP') && (() => node.signalAll('SIGCONT')),
+  },
+  'hang database': {
+    odds: 2,
+    // Sometimes longer than any statement may take, and than a lease.
+    seconds: [12, 38],
+    async inject({ disk }) {
+      const pids = await databasePids(disk);
+      return signalAll(pids, 'SIGSTOP') > 0 && (() => signalAll(pids, 'SIGCONT'));
+    },
+  },
+  'fill disk': {
+    odds: 3,
+    seconds: [4, 12],
+    async inject({ disk }) {
+      await disk.fill();
+      return () => disk.free();
+    },
+  },
+  'rude relay': {
+    odds: 12,
+    seconds: [7, 23],
+    async inject({ sink, weather }) {
+      const chosen = pickRandom(weathers) ?? 'busy';
+      sink.setWeather(chosen);
+      weather[chosen] += 1;
+      return () => sink.setWeather(undefined);
+    },
+  },
+} satisfies Record<string, Fault>;
 
-  /** @param only the one fault to do; all of them where it is not given */
-  constructor(scene: ChaosScene, only?: FaultName) {
-    this.#scene = scene;
-    const possible = faultNames.filter((name) => name !== 'fill disk' || scene.disk.canFill);
-    this.#names = only === undefined ? possible : [only];
-  }
+export type FaultName = keyof typeof faults;
+export const faultNames = Object.keys(faults) as FaultName[];
 
-  /** Processes that were killed. */
-  get kills(): number {
-    const killed: FaultName[] = [
-      'kill node',
-      'kill worker process',
-      'kill first process',
-      'kill database',
-    ];
-    return killed.reduce((sum, name) => sum + this.counts[name], 0);
-  }
+export function makeCounts<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+}
 
-  async run(until: number, intervalMs: number): Promise<void> {
-    while (Date.now() < until) {
-      const spread = this.#names.length === 1 ? 1 : 0.5 + Math.random();
-      await delay(Math.min(intervalMs * spread, Math.max(until - Date.now(), 0)));
-      if (Date.now() < until) await this.#injectOnce(this.#pick());
-    }
-    for (const endFault of this.#activeFaults.values()) endFault();
-    for (const node of this.#asleep) node.signalAll('SIGCONT');
-    this.#scene.sink.behave();
-  }
-
-  #pick(): FaultName {
-    const sum = this.#names.reduce((total, name) => total + odds[name], 0);
-    let roll = Math.random() * sum;
-    return (
-      this.#names.find((name) => {
-        roll -= odds[name];
-        return roll < 0;
-      }) ?? 'kill node'
-    );
-  }
-
-  async #injectOnce(name: FaultName): Promise<void> {
-    if (await this.#inflict(name)) this.counts[name] += 1;
-  }
-
-  /** @returns false where there was nothing to do it to */
-  async #inflict(name: FaultName): Promise<boolean> {
-    const { nodes, disk, sink } = this.#scene;
-    const awake = nodes.filter((node) => !this.#asleep.has(node));
+/** Injects random faults until a time. @param only undefined: all. @returns how often each happened */
+export async function injectFaults(
+  scene: ChaosScene,
+  until: number,
+  intervalMs: number,
+  only?: FaultName,
+): Promise<Record<FaultName, number>> {
+  const possible = faultNames.filter((name) => name !== 'fill disk' || scene.disk.canFill);
+  const chances = possible.flatMap((name) => Array.from({ length: faults[name].odds }, () => name));
+  const counts = makeCounts(faultNames);
+  /** Ends what lasts, by the sleeping node or the fault. */
+  const active = new Map<FaultName | ChaosNode, () => void>();
+  while (Date.now() < until) {
+    const wait = intervalMs * (only === undefined ? 0.5 + Math.random() : 1);
+    await delay(Math.min(wait, Math.max(until - Date.now(), 0)));
+    const name = only ?? pickRandom(chances) ?? 'kill node';
+    const awake = scene.nodes.filter((one) => !active.has(one));
     const node = pickRandom(awake);
-    switch (name) {
-      case 'kill node':
-        return node?.signalAll('SIGKILL') ?? false;
-      case 'kill first process':
-        return node?.signal('SIGKILL') ?? false;
-      case 'kill worker process':
-        return node?.killWorker() ?? false;
-      case 'stop node':
-        return node?.signal('SIGTERM') ?? false;
-      case 'sleep node':
-        return node !== undefined && awake.length > 1 && this.#sleep(node);
-      case 'kill database':
-        return signalAll((await this.#database()).slice(0, 1), 'SIGKILL') > 0;
-      case 'hang database': {
-        const processes = await this.#database();
-        if (signalAll(processes, 'SIGSTOP') === 0) return false;
-        return this.#scheduleEnd(name, hangMs, () => signalAll(processes, 'SIGCONT'));
-      }
-      case 'fill disk':
-        if (this.#activeFaults.has(name)) return false;
-        await disk.fill();
-        return this.#scheduleEnd(name, fullDiskMs, () => disk.free());
-      case 'rude relay': {
-        const weather = pickRandom(weathers);
-        if (weather === undefined || this.#activeFaults.has(name)) return false;
-        sink.weather(weather);
-        this.weather[weather] += 1;
-        return this.#scheduleEnd(name, weatherMs, () => sink.weather(undefined));
-      }
-    }
-  }
-
-  #scheduleEnd(name: FaultName, durationMs: number, end: () => void): true {
-    const endFault = (): void => {
-      if (this.#activeFaults.delete(name)) end();
+    const isLast = name === 'sleep node' && awake.length < 2;
+    if (Date.now() >= until || node === undefined || isLast || active.has(name)) continue;
+    const fault: Fault = faults[name];
+    const injected = await fault.inject(scene, node);
+    if (injected !== false) counts[name] += 1;
+    if (typeof injected !== 'function') continue;
+    const key = name === 'sleep node' ? node : name;
+    const endOnce = (): void => {
+      if (active.delete(key)) injected();
     };
-    this.#activeFaults.set(name, endFault);
-    setTimeout(endFault, durationMs * (0.5 + Math.random())).unref();
-    return true;
+    active.set(key, endOnce);
+    const [min = 0, max = 0] = fault.seconds ?? [];
+    setTimeout(endOnce, (min + (max - min) * Math.random()) * 1_000).unref();
   }
+  for (const end of active.values()) end();
+  scene.sink.behave();
+  return counts;
+}
 
-  #sleep(node: ChaosNode): boolean {
-    if (!node.signalAll('SIGSTOP')) return false;
-    this.#asleep.add(node);
-    setTimeout(() => {
-      this.#asleep.delete(node);
-      node.signalAll('SIGCONT');
-    }, sleepMs).unref();
-    return true;
-  }
-
-  /** The processes of PostgreSQL, the first one first. */
-  async #database(): Promise<number[]> {
-    const file = join(this.#scene.disk.path, 'database', 'postmaster.pid');
-    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
-    return pid > 1 ? processTree(pid) : [];
-  }
+/** PostgreSQL's processes, the first one first. */
+async function databasePids({ path }: SmallDisk): Promise<number[]> {
+  const file = join(path, 'database', 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+  return pid > 1 ? processTree(pid) : [];
 }
 
 function pickRandom<Item>(items: readonly Item[]): Item | undefined {

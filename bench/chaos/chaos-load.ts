@@ -1,86 +1,67 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { SendClient } from '../../test/support/send-client.ts';
 import { distinctBody } from '../bench-account.ts';
 import type { ChaosNode } from './chaos-node.ts';
 
-export interface ChaosLoad {
-  /** Messages that were answered with 200, by id, with their recipients: To first. */
-  readonly accepted: Map<string, readonly string[]>;
-  /** To of each request that was answered with an error: nothing was accepted. */
-  readonly refused: Set<string>;
-  /** Requests that got no answer: nothing is known. */
-  readonly unanswered: () => number;
-  stop(): Promise<void>;
-}
+/** One of as many messages has two Cc recipients. */
+const messagesPerCc = 4;
 
-/** Every so many messages have two Cc recipients. */
-const withCc = 4;
+/** Sends messages at a steady rate to the nodes that are up. */
+export class ChaosLoad {
+  /** The recipients of each message that was answered with 200, To first, by message id. */
+  readonly accepted = new Map<string, readonly string[]>();
+  /** To of each request that was answered with an error, which accepts nothing. */
+  readonly refused = new Set<string>();
+  /** Requests without an answer, which may have been accepted. */
+  unanswered = 0;
+  readonly #nodes: readonly ChaosNode[];
+  readonly #token: string;
+  readonly #open = new Set<Promise<void>>();
+  readonly #loop: Promise<void>;
+  #running = true;
 
-/** Sends messages at a steady rate to whichever node answers, and remembers each 200. */
-export function startChaosLoad(
-  nodes: readonly ChaosNode[],
-  path: string,
-  token: string,
-  perSecond: number,
-): ChaosLoad {
-  const accepted = new Map<string, readonly string[]>();
-  const open = new Set<Promise<void>>();
-  const refused = new Set<string>();
-  let unanswered = 0;
-  let running = true;
-  const send = async (number: number): Promise<void> => {
-    const urls = nodes.flatMap((node) => (node.url === undefined ? [] : [node.url]));
-    const url = urls[number % Math.max(urls.length, 1)];
-    if (url === undefined) {
-      unanswered += 1;
-      return;
+  constructor(nodes: readonly ChaosNode[], token: string, perSecond: number) {
+    this.#nodes = nodes;
+    this.#token = token;
+    this.#loop = this.#run(1_000 / perSecond);
+  }
+
+  /** Resolves once every request has ended. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    await this.#loop;
+    await Promise.all(this.#open);
+  }
+
+  async #run(intervalMs: number): Promise<void> {
+    for (let number = 0; this.#running; number += 1) {
+      const sending: Promise<void> = this.#send(number).finally(() => this.#open.delete(sending));
+      this.#open.add(sending);
+      await delay(intervalMs);
     }
-    const recipients = recipientsOf(number);
+  }
+
+  async #send(number: number): Promise<void> {
+    const cc = number % messagesPerCc === 0 ? [`copy1-${number}`, `copy2-${number}`] : [];
+    const ccAddressList = cc.map((name) => `${name}@example.test`);
+    const body = JSON.parse(distinctBody(number));
+    const to = body.envelope.toAddress;
+    if (cc.length > 0) body.envelope.ccAddressList = ccAddressList;
+    const urls = this.#nodes.flatMap(({ url }) => url ?? []);
     try {
-      const response = await fetch(url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: bodyOf(number, recipients.slice(1)),
-        signal: AbortSignal.timeout(60_000),
-      });
-      const answer = (await response.json()) as { messageId?: string };
-      if (response.status === 200 && answer.messageId !== undefined)
-        accepted.set(answer.messageId, recipients);
-      else refused.add(recipients[0] ?? '');
+      const url = urls[number % urls.length];
+      if (url === undefined) throw new Error('no node is up');
+      const answer = await new SendClient({ url }, this.#token).send({ body });
+      if (answer.status === 200)
+        this.accepted.set(String(answer.body.messageId), [to, ...ccAddressList]);
+      else this.refused.add(to);
     } catch {
-      unanswered += 1;
+      this.unanswered += 1;
     }
-  };
-  const loop = (async () => {
-    for (let number = 0; running; number += 1) {
-      const sending: Promise<void> = send(number).finally(() => open.delete(sending));
-      open.add(sending);
-      await delay(1_000 / perSecond);
-    }
-  })();
-  return {
-    accepted,
-    refused,
-    unanswered: () => unanswered,
-    async stop() {
-      running = false;
-      await loop;
-      await Promise.all(open);
-    },
-  };
+  }
 }
 
-/** The number of a recipient within its message: 0 is To. */
+/** The position of a recipient in its message: 0 is To. */
 export function recipientNumber(address: string): number {
   return Number(/^copy(\d)-/.exec(address)?.[1] ?? 0);
-}
-
-function recipientsOf(number: number): string[] {
-  const cc = number % withCc === 0 ? [1, 2].map((copy) => `copy${copy}-${number}`) : [];
-  return [`reader${number}`, ...cc].map((name) => `${name}@example.test`);
-}
-
-function bodyOf(number: number, cc: readonly string[]): string {
-  const body = JSON.parse(distinctBody(number)) as { envelope: Record<string, unknown> };
-  if (cc.length > 0) body.envelope.ccAddressList = cc;
-  return JSON.stringify(body);
 }

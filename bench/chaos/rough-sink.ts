@@ -1,124 +1,160 @@
+import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
-import type { Weather } from './rough-weather.ts';
-import type { SinkReport } from './sink.ts';
-import { throttleWrites } from './throttle-writes.ts';
+import { forkFile } from '../child-program.ts';
 
 /**
- * The receiving side of the chaos run, a process of its own: takes mail over SMTP and tells its parent the Message-ID and
- * the recipients of each message whose final dot came and which it did not refuse. While it is rough, it misbehaves now
- * and then as servers do: temporary replies, hanging up at every step, also right after the final dot, and silence; and
- * in some weathers all the time.
+ * What the receiver does for some seconds: `silent` never greets, `busy` answers 421 to everything, `slow` sends a byte a
+ * second, `gone` resets connections, `wordy` answers with 100 kB or 10,000 lines, `abrupt` closes half of all connections in
+ * the middle and after the final dot.
  */
-let rough = true;
-let weather: Weather | undefined;
+export const weathers = ['silent', 'busy', 'slow', 'gone', 'wordy', 'abrupt'] as const;
+export type Weather = (typeof weathers)[number];
 
-/** Longer than that, nobody says nothing after a dot. */
+/** A message that the receiver took, for one recipient: Message-ID and address. */
+type Copy = `${string} ${string}`;
+
+interface RoughReport {
+  readonly messageId: string;
+  readonly to: readonly string[];
+}
+
+export interface RoughSink {
+  readonly port: number;
+  /** How often each copy came. */
+  readonly received: ReadonlyMap<Copy, number>;
+  setWeather(weather: Weather | undefined): void;
+  /** No faults from now on. */
+  behave(): void;
+  stop(): void;
+}
+
+/** Starts the receiver in a process of its own. */
+export async function startRoughSink(): Promise<RoughSink> {
+  const child = forkFile(import.meta.filename);
+  const [port] = (await once(child, 'message')) as [number];
+  const received = new Map<Copy, number>();
+  child.on('message', ({ messageId, to }: RoughReport) => {
+    for (const address of to) {
+      const copy: Copy = `${messageId} ${address}`;
+      received.set(copy, (received.get(copy) ?? 0) + 1);
+    }
+  });
+  return {
+    port,
+    received,
+    setWeather: (weather) => child.send({ weather }),
+    behave: () => child.send({ behave: true }),
+    stop: () => child.disconnect(),
+  };
+}
+
 const maxSilenceMs = 60_000;
 
-function chance(percent: number): boolean {
-  return rough && Math.random() * 100 < percent;
-}
-
-function refusal(code: number, text: string): Error {
-  return Object.assign(new Error(text), { responseCode: code });
-}
-
-/** The socket of a session: the library has it on its connection only. */
-const sockets = new Map<string, Socket>();
-/** Connections that were greeted with silence. */
-const ignored = new Set<Socket>();
-
-function hangUp(session: SMTPServerSession): void {
-  sockets.get(`${session.remotePort}`)?.destroy();
-}
-
-function abrupt(): boolean {
-  return chance(weather === 'abrupt' ? 50 : 1);
-}
-
-function busy(): boolean {
-  return weather === 'busy' || chance(1);
-}
-
-/** What is said to a message that was taken. */
-function acceptanceReply(): string {
-  const wordy = weather === 'wordy' || chance(0.5);
-  return wordy ? `taken ${'and so on '.repeat(10_000)}` : 'taken';
-}
-
-const server = new SMTPServer({
-  disabledCommands: ['AUTH', 'STARTTLS'],
-  disableReverseLookup: true,
-  logger: false,
-  maxClients: 1_000,
-  closeTimeout: 100,
-  onConnect(_session, callback) {
-    callback(weather === 'busy' ? refusal(421, 'Too busy') : null);
-  },
-  onMailFrom(_address, session, callback) {
-    if (abrupt()) return hangUp(session);
-    if (busy()) return callback(refusal(421, 'Closing for a moment'));
-    callback();
-  },
-  async onRcptTo(_address, session, callback) {
-    if (weather === 'abrupt' && abrupt()) return hangUp(session);
-    // Slow answers keep messages between claim and dot, where a sleeping node must lose them.
-    if (chance(15)) await delay(Math.random() * 4_000);
-    const refused = chance(2);
-    // RFC 5321 section 4.2.1: all lines of a reply have the same code.
-    const line = refused ? '451-4.7.1 Try again\r\n' : '250-2.1.5 and so on, and so on\r\n';
-    if (weather === 'wordy' && chance(20))
-      sockets.get(`${session.remotePort}`)?.write(line.repeat(10_000));
-    callback(refused ? refusal(451, 'Try again later') : null);
-  },
-  async onData(stream, session, callback) {
-    let head = '';
-    if (abrupt()) return hangUp(session);
-    try {
-      for await (const chunk of stream)
-        if (head.length < 4_000) head += (chunk as Buffer).toString('latin1');
-    } catch {
+/** Reports each message whose final dot came and which it didn't refuse. */
+function runRoughSink(): void {
+  let rough = true;
+  let weather: Weather | undefined;
+  const chance = (percent: number) => rough && Math.random() * 100 < percent;
+  const isAbrupt = () => chance(weather === 'abrupt' ? 50 : 1);
+  const isBusy = () => weather === 'busy' || chance(1);
+  /** The library has the socket of a session on its connection only. */
+  const sockets = new Map<string, Socket>();
+  const socketOf = ({ remotePort }: SMTPServerSession) => sockets.get(`${remotePort}`);
+  const hangUp = (session: SMTPServerSession) => void socketOf(session)?.destroy();
+  const ungreeted = new Set<Socket>();
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    maxClients: 1_000,
+    closeTimeout: 100,
+    onConnect(_session, callback) {
+      callback(weather === 'busy' ? refusal(421, 'Too busy') : null);
+    },
+    onMailFrom(_address, session, callback) {
+      if (isAbrupt()) return hangUp(session);
+      callback(isBusy() ? refusal(421, 'Closing for a moment') : null);
+    },
+    async onRcptTo(_address, session, callback) {
+      if (weather === 'abrupt' && isAbrupt()) return hangUp(session);
+      // Slow answers keep messages between claim and dot, where a sleeping node must lose them.
+      if (chance(15)) await delay(Math.random() * 4_000);
+      const refused = chance(2);
+      // RFC 5321 section 4.2.1: all lines of a reply have the same code.
+      const line = refused ? '451-4.7.1 Try again\r\n' : '250-2.1.5 and so on, and so on\r\n';
+      if (weather === 'wordy' && chance(20)) socketOf(session)?.write(line.repeat(10_000));
+      callback(refused ? refusal(451, 'Try again later') : null);
+    },
+    async onData(stream, session, callback) {
+      let head = '';
+      if (isAbrupt()) return hangUp(session);
+      try {
+        for await (const chunk of stream)
+          if (head.length < 4_000) head += (chunk as Buffer).toString('latin1');
+      } catch {
+        return;
+      }
+      if (isBusy()) return callback(refusal(421, 'Closing after all'));
+      if (chance(2)) return callback(refusal(451, 'Local problem'));
+      const messageId = /^Message-ID: <([0-9a-f-]{36})@/im.exec(head)?.[1] ?? '';
+      const to = session.envelope.rcptTo.map(({ address }) => address);
+      process.send?.({ messageId, to } satisfies RoughReport);
+      if (isAbrupt()) return hangUp(session);
+      if (chance(0.3)) return void setTimeout(() => hangUp(session), maxSilenceMs).unref();
+      const isWordy = weather === 'wordy' || chance(0.5);
+      callback(null, isWordy ? `taken ${'and so on '.repeat(10_000)}` : 'taken');
+    },
+  });
+  server.on('error', () => undefined);
+  const [greet] = server.server.listeners('connection') as ((socket: Socket) => void)[];
+  server.server.removeAllListeners('connection');
+  server.server.on('connection', (socket: Socket) => {
+    socket.on('error', () => undefined);
+    if (weather === 'gone') return void socket.resetAndDestroy();
+    if (weather === 'silent') {
+      ungreeted.add(socket);
+      socket.once('close', () => ungreeted.delete(socket));
       return;
     }
-    if (busy()) return callback(refusal(421, 'Closing after all'));
-    if (chance(2)) return callback(refusal(451, 'Local problem'));
-    const received = /^Message-ID: <([0-9a-f-]{36})@/im.exec(head)?.[1];
-    const to = session.envelope.rcptTo.map(({ address }) => address);
-    process.send?.({ ...(received !== undefined && { received }), to } satisfies SinkReport);
-    if (abrupt()) return hangUp(session);
-    if (chance(0.3)) {
-      setTimeout(() => hangUp(session), maxSilenceMs).unref();
-      return;
-    }
-    callback(null, acceptanceReply());
-  },
-});
-server.on('error', () => undefined);
-const [greet] = server.server.listeners('connection') as ((socket: Socket) => void)[];
-server.server.removeAllListeners('connection');
-server.server.on('connection', (socket: Socket) => {
-  socket.on('error', () => undefined);
-  if (weather === 'gone') return void socket.resetAndDestroy();
-  if (weather === 'silent') {
-    ignored.add(socket);
-    socket.once('close', () => ignored.delete(socket));
-    return;
-  }
-  if (weather === 'slow') throttleWrites(socket, () => weather === 'slow');
-  const port = `${socket.remotePort}`;
-  sockets.set(port, socket);
-  socket.once('close', () => sockets.delete(port));
-  greet?.call(server.server, socket);
-});
-server.listen(0, '127.0.0.1', () => {
-  process.send?.({ port: (server.server.address() as AddressInfo).port } satisfies SinkReport);
-});
+    if (weather === 'slow') throttleWrites(socket, () => weather === 'slow');
+    const port = `${socket.remotePort}`;
+    sockets.set(port, socket);
+    socket.once('close', () => sockets.delete(port));
+    greet?.call(server.server, socket);
+  });
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.((server.server.address() as AddressInfo).port);
+  });
+  process.on('message', (order: { readonly behave?: true; readonly weather?: Weather }) => {
+    if (order.behave) rough = false;
+    weather = order.weather;
+    if (weather !== 'silent') for (const socket of ungreeted) socket.destroy();
+  });
+  process.on('disconnect', () => process.exit(0));
+}
 
-process.on('message', (message: 'behave' | { readonly weather: Weather | null }) => {
-  if (message === 'behave') rough = false;
-  weather = message === 'behave' ? undefined : (message.weather ?? undefined);
-  if (weather !== 'silent') for (const socket of ignored) socket.destroy();
-});
-process.on('disconnect', () => process.exit(0));
+function refusal(responseCode: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode });
+}
+
+/** Sends a byte a second while `isSlow`, and then the rest at once. */
+function throttleWrites(socket: Socket, isSlow: () => boolean): void {
+  const write = socket.write.bind(socket) as (chunk: Buffer) => boolean;
+  let waiting = Buffer.alloc(0);
+  const timer = setInterval(() => {
+    const size = isSlow() ? 1 : waiting.length;
+    if (waiting.length > 0 && !socket.destroyed) write(waiting.subarray(0, size));
+    waiting = waiting.subarray(size);
+  }, 1_000);
+  socket.once('close', () => clearInterval(timer));
+  socket.write = ((chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    waiting = Buffer.concat([waiting, Buffer.from(chunk as string)]);
+    const done = rest.find((item) => typeof item === 'function') as (() => void) | undefined;
+    if (done !== undefined) process.nextTick(done);
+    return true;
+  }) as Socket['write'];
+}
+
+if (import.meta.main) runRoughSink();

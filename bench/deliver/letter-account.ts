@@ -1,79 +1,105 @@
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { MasterKey } from '../../src/foundation/master-key.ts';
+import type { EmailAddress } from '../../src/foundation/email-address.ts';
+import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.ts';
+import type { MessageContent } from '../../src/message/message-content.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { generateDkimKey } from '../../src/sender/dkim-key.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { addSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import type { AcceptRow } from '../../src/submission/accept-row.ts';
+import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { openShop, publishShopTemplate, type Shop } from '../../test/support/shop.ts';
-import { benchMasterKey } from '../bench-service.ts';
+import { testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { distinctValues } from '../bench-account.ts';
 import { copyAccount } from '../copy-rows.ts';
-import { sinkTimeoutMs } from './bench-sink.ts';
-import { fillQueue } from './fill-queue.ts';
 import { letter } from './letter.ts';
 
 const domain = 'shop.test';
+const algorithm = 'rsa-sha256';
+const maxBatchRows = 1_000;
+const waitTimeoutMs = 60 * 60 * 1_000;
 
-/** An account whose template `t-0001` is the letter, and whose domain signs with the key. */
+/** An account whose template `t-0001` is the letter, and whose domain signs. */
 export async function openLetterAccount(
   database: Database,
-  key: KeyObject,
-  id = '46100',
+  { id = '46100', key }: { readonly id?: string; readonly key?: KeyObject } = {},
 ): Promise<Shop> {
   const shop = await openShop(database, { id });
   await setUpLetter(database, shop, key);
   return shop;
 }
 
-/** The same as a new account beside a shop that is there already. */
+/** The same as a copy of a shop. */
 export async function addLetterAccount(
   database: Database,
-  key: KeyObject,
   shop: Shop,
-  id: string,
+  copyId: string,
 ): Promise<AccountId> {
+  const id = copyId as AccountId;
   await copyAccount(database, shop.id, [id]);
-  await setUpLetter(database, { ...shop, id: id as AccountId }, key);
-  return id as AccountId;
+  await setUpLetter(database, { ...shop, id });
+  return id;
 }
 
-async function setUpLetter(database: Database, shop: Shop, key: KeyObject): Promise<void> {
-  await publishShopTemplate(database, shop, {
-    id: 'letter',
-    sender: 'orders@shop.test',
-    source: letter,
-  });
-  await database.pool.query(
+async function setUpLetter(database: Database, shop: Shop, given?: KeyObject): Promise<void> {
+  const { kysely, pool } = database;
+  const template = { id: 'letter', sender: 'orders@shop.test', source: letter };
+  await publishShopTemplate(database, shop, template);
+  const key = given ?? (await generateDkimKey(algorithm));
+  await addSendingDomain(kysely, shop.id, domain, `bounces.${domain}`);
+  const keys = new DkimKeyStore(testKey);
+  await keys.add(kysely, shop.id, domain, 'bench', algorithm, key);
+  for (const statement of [
+    // Queued messages name version 1.
     `update template_version v set compiled = l.compiled from template_version l
      where v.account_id = $1 and v.template_id = 't-0001' and l.account_id = $1 and l.template_id = 'letter'`,
-    [shop.id],
-  );
-  const keys = new DkimKeyStore(new MasterKey(Buffer.from(benchMasterKey, 'base64')));
-  await addSendingDomain(database.kysely, shop.id, domain, `bounces.${domain}`);
-  await keys.add(database.kysely, shop.id, domain, 'bench', 'rsa-sha256', key);
-  await database.pool.query(`update dkim_key set state = 'active' where account_id = $1`, [
-    shop.id,
-  ]);
-  // Nothing is to be looked for in DNS meanwhile.
-  await database.pool.query(
+    `update dkim_key set state = 'active' where account_id = $1`,
+    // No DNS look-ups during the run.
     `update sending_domain set state = 'verified', next_check_at = now() + interval '1 day' where account_id = $1`,
-    [shop.id],
-  );
+  ])
+    await pool.query(statement, [shop.id]);
 }
 
-/**
- * Puts so many messages into an account's queue and keeps the workers from them until `resumeAccount`. Resolves once search
- * and reports know of them, so that following them takes no time from what is measured.
- */
+/** Queues messages that workers leave alone until `resumeAccount`, and waits for followers, which would disturb a measurement. */
 export async function fillWhilePaused(
   database: Database,
   accountId: AccountId,
   count: number,
 ): Promise<void> {
   await new QueueControlStore(database).control('pause', { accountId });
-  await fillQueue(database, accountId, count);
+  const store = new AcceptStore(database.settings, 1);
+  try {
+    for (let from = 0; from < count; from += maxBatchRows) {
+      const length = Math.min(maxBatchRows, count - from);
+      await store.insert(Array.from({ length }, (_, index) => letterRow(accountId, from + index)));
+    }
+  } finally {
+    await store.close();
+  }
   await waitForFollowers(database);
+}
+
+function letterRow(accountId: AccountId, number: number): AcceptRow {
+  const to = `reader${number}@example.test` as EmailAddress;
+  const from = { address: 'orders@shop.test' as EmailAddress, name: 'Demo Shop' };
+  const content: MessageContent = { to, from, values: distinctValues(number, 'letter') };
+  return makeAcceptRow({
+    accountId,
+    retentionDays: 90,
+    templateId: 't-0001' as TemplateId,
+    transactional: true,
+    trackOpens: false,
+    trackClicks: false,
+    newUsage: number === 0,
+    clientId: 'bench' as ClientId,
+    lifetimeSeconds: 48 * 60 * 60,
+    recipients: [to],
+    content: JSON.stringify(content),
+  });
 }
 
 export async function resumeAccount(database: Database, accountId: AccountId): Promise<void> {
@@ -82,26 +108,24 @@ export async function resumeAccount(database: Database, accountId: AccountId): P
 
 /** Resolves once every outcome is written. */
 export function waitUntilQueueEmpty(database: Database): Promise<void> {
-  return waitUntilFalse(database, 2, 'select exists (select from queue_entry) as answer');
+  return waitUntilNone(database, 2, 'select from queue_entry');
 }
 
-/** Resolves once reports, search and webhooks have seen all that was written, so that they take no time from others. */
+/** Resolves once reports, search and webhooks have seen everything. */
 export function waitForFollowers(database: Database): Promise<void> {
-  return waitUntilFalse(
+  return waitUntilNone(
     database,
     100,
     `with c as (select min(tx) as tx from feed_cursor)
-     select exists (select from message_event e, c where e.tx >= c.tx)
-       or exists (select from message m, c where m.tx >= c.tx) as answer`,
+     (select from message_event e, c where e.tx >= c.tx limit 1)
+     union all (select from message m, c where m.tx >= c.tx limit 1)`,
   );
 }
 
-async function waitUntilFalse(database: Database, pause: number, question: string): Promise<void> {
-  const end = performance.now() + sinkTimeoutMs;
-  while (performance.now() < end) {
-    const { rows } = await database.pool.query<{ answer: boolean }>(question);
-    if (rows[0]?.answer === false) return;
-    await delay(pause);
-  }
-  throw new Error(`in vain waited for the end of: ${question}`);
+async function waitUntilNone({ pool }: Database, pauseMs: number, query: string): Promise<void> {
+  const probe = async () => {
+    await delay(pauseMs);
+    return (await pool.query(`${query} limit 1`)).rowCount === 0;
+  };
+  await waitFor(`no row of: ${query}`, probe, waitTimeoutMs);
 }

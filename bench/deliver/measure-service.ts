@@ -1,9 +1,10 @@
+import { availableParallelism } from 'node:os';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import type { BenchDatabase } from '../bench-database.ts';
-import type { BenchProgram } from '../bench-program.ts';
 import type { BenchResult } from '../bench-result.ts';
-import { measureUse } from '../machine-use.ts';
+import { type BenchService, startServe } from '../bench-service.ts';
+import { measureUse, usePerRequest } from '../machine-use.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import {
   fillWhilePaused,
@@ -12,36 +13,45 @@ import {
   waitUntilQueueEmpty,
 } from './letter-account.ts';
 
-/** An installation under measurement. */
+/** As many as `serve` starts. */
+export const processes = availableParallelism();
+/** To the sink, of each side together; the service's processes share them. */
+export const connections = 20 * processes;
+/** What the service delivers a second, about. */
+export const messagesPerSecond = 2_000;
+
 export interface BenchInstallation {
-  readonly database: BenchDatabase;
-  readonly node: BenchProgram;
+  readonly bench: BenchDatabase;
+  readonly node: BenchService;
   readonly sink: BenchSink;
 }
 
-/** What emptying a queue came to. */
+/** Starts `serve` with the sink as its relay. */
+export function startDelivering(
+  bench: BenchDatabase,
+  sink: BenchSink,
+  nodeOptions: readonly string[],
+): Promise<BenchService> {
+  return startServe(bench, sink.smtpUrl(connections / processes), nodeOptions);
+}
+
 export interface ServiceRun {
   /** Messages a second. */
   readonly rate: number;
-  /** For each message: the columns of the table that say what was used. */
-  readonly use: Pick<BenchResult, 'service_us' | 'database_us' | 'load_us' | 'elsewhere_percent'>;
+  /** Of each message. */
+  readonly use: Partial<BenchResult>;
 }
 
-/**
- * Fills the queue while the workers are kept from it, lets them at it, and waits until every message is at the receiver and
- * every outcome is written.
- * @throws Error where a message ended as anything but delivered
- */
+/** From resuming a full queue until the sink has every message and every outcome is written. */
 export async function measureService(
-  { database: { database, pid }, node, sink }: BenchInstallation,
+  { bench: { database }, node, sink }: BenchInstallation,
   accountId: AccountId,
   count: number,
 ): Promise<ServiceRun> {
   await fillWhilePaused(database, accountId, count);
   await database.pool.query('vacuum analyze queue_entry');
   await sink.reset();
-  const pids = { service: node.pid, database: pid };
-  const { result: rate, use } = await measureUse(pids, async () => {
+  const { result: rate, use } = await measureUse(node.pids, async () => {
     await resumeAccount(database, accountId);
     await sink.waitForCount(count);
     await waitUntilQueueEmpty(database);
@@ -49,33 +59,21 @@ export async function measureService(
   });
   await requireDelivered(database, accountId);
   await waitForFollowers(database);
-  if (use === undefined) return { rate, use: {} };
-  const each = (seconds: number): number => Math.round((seconds * 1e6) / count);
-  return {
-    rate,
-    use: {
-      service_us: each(use.service),
-      database_us: each(use.database),
-      load_us: each(use.load),
-      elsewhere_percent: Math.round(use.elsewhere * 100),
-    },
-  };
+  return { rate, use: use === undefined ? {} : usePerRequest(use, count) };
 }
 
-/** The run with the middle rate. */
 export function medianRun(runs: readonly ServiceRun[]): ServiceRun {
-  const sorted = [...runs].sort((one, other) => one.rate - other.rate);
+  const sorted = runs.toSorted((a, b) => a.rate - b.rate);
   return sorted[Math.floor(sorted.length / 2)] ?? { rate: 0, use: {} };
 }
 
-/** Messages a second, of so many from the first one at the receiver until now. */
+/** Messages a second, of so many since the first one came. */
 export function rateSince(first: number, count: number): number {
   return ((count - 1) * 1_000) / (monotonicNow() - first);
 }
 
-/** A rate means nothing where messages were lost on the way. */
-async function requireDelivered(database: Database, accountId: AccountId): Promise<void> {
-  const { rows } = await database.pool.query<{ state: string; count: number }>(
+async function requireDelivered({ pool }: Database, accountId: AccountId): Promise<void> {
+  const { rows } = await pool.query(
     `select state, count(*)::int as count from message
      where account_id = $1 and state <> 'delivered' group by state`,
     [accountId],

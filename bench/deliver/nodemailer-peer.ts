@@ -1,7 +1,16 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import type { Peer } from './peer.ts';
+import { readFileSync } from 'node:fs';
+import { createTransport } from 'nodemailer';
+import { forkFile } from '../child-program.ts';
+import { compileLetter } from './letter.ts';
+
+/** Another program that sends the letter to the sink. */
+export interface Peer {
+  readonly name: string;
+  /** Resolves once it has all messages. */
+  send(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
 
 /** A stock Nodemailer pool in a process of its own. */
 export async function startNodemailer(
@@ -9,11 +18,7 @@ export async function startNodemailer(
   keyFile: string,
   connections: number,
 ): Promise<Peer> {
-  const child = fork(
-    join(import.meta.dirname, 'bench-nodemailer.ts'),
-    [String(sinkPort), keyFile, String(connections)],
-    { execArgv: ['--disable-warning=ExperimentalWarning'] },
-  );
+  const child = forkFile(import.meta.filename, [String(sinkPort), keyFile, String(connections)]);
   await once(child, 'message');
   return {
     name: 'nodemailer',
@@ -27,3 +32,43 @@ export async function startNodemailer(
     },
   };
 }
+
+/** Composes and signs the letter from bodies that are ready as text. */
+async function runPool([port = '', keyFile = '', connections = '']: string[]): Promise<void> {
+  const render = await compileLetter();
+  const transport = createTransport({
+    pool: true,
+    host: '127.0.0.1',
+    port: Number(port),
+    secure: false,
+    ignoreTLS: true,
+    maxConnections: Number(connections),
+    maxMessages: Number.POSITIVE_INFINITY,
+    dkim: {
+      domainName: 'shop.test',
+      keySelector: 'bench',
+      privateKey: readFileSync(keyFile, 'utf8'),
+    },
+  });
+  const sendOne = async (number: number): Promise<void> => {
+    const { subject, html, text } = render(number);
+    await transport.sendMail({
+      from: { name: 'Demo Shop', address: 'orders@shop.test' },
+      to: `reader${number}@example.test`,
+      subject,
+      html: html ?? '',
+      text: text ?? '',
+    });
+  };
+  process.on('message', (count: number) => {
+    let next = 0;
+    const sendLoop = async (): Promise<void> => {
+      while (next < count) await sendOne(next++);
+    };
+    for (let place = 0; place < Number(connections) * 2; place += 1) void sendLoop();
+  });
+  process.on('disconnect', () => transport.close());
+  process.send?.('ready');
+}
+
+if (import.meta.main) await runPool(process.argv.slice(2));

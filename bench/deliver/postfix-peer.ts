@@ -1,71 +1,72 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { chmod, chown, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { MissingPeer, Peer } from './peer.ts';
-import { mainSettings, masterSettings } from './postfix-settings.ts';
-import { type Milter, startOpenDkim } from './start-opendkim.ts';
-import { chownTo, isInstalled } from './system-user.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
+import type { Peer } from './nodemailer-peer.ts';
+import { type Milter, mainSettings, masterSettings } from './postfix-settings.ts';
 
 const run = promisify(execFile);
 
+type PostfixName = 'postfix' | 'postfix+opendkim';
+
 export interface PostfixPeerOptions {
-  /** Readable by every user; holds all that belongs to the instance. */
+  /** Readable by every user; holds all files of the instance. */
   readonly folder: string;
   readonly sinkPort: number;
   readonly connections: number;
-  /** A message as it goes over the wire, unsigned. */
+  /** The unsigned message. */
   readonly messageFile: string;
-  /** OpenDKIM signs with this key. */
   readonly keyFile: string;
 }
 
-/** What Postfix lacks here; undefined where it can be measured. */
-export async function findMissingPostfix(name: string): Promise<MissingPeer | undefined> {
-  const programs = ['postfix', 'smtp-source', ...(name.includes('opendkim') ? ['opendkim'] : [])];
-  for (const program of programs)
-    if (!(await isInstalled(program))) return { name, missing: `${program} is not installed` };
-  if (process.getuid?.() !== 0)
-    return { name, missing: 'only root can start an instance of Postfix' };
-  return undefined;
+/** @returns why the peer can't run here; undefined if it can */
+export async function findMissingPostfix(name: PostfixName): Promise<string | undefined> {
+  for (const program of ['postfix', 'smtp-source', ...(name === 'postfix' ? [] : ['opendkim'])])
+    try {
+      await run('sh', ['-c', 'command -v "$1"', 'sh', program]);
+    } catch {
+      return `${program} is not installed`;
+    }
+  return process.getuid?.() === 0 ? undefined : 'only root can start Postfix';
 }
 
-/**
- * An instance of Postfix of its own, with its own configuration and queue, fed by `smtp-source` over as many sessions as it
- * has connections to the sink; with OpenDKIM where `sign` says so.
- */
-export async function startPostfixPeer(options: PostfixPeerOptions, sign: boolean): Promise<Peer> {
+/** A Postfix instance of its own, fed by `smtp-source`. */
+export async function startPostfixPeer(
+  name: PostfixName,
+  options: PostfixPeerOptions,
+): Promise<Peer> {
   const { connections, messageFile, sinkPort } = options;
-  const folder = join(options.folder, sign ? 'signing' : 'plain');
+  const folder = join(options.folder, name);
   const config = join(folder, 'etc');
   await mkdir(config, { recursive: true });
   await mkdir(join(folder, 'spool'));
   await mkdir(join(folder, 'data'), { mode: 0o700 });
-  await chownTo('postfix', [join(folder, 'data')]);
+  await chownToPostfix([join(folder, 'data')]);
   await chmod(folder, 0o755);
   let milter: Milter | undefined;
-  if (sign) milter = await startOpenDkim(folder, options.keyFile);
+  if (name === 'postfix+opendkim') milter = await startOpenDkim(folder, options.keyFile);
   const port = await freePort();
-  const place = { folder, port, sinkPort, connections, milter };
   const { stdout } = await run('postconf', ['-d', '-h', 'daemon_directory']);
-  await writeFile(join(config, 'main.cf'), mainSettings(place, stdout.trim()));
-  await writeFile(join(config, 'master.cf'), masterSettings(place));
+  const place = { folder, sinkPort, connections, milter, daemonFolder: stdout.trim() };
+  await writeFile(join(config, 'main.cf'), mainSettings(place));
+  await writeFile(join(config, 'master.cf'), masterSettings(port));
   const stop = async (): Promise<void> => {
     await run('postfix', ['-c', config, 'stop']).catch(() => undefined);
     await milter?.stop();
   };
   try {
     await run('postfix', ['-c', config, 'start']);
-    await waitForGreeting(port);
+    await waitFor('the greeting of Postfix', () => greets(port));
   } catch (error) {
     await stop();
     throw error;
   }
   return {
-    name: sign ? 'postfix+opendkim' : 'postfix',
+    name,
     async send(count) {
       const feeder = spawn(
         'smtp-source',
@@ -76,34 +77,69 @@ export async function startPostfixPeer(options: PostfixPeerOptions, sign: boolea
         { stdio: ['ignore', 'ignore', 'inherit'] },
       );
       const [code] = await once(feeder, 'exit');
-      if (code !== 0) throw new Error(`smtp-source ended with ${code}`);
+      if (code !== 0) throw new Error(`smtp-source exited with ${code}`);
     },
     stop,
   };
 }
 
-async function waitForGreeting(port: number): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (performance.now() < end) {
-    const greeted = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => undefined);
-      socket.once('data', () => {
-        resolve(true);
-        socket.end('QUIT\r\n');
-      });
-      socket.once('error', () => resolve(false));
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('data', () => {
+      resolve(true);
+      socket.end('QUIT\r\n');
     });
-    if (greeted) return;
-    await delay(50);
-  }
-  throw new Error('Postfix does not greet');
+    socket.once('error', () => resolve(false));
+  });
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+/** Gives files to the user `postfix`. */
+async function chownToPostfix(paths: readonly string[]): Promise<void> {
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((kind) => run('id', [kind, 'postfix'])));
+  for (const path of paths) await chown(path, Number(uid?.stdout), Number(gid?.stdout));
+}
+
+/** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix may open its socket. */
+async function startOpenDkim(folder: string, keyFile: string): Promise<Milter> {
+  const home = join(folder, 'opendkim');
+  const socket = join(home, 'opendkim.sock');
+  const key = join(home, 'dkim.pem');
+  await mkdir(home, { mode: 0o700 });
+  await copyFile(keyFile, key);
+  await chmod(key, 0o600);
+  // Everyone can write to the folder for temporary files, so keys can't be safe.
+  const settings = `Mode s
+Canonicalization relaxed/relaxed
+SignatureAlgorithm rsa-sha256
+Domain shop.test
+Selector bench
+KeyFile ${key}
+RequireSafeKeys no
+OversignHeaders From
+InternalHosts 127.0.0.1
+UserID postfix
+UMask 007
+Socket local:${socket}
+Syslog no
+Background no
+`;
+  const file = join(home, 'opendkim.conf');
+  await writeFile(file, settings);
+  await chownToPostfix([home, key, file]);
+  const child = spawn('opendkim', ['-x', file, '-f'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const exists = () =>
+    stat(socket).then(
+      () => true,
+      () => false,
+    );
+  await waitFor('the socket of OpenDKIM', exists);
+  return {
+    address: `unix:${socket}`,
+    async stop() {
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exit;
+    },
+  };
 }

@@ -1,37 +1,64 @@
-import { Agent, request } from 'node:http';
-import { letterValues } from './letter.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { getToken, type Shop } from '../../test/support/shop.ts';
+import { distinctValues } from '../bench-account.ts';
+import { type BenchResult, makeResult, percentiles } from '../bench-result.ts';
+import type { BenchService } from '../bench-service.ts';
+import { HttpClient } from '../http-client.ts';
+import { type BenchSink, monotonicNow } from './bench-sink.ts';
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+interface Singles {
+  readonly count: number;
+  /** The first ones load code and the account, and open connections. */
+  readonly warmUp: number;
+  readonly pauseMs: number;
+  readonly seconds?: number;
+}
 
-/** Asks the service for one letter over a connection that is kept; resolves with its 200. */
-export function sendSingle(
-  url: string,
-  accountId: string,
-  token: string,
-  toAddress: string,
-): Promise<void> {
-  const body = JSON.stringify({
-    envelope: { toAddress },
-    content: { personalizationDataMap: letterValues(1) },
-    metadata: { transactional: true },
-    actions: { trackOpens: false, trackClicks: false },
-  });
-  return new Promise((resolve, reject) => {
-    const asked = request(`${url}/ete/v1/email/${accountId}/t-0001`, {
-      method: 'POST',
-      agent,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      },
+/** Sends letters one at a time. @returns the times from before each request to the final dot at the sink */
+export async function sendSingles(
+  node: BenchService,
+  sink: BenchSink,
+  shop: Shop,
+  { count, warmUp, pauseMs, seconds = Number.POSITIVE_INFINITY }: Singles,
+): Promise<number[]> {
+  const client = new HttpClient(node.port);
+  const headers = {
+    authorization: `Bearer ${await getToken(node, shop)}`,
+    'content-type': 'application/json',
+  };
+  const times: number[] = [];
+  const until = monotonicNow() + seconds * 1_000;
+  for (let number = 0; number < warmUp + count && monotonicNow() < until; number += 1) {
+    const toAddress = `single-${shop.id}-${number}@example.test`;
+    const body = JSON.stringify({
+      envelope: { toAddress },
+      content: { personalizationDataMap: distinctValues(1, 'letter') },
+      metadata: { transactional: true },
+      actions: { trackOpens: false, trackClicks: false },
     });
-    asked.once('error', reject);
-    asked.once('response', (response) => {
-      response.resume();
-      if (response.statusCode === 200) response.once('end', resolve);
-      else reject(new Error(`a single message was answered ${response.statusCode}`));
-    });
-    asked.end(body);
-  });
+    const started = monotonicNow();
+    const arrived = sink.waitForSingle(toAddress);
+    const { status } = await client.ask({ path: `/ete/v1/email/${shop.id}/t-0001`, headers, body });
+    if (status !== 200) throw new Error(`a single message got ${status}`);
+    const time = (await arrived) - started;
+    if (number >= warmUp) times.push(time);
+    await delay(pauseMs);
+  }
+  return times;
+}
+
+const idleMessages = 200;
+const targetMs = 15;
+
+/** Single messages on an idle service. */
+export async function measureIdle(
+  node: BenchService,
+  sink: BenchSink,
+  shop: Shop,
+): Promise<BenchResult> {
+  const plan = { count: idleMessages, warmUp: 50, pauseMs: 20 };
+  const { p50_ms, p99_ms } = percentiles(await sendSingles(node, sink, shop, plan));
+  const params = { messages: idleMessages, target_ms: targetMs };
+  const rates = { rate: 1_000 / p50_ms, ceiling: 1_000 / targetMs };
+  return makeResult('deliver-idle', params, { ...rates, p50_ms, p99_ms });
 }

@@ -1,120 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import type { Shop } from '../../test/support/shop.ts';
+import { routeTable } from '../../src/management/route-table.ts';
 import { signIn } from '../../test/support/sign-in.ts';
-import type { BenchDatabase } from '../bench-database.ts';
-import type { BenchProgram } from '../bench-program.ts';
-import type { BenchOptions, BenchResult } from '../bench-result.ts';
+import { signedInManager } from '../../test/support/signed-in-manager.ts';
+import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
+import type { BenchService } from '../bench-service.ts';
 import { startBenchService } from '../bench-service.ts';
-import { openHistory } from '../history/open-history.ts';
-import { percentile } from '../median.ts';
+import { type History, openHistory } from '../history/open-history.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 
-/** Milliseconds that a report and a page of messages may take. */
-const reportLimit = 100;
-const searchLimit = 50;
-const defaultHistory = 1_000_000;
-const pagesBack = 20;
+/** Milliseconds that an answer may take. */
+export const readingLimits = { reports: 100, search: 50, lists: 100 } as const;
+const minPages = 20;
 
-/** Reports of the account with the most messages, one request after the other over HTTP. */
+/** Reports of the largest account, one request after the other. */
 export function benchReports(options: BenchOptions): Promise<BenchResult[]> {
-  return onHistory(options, (service, token, { shop, plan }) =>
-    measureReading(
-      { name: 'reports', limit: reportLimit, history: plan.messages },
-      createAccountReader(service, token, shop.id),
-      reportCases(plan.until),
-      options,
-    ),
+  return onHistory(options, 'reports', async (_service, { shop, plan }) =>
+    reportCases(shop.id, plan.until),
   );
 }
 
-/** Pages of the log of messages, first ones and ones far back, by what messages are looked for by. */
+/** Pages of the message log by each filter, the newest and some far back. */
 export function benchSearch(options: BenchOptions): Promise<BenchResult[]> {
-  return onHistory(options, async (service, token, { shop, plan, database }) =>
-    measureReading(
-      { name: 'search', limit: searchLimit, history: plan.messages },
-      createAccountReader(service, token, shop.id),
-      await searchCases(database, shop.id, plan.until),
-      options,
-    ),
+  return onHistory(options, 'search', (_service, { shop, plan, database }) =>
+    searchCases(database, shop.id, plan.until),
   );
 }
 
-type OpenedHistory = Awaited<ReturnType<typeof openHistory>>;
-
-/** Runs a measurement on an installation with a history, filled where it is not there yet. */
-export async function onHistory(
-  options: BenchOptions,
-  measure: (service: BenchProgram, token: string, history: OpenedHistory) => Promise<BenchResult[]>,
-): Promise<BenchResult[]> {
-  const { history: messages = defaultHistory, historyFolder } = options;
-  await using history = await openHistory(messages, createLog('error'), historyFolder);
-  return await withService(options, history, (service, token) => measure(service, token, history));
-}
-
-async function withService<Result>(
-  options: BenchOptions,
-  { url, shop }: BenchDatabase & { readonly shop: Shop },
-  run: (service: BenchProgram, cookie: string) => Promise<Result>,
-): Promise<Result> {
-  await using service = await startBenchService(url, {
-    nodeOptions: options.nodeOptions,
-    processes: 1,
+/** Every list of the management API, page after page. */
+export function benchLists(options: BenchOptions): Promise<BenchResult[]> {
+  return onHistory(options, 'lists', async (service, { plan, shop, database }, closing) => {
+    const { kysely } = database;
+    await saveMembership(kysely, { accountId: shop.id, personId: shop.owner.id, role: 'owner' });
+    await setOperator(kysely, shop.owner.id, true);
+    closing.defer(() => setOperator(kysely, shop.owner.id, false));
+    const manager = await signedInManager(service, shop.owner.email);
+    const account = `/accounts/${shop.id}`;
+    const listId = `bench-${randomUUID()}`;
+    await manager.put(`${account}/lists/${listId}`, { name: 'Bench' });
+    closing.defer(async () => void (await manager.delete(`${account}/lists/${listId}`)));
+    const { body } = await manager.post(`${account}/webhooks`, {
+      url: 'https://hooks.example.com/',
+      kinds: ['delivered'],
+    });
+    closing.defer(async () => void (await manager.delete(`${account}/webhooks/${body.id}`)));
+    return listCases({
+      accountId: shop.id,
+      templateId: plan.templateIds[0] ?? '',
+      clientId: plan.clientId,
+      listId,
+      webhookId: String(body.id),
+    });
   });
-  return await run(service, await signIn(service, shop.owner.email));
 }
 
-type AccountReader = (
-  path: string,
-  query: Readonly<Record<string, string>>,
-) => Promise<{ readonly durationMs: number; readonly next: string | undefined }>;
-
-/** Asks the management API about an account. */
-export function createAccountReader(
-  { port }: BenchProgram,
-  cookie: string,
-  accountId: string,
-): AccountReader {
-  return async (path, query) => {
-    const url = new URL(`http://127.0.0.1:${port}/manage/v1/accounts/${accountId}${path}`);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const started = performance.now();
-    const answer = await fetch(url, { headers: { cookie } });
-    const text = await answer.text();
-    const durationMs = performance.now() - started;
-    if (answer.status !== 200) throw new Error(`${url.pathname}: ${answer.status} ${text}`);
-    const { nextCursor } = JSON.parse(text) as { nextCursor?: string | null };
-    return { durationMs, next: nextCursor ?? undefined };
-  };
+/** Of every operation that answers with items. Without the inbox, which is off, and lists of one address, which has none. */
+function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
+  return routeTable
+    .filter(({ method, path, operation }) => {
+      const { properties = {} } = (operation.answer ?? {}) as { readonly properties?: object };
+      const included = !path.includes('/inbox/') && !path.includes(':address');
+      return method === 'GET' && 'items' in properties && included;
+    })
+    .map(({ path }) => ({
+      name: path,
+      path: path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? ''),
+      query: {},
+    }));
 }
 
-/** One line for each case. The ceiling is what the limit allows, so a ratio of 1 and more holds it. */
+/** Measures cases on an installation with a history, which is filled unless it exists. */
+async function onHistory(
+  options: BenchOptions,
+  name: keyof typeof readingLimits,
+  prepare: (
+    service: BenchService,
+    history: History,
+    closing: AsyncDisposableStack,
+  ) => Promise<ReadingCase[]>,
+): Promise<BenchResult[]> {
+  const { history: messages = 1_000_000, historyFolder } = options;
+  await using history = await openHistory(messages, createLog('error'), historyFolder);
+  await using service = await startBenchService(history, { ...options, processes: 1 });
+  await using closing = new AsyncDisposableStack();
+  const cases = await prepare(service, history, closing);
+  const cookie = await signIn(service, history.shop.owner.email);
+  const what = { name, limitMs: readingLimits[name], history: messages };
+  return await measureReading(what, service, cookie, cases, options);
+}
+
+/** A row for each case. The ceiling is what the limit allows: a ratio of 1 or more keeps it. */
 export async function measureReading(
-  what: { readonly name: string; readonly limit: number; readonly history: number },
-  readPage: AccountReader,
+  what: { readonly name: string; readonly limitMs: number; readonly history: number },
+  service: BenchService,
+  cookie: string,
   cases: readonly ReadingCase[],
-  { seconds }: Pick<BenchOptions, 'seconds'>,
+  { seconds }: BenchOptions,
 ): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const { name, path, query } of cases) {
     const times: number[] = [];
     const end = performance.now() + seconds * 125;
-    // The first one plans and reads what the others find in memory; it counts.
-    for (let page = query; times.length < pagesBack || performance.now() < end; ) {
-      const { durationMs, next } = await readPage(path, page);
+    // The first page counts: it plans, and reads what the others find in memory.
+    for (let page = query; times.length < minPages || performance.now() < end; ) {
+      const { durationMs, next } = await readPage(service, cookie, path, page);
       times.push(durationMs);
-      page = next === undefined || times.length >= pagesBack ? query : { ...query, cursor: next };
+      page = next === undefined || times.length >= minPages ? query : { ...query, cursor: next };
       if (times.length >= 10 && performance.now() > end + 10_000) break;
     }
-    const p99 = percentile(times, 0.99);
-    results.push({
-      name: what.name,
-      params: { history: what.history, case: name, first_ms: Math.round(times[0] ?? 0) },
-      rate: Math.round(1_000 / p99),
-      ceiling: 1_000 / what.limit,
-      ratio: what.limit / p99,
-      p50_ms: percentile(times, 0.5),
-      p99_ms: p99,
-    });
+    const latencies = percentiles(times);
+    results.push(
+      makeResult(
+        what.name,
+        { history: what.history, case: name, first_ms: Math.round(times[0] ?? 0) },
+        { rate: 1_000 / latencies.p99_ms, ceiling: 1_000 / what.limitMs, ...latencies },
+      ),
+    );
   }
   return results;
+}
+
+async function readPage(
+  { port }: BenchService,
+  cookie: string,
+  path: string,
+  query: ReadingCase['query'],
+) {
+  const url = `http://127.0.0.1:${port}/manage/v1${path}?${new URLSearchParams(query)}`;
+  const started = performance.now();
+  const answer = await fetch(url, { headers: { cookie } });
+  const text = await answer.text();
+  const durationMs = performance.now() - started;
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text}`);
+  const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string | null };
+  return { durationMs, next: nextCursor ?? undefined };
 }

@@ -5,29 +5,28 @@ import { accountPlaces, type HistoryPlan } from './history-plan.ts';
 
 type Kysely = Database['kysely'];
 
-/** A number from 0 to 1 that belongs to message `n`; another one for each `seed`. */
+/** From 0 to 1, the same for each message `n` and seed. */
 function chance(seed: number): RawBuilder<number> {
   return sql.raw(`((hashint8extended(n, ${seed}) & 1048575)::float8 / 1048576)`);
 }
 
-/** A UUID v7 (RFC 9562 section 5.7) of a time in milliseconds and 20 further hexadecimal digits. */
-export function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
+/** A UUID v7 (RFC 9562 section 5.7). @param digits 18 hexadecimal ones at least */
+function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
   const time = sql`lpad(to_hex(${timestampMs}), 12, '0')`;
   return sql`(left(${time}, 8) || '-' || substr(${time}, 9) || '-7' || left(${digits}, 3) || '-a' || substr(${digits}, 4, 3)
     || '-' || substr(${digits}, 7, 12))::uuid`;
 }
 
-/** Each template is sent with four tags or none. Readers come back: so many addresses for each hundred messages. */
-const readersPerHundred = 20;
+const messagesPerReader = 5;
 const domains = 300;
 const tags = 12;
 
 /**
- * Two temporary tables of the messages `first` up to `end`, not included, both dropped with the transaction: `draft` with a row for each message, `draft_event` with
- * what became of it. All is a function of the message's number.
+ * Creates the temporary tables `draft`, a row for each message from `first` to before `end`, and `draft_event`. The same
+ * number always makes the same message.
  *
- * Of a hundred messages 95 are delivered, 4 of them after a delay; 2 bounce since the mailbox is gone, 1 since it is full,
- * some expire or are canceled; 3 have a copy. Half ask for tracking and are opened and clicked by people and machines.
+ * Of a hundred messages 95 are delivered, 4 of them after a delay; 2 bounce because the mailbox is gone, 1 because it is
+ * full, some expire or are canceled; 3 have a copy. Half are tracked, and opened and clicked by people and machines.
  */
 export async function draftMessages(
   transaction: Kysely,
@@ -36,9 +35,9 @@ export async function draftMessages(
   end: number,
 ): Promise<void> {
   const places = accountPlaces(plan.accountIds);
-  const readers = Math.max(1, Math.floor((plan.messages * readersPerHundred) / 100));
+  const readers = Math.max(1, Math.floor(plan.messages / messagesPerReader));
   const span = plan.until - plan.from;
-  // offset 0: each step is computed once, not once for each use.
+  // offset 0 keeps the planner from computing a step once for each use.
   await sql`
     create temporary table draft on commit drop as
     select n, ms, account_id, ${uuid7(sql`ms`, sql`digits`)} as id, (${plan.templateIds}::text[])[template] as template_id,
@@ -74,74 +73,130 @@ export async function draftMessages(
   await sql`analyze draft, draft_event`.execute(transaction);
 }
 
-interface DraftedEvent {
-  readonly kind: StoredEventKind;
-  readonly when: string;
-  /** After acceptance for 'deferred', after the outcome for all that follows it. */
-  readonly at: string;
-  readonly recipient?: 0 | 1;
-  /** Of opens and clicks. */
-  readonly class?: 'person' | 'prefetch' | 'scanner';
-  /** Of several like it. */
-  readonly place?: number;
+type DraftedEvent = readonly [
+  kind: StoredEventKind,
+  recipient: 0 | 1 | null,
+  when: string,
+  at: string,
+  readBy?: 'person' | 'prefetch' | 'scanner',
+  /** Tells several of one kind apart. */
+  place?: number,
+];
+
+const wasDelivered = "outcome = 'delivered'";
+const opened = `${wasDelivered} and tracked`;
+const gone = `${wasDelivered} and to_address like 'gone%'`;
+/** Minutes to hours after delivery. */
+const readAt = "done_at + (20 - 3600 * ln(1 - r_click * 0.999)) * interval '1 s'";
+const toldAt = "done_at + interval '30 min'";
+
+const draftedEvents: readonly DraftedEvent[] = [
+  ['deferred', 0, 'deferred', "accepted_at + interval '100 ms'"],
+  ['delivered', 0, wasDelivered, 'done_at'],
+  ['delivered', 1, 'cc_address is not null', 'done_at'],
+  ['bounced', 0, "outcome = 'bounced'", 'done_at'],
+  ['expired', 0, "outcome = 'expired'", 'done_at'],
+  ['canceled', 0, "outcome = 'canceled'", 'done_at'],
+  ['complained', 0, `${gone} and n % 4 = 0`, toldAt],
+  ['unsubscribed', 0, `${gone} and n % 4 > 0 and cc_address is null and not transactional`, toldAt],
+  ['opened', null, `${opened} and r_open < 0.4`, readAt, 'person'],
+  ['opened', null, `${opened} and r_open < 0.1`, `${readAt} + interval '2 h'`, 'person', 1],
+  ['opened', null, `${opened} and r_machine < 0.3`, "done_at + interval '5 s'", 'prefetch'],
+  ['clicked', null, `${opened} and r_open < 0.12`, `${readAt} + interval '15 s'`, 'person'],
+  ['clicked', null, `${opened} and r_machine > 0.95`, "done_at + interval '3 s'", 'scanner'],
+];
+
+const drafts = draftedEvents.map(
+  ([kind, recipient, when, at, readBy = null, place = 0]) => sql`
+    select n, ${sql.lit(kind)} as kind, (${sql.raw(at)}) as at, ${sql.lit(recipient)}::smallint as recipient,
+      ${sql.lit(readBy)}::text as class, ${sql.lit(place)} as place
+    from draft where (${sql.raw(when)}) and (${sql.raw(at)}) < now()`,
+);
+
+const agents = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.3.0',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15',
+];
+const server = '127.0.0.1:2525';
+const accepted = '250 OK: message queued';
+const expired = 'it could not be delivered within its freshness window';
+
+const attempted = (reason: string, rest: Readonly<Record<string, unknown>> = {}) =>
+  sql.lit(JSON.stringify({ attempt: 1, reason, ...rest }));
+
+/** After a deferral it is the second attempt. */
+const attempts = (detail: RawBuilder<unknown>) =>
+  sql`(case when d.deferred then replace(${detail}, '"attempt":1', '"attempt":2') else ${detail} end)::json`;
+
+const smtpTranscript = (replies: readonly string[], commands: readonly string[] = []) => [
+  '* connection reused',
+  '> MAIL FROM:<orders@shop.test>',
+  '> RCPT TO:<to>',
+  ...commands,
+  '> DATA',
+  '< 250 Accepted',
+  ...replies,
+];
+
+function delivered(ccCommands: readonly string[]) {
+  const rcptReplies = ['<to>', ...ccCommands].map(() => '< 250 Accepted');
+  const replies = [...rcptReplies, '< 354 End data with <CR><LF>.<CR><LF>', `< ${accepted}`];
+  const transcript = smtpTranscript(replies, ccCommands);
+  return attempted(accepted, { reply: accepted, stage: 'final', server, transcript });
 }
 
-/** People open and click minutes to hours after delivery. Nothing happens after now. */
-const opened = "outcome = 'delivered' and tracked";
-const hours = (column: string) =>
-  `done_at + (20 - 3600 * ln(1 - ${column} * 0.999)) * interval '1 s'`;
+function rejected(what: string, reply: string, cause: string, rest = {}) {
+  const transcript = smtpTranscript([`< ${reply}`, '< 503 Error: need RCPT command']);
+  const reason = `the server ${what}: ${reply}`;
+  return attempted(reason, { ...rest, reply, stage: 'rcpt', cause, server, transcript });
+}
 
-const drafts = (
-  [
-    { kind: 'deferred', when: 'deferred', at: "accepted_at + interval '100 ms'", recipient: 0 },
-    { kind: 'delivered', when: "outcome = 'delivered'", at: 'done_at', recipient: 0 },
-    { kind: 'delivered', when: 'cc_address is not null', at: 'done_at', recipient: 1 },
-    { kind: 'bounced', when: "outcome = 'bounced'", at: 'done_at', recipient: 0 },
-    { kind: 'expired', when: "outcome = 'expired'", at: 'done_at', recipient: 0 },
-    { kind: 'canceled', when: "outcome = 'canceled'", at: 'done_at', recipient: 0 },
-    {
-      kind: 'complained',
-      when: "outcome = 'delivered' and to_address like 'gone%' and n % 4 = 0",
-      at: "done_at + interval '30 min'",
-      recipient: 0,
-    },
-    {
-      kind: 'unsubscribed',
-      when: "outcome = 'delivered' and to_address like 'gone%' and n % 4 <> 0 and cc_address is null and not transactional",
-      at: "done_at + interval '30 min'",
-      recipient: 0,
-    },
-    { kind: 'opened', when: `${opened} and r_open < 0.4`, at: hours('r_click'), class: 'person' },
-    {
-      kind: 'opened',
-      when: `${opened} and r_open < 0.1`,
-      at: `${hours('r_click')} + interval '2 h'`,
-      class: 'person',
-      place: 1,
-    },
-    {
-      kind: 'opened',
-      when: `${opened} and r_machine < 0.3`,
-      at: "done_at + interval '5 s'",
-      class: 'prefetch',
-    },
-    {
-      kind: 'clicked',
-      when: `${opened} and r_open < 0.12`,
-      at: `${hours('r_click')} + interval '15 s'`,
-      class: 'person',
-    },
-    {
-      kind: 'clicked',
-      when: `${opened} and r_machine > 0.95`,
-      at: "done_at + interval '3 s'",
-      class: 'scanner',
-    },
-  ] satisfies DraftedEvent[]
-).map((draft: DraftedEvent) => {
-  const { kind, when, at, recipient = null, place = 0 } = draft;
-  return sql`
-    select n, ${sql.lit(kind)} as kind, (${sql.raw(at)}) as at, ${sql.lit(recipient)}::smallint as recipient,
-      ${sql.lit(draft.class ?? null)}::text as class, ${sql.lit(place)} as place
-    from draft where (${sql.raw(when)}) and (${sql.raw(at)}) < now()`;
-});
+const mailboxFull = ['552 5.2.2 Mailbox full', 'mailbox-full'] as const;
+const unknownUser = ['550 5.1.1 No such user here', 'no-mailbox'] as const;
+const greylisted = ['451 4.7.1 Greylisted, try again later', 'greylist'] as const;
+const detail = sql`
+  case e.kind
+    when 'delivered' then case
+      when e.recipient = 1 then ${attempted(accepted, { reply: accepted, stage: 'final', server })}::json
+      when d.cc_address is not null then ${attempts(delivered(['> RCPT TO:<cc 1>']))}
+      else ${attempts(delivered([]))} end
+    when 'deferred' then ${rejected('put the recipient off', ...greylisted, { retryInSeconds: 74 })}::json
+    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${rejected('refused the recipient', ...mailboxFull)}
+      else ${rejected('refused the recipient', ...unknownUser)} end`)}
+    when 'expired' then ${attempted(expired)}::json
+    when 'canceled' then ${attempted('canceled by hand')}::json
+    when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json
+    when 'unsubscribed' then json_build_object('how', 'one-click'::text)
+    else concat('{', case when e.kind = 'clicked' then '"link":' || n % 2 || ',' end,
+      '"class":', to_json(e.class),
+      ',"reason":', to_json(case e.class when 'person' then 'no sign of a scanner or prefetch'
+        when 'prefetch' then 'network: Apple Mail Privacy Protection' else 'followed several links at once' end),
+      ',"network":"198.18.', n % 250,
+      '.0/24","userAgent":', to_json((${agents}::text[])[1 + n % ${agents.length}]), '}')::json
+  end`;
+
+const eventDigits = sql`md5(concat_ws(' ', n, e.kind, e.recipient, e.class, e.place))`;
+/** Feedback from outside has a UUID v8 (RFC 9562 section 5.8), derived from the report. */
+const eventId = sql`
+  case when e.kind = 'complained'
+    then overlay(overlay(${eventDigits}::uuid::text placing '8' from 15) placing 'a' from 20)::uuid
+    else ${uuid7(sql`(extract(epoch from e.at) * 1000)::bigint`, eventDigits)} end`;
+
+/** Inserts the rows that accepting and delivering leave, at past times, which the product's own writers can't. */
+export async function writeDrafts(transaction: Kysely, clientId: string): Promise<void> {
+  await sql`
+    insert into message (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
+      track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
+    select account_id, id, 90, template_id, 1, outcome, transactional, tracked, tracked, outcome <> 'expired', external_id,
+      tag, ${clientId}::text, accepted_at, done_at,
+      format('{"to":"%s",%s"from":{"address":"orders@shop.test","name":"Demo Shop"},"values":{"First Name":"Reader %s",'
+        '"Order Number":"A-%s","Product":"Product %s of the catalogue","Price":"%s.99"}}', to_address,
+        case when cc_address is null then '' else '"cc":["' || cc_address || '"],' end, n % 1000, n, n % 5000, n % 200)::json
+    from draft order by n`.execute(transaction);
+  await sql`
+    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+    select d.account_id, d.id, 90, ${eventId}, e.at, e.kind, e.recipient, ${detail}
+    from draft_event e join draft d using (n) order by e.at`.execute(transaction);
+}

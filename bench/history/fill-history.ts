@@ -8,26 +8,21 @@ import { ensureMessagePartitions } from '../../src/message/message-partitions-st
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { webhookFollowerName } from '../../src/webhook/webhook-module.ts';
-import { draftMessages } from './draft-messages.ts';
+import { draftMessages, writeDrafts } from './draft-messages.ts';
 import type { HistoryPlan } from './history-plan.ts';
-import { writeDrafts } from './write-drafts.ts';
 
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
-/** Messages of one transaction, which followers see as one window. */
+/** Of one transaction, which followers see as one window. */
 const batchSize = 50_000;
 
-/**
- * Fills an installation that has no messages yet with finished ones and their events, and lets the product's own followers
- * write what they leave of them: search rows, totals, suppressions. The plan's accounts and templates must be there.
- * @throws where there are messages already
- */
+/** Adds finished messages to a database without any; the product's followers write search rows, totals and suppressions. */
 export async function fillHistory(database: Database, plan: HistoryPlan, log: Log): Promise<void> {
   const { kysely } = database;
   const { rows } = await sql`select from message limit 1`.execute(kysely);
-  if (rows.length > 0) throw new Error('there are messages already: fill a new database');
+  if (rows.length > 0) throw new Error('the database has messages already');
   for (let from = plan.from; from < plan.until; from += weekMs)
     await ensureMessagePartitions({ database, log }, new Date(from));
-  // No webhooks are there yet, but those that a benchmark makes have seen all of this.
+  // Webhooks that a benchmark adds later start after the history.
   const webhooks = { name: webhookFollowerName, follow: async () => undefined };
   const followers = [suppressBounced, writeSearchRows, rollUp, recordTemplateUsage, webhooks];
   const feed = new EventFeed({ database, log, followers });

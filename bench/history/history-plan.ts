@@ -1,20 +1,19 @@
 import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
 
-/** What a filled history is made of. The same plan makes the same messages. */
+/** The same plan makes the same messages. */
 export interface HistoryPlan {
   readonly messages: number;
-  /** The first message's time, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch, up to but not including `until`. */
   readonly from: number;
-  /** After the last message. */
   readonly until: number;
-  /** The first has two fifths of the messages, the others less and less. */
+  /** The first has two fifths of the messages, the others fewer and fewer. */
   readonly accountIds: readonly AccountId[];
-  /** Of every account; the first are the most used. */
+  /** Of every account; the first are used most. */
   readonly templateIds: readonly TemplateId[];
   readonly clientId: string;
 }
 
-const days = 90;
+const spanMs = 90 * 24 * 60 * 60 * 1_000;
 /** Before now, so that what follows a message is past, too. */
 const settleMs = 30 * 60 * 1_000;
 
@@ -24,20 +23,17 @@ export function planHistory(
   of: Pick<HistoryPlan, 'accountIds' | 'templateIds' | 'clientId'>,
 ): HistoryPlan {
   const until = Date.now() - settleMs;
-  return { messages, from: until - days * 24 * 60 * 60 * 1_000, until, ...of };
+  return { messages, from: until - spanMs, until, ...of };
 }
 
-/** A hundred places, taken by accounts as their shares are; `n` messages spread over them evenly. */
+/** A hundred ids, each as often as its account's share in percent. */
 export function accountPlaces(accountIds: readonly AccountId[]): AccountId[] {
   const weights = accountIds.map((_, index) => 1 / (index + 1));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let sum = 0;
-  const ends = weights.map((weight) => {
-    sum += weight;
-    return Math.round((sum / total) * 100);
+  return accountIds.flatMap((id, index) => {
+    const start = Math.round((sum / total) * 100);
+    sum += weights[index] ?? 0;
+    return Array.from({ length: Math.round((sum / total) * 100) - start }, () => id);
   });
-  return Array.from(
-    { length: 100 },
-    (_, place) => accountIds[ends.findIndex((end) => place < end)] ?? (accountIds[0] as AccountId),
-  );
 }

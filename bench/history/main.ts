@@ -1,28 +1,24 @@
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { createLog } from '../../src/foundation/log.ts';
 import { historyFolder, openHistory } from './open-history.ts';
 
-/**
- * `node bench/history/main.ts --messages 10000000 --folder DIR`: fills a data folder with the history of a busy
- * installation, unless it is filled already. The folder is a `DATA_DIR`; benchmarks take it with `--history`.
- */
-const { values } = parseArgs({
-  options: {
-    messages: { type: 'string', default: '10000000' },
-    folder: { type: 'string' },
-  },
-});
-const messages = Number(values.messages);
-if (!Number.isInteger(messages) || messages < 1 || messages > 100_000_000) {
-  process.stderr.write('--messages is a number from 1 to 100000000\n');
-  process.exit(1);
-}
-const folder = values.folder ?? historyFolder(messages);
+const program = new Command('npm run bench:history --')
+  .description('Fills a data folder for --history-folder, unless it is filled already.')
+  .option('--messages <n>', 'finished messages', readCount, 10_000_000)
+  .option('--folder <dir>', 'the data folder')
+  .parse();
+const { messages, folder = historyFolder(messages) } = program.opts();
 const started = performance.now();
-const history = await openHistory(messages, createLog('info'), folder);
+await using history = await openHistory(messages, createLog('info'), folder);
 const { rows } = await history.database.pool.query(
   'select pg_size_pretty(pg_database_size(current_database())) as size',
 );
-await history.stop();
 const seconds = Math.round((performance.now() - started) / 1_000);
 process.stdout.write(`${messages} messages, ${rows[0].size}, in ${folder} (${seconds} s)\n`);
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 100_000_000)
+    throw new InvalidArgumentError('It must be a number from 1 to 100000000.');
+  return count;
+}

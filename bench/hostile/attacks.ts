@@ -1,28 +1,227 @@
-import type { HostileAttack } from './attack.ts';
-import { attackBodies } from './attack-bodies.ts';
-import { attackForgeries } from './attack-forgeries.ts';
-import { attackIdle } from './attack-idle.ts';
-import { attackLargeSends } from './attack-large-sends.ts';
-import { attackNoops } from './attack-noops.ts';
-import { attackOpens } from './attack-opens.ts';
-import { attackPreviews } from './attack-previews.ts';
-import { attackPublishes } from './attack-publishes.ts';
-import { attackScopes } from './attack-scopes.ts';
-import { attackSignIn } from './attack-sign-in.ts';
-import { attackToken } from './attack-token.ts';
-import { attackTrickles } from './attack-trickles.ts';
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateApiKey } from '../../src/access/api-key.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { answerOrder, runOrder } from '../child-program.ts';
+import { type ClientRequest, HttpClient } from '../http-client.ts';
 
+/** What the attackers know: an account of their own, and public addresses of the victim. */
+export interface AttackTarget {
+  readonly port: number;
+  readonly bouncePort: number;
+  readonly accountId: string;
+  readonly ownerCookie: string;
+  readonly viewerCookie: string;
+  readonly apiKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly imagePath: string;
+  readonly victimId: string;
+  readonly victimEmail: string;
+}
+
+/** Prepares one client. @returns one round, which resolves with a status */
+type HostileAttack = (
+  target: AttackTarget,
+  client: HttpClient,
+  address: string,
+) => () => Promise<number>;
+
+const json = { 'content-type': 'application/json' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** Headers of someone who is signed in to the console. */
+function signedIn({ port }: AttackTarget, cookie: string): Record<string, string> {
+  return { ...json, cookie, origin: `http://127.0.0.1:${port}`, 'x-signalpost-request': '1' };
+}
+
+/** @param make a request for each round, from 1 */
+function repeat(make: (target: AttackTarget) => (round: number) => ClientRequest): HostileAttack {
+  return (target, client) => {
+    const next = make(target);
+    let round = 0;
+    return async () => (await client.ask(next(++round))).status;
+  };
+}
+
+/** @param requests sent in turn */
+function alternate(make: (target: AttackTarget) => readonly ClientRequest[]): HostileAttack {
+  return repeat((target) => {
+    const requests = make(target);
+    return (round) => requests[round % requests.length] ?? { path: '/' };
+  });
+}
+
+/** @returns a round that holds connections until the server has closed each, and resolves with 0 */
+function hold(
+  count: number,
+  port: 'port' | 'bouncePort',
+  use: (socket: Socket) => void,
+): HostileAttack {
+  return (target, _client, localAddress) => async () => {
+    const closed = Array.from({ length: count }, () => {
+      const socket = connect({ host: '127.0.0.1', port: target[port], localAddress });
+      socket.on('error', () => undefined);
+      socket.once('connect', () => use(socket));
+      return new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    });
+    await Promise.all(closed);
+    return 0;
+  };
+}
+
+/** `count` values, each under its own name. */
+function fields(count: number, value: string): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`Field ${at}`, value]));
+}
+
+/** Within the limits of size, and as slow to compile as they allow. */
+const slowHtml = `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`;
+const trickleHead =
+  'POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 16000\r\n\r\n';
+let slowTemplates = 0;
+
+/** `docs/benchmarks-method.md` describes them. */
 export const attacks: Readonly<Record<string, HostileAttack>> = {
-  previews: attackPreviews,
-  publishes: attackPublishes,
-  scopes: attackScopes,
-  bodies: attackBodies,
-  'large-sends': attackLargeSends,
-  opens: attackOpens,
-  'sign-in': attackSignIn,
-  token: attackToken,
-  forgeries: attackForgeries,
-  trickles: attackTrickles,
-  idle: attackIdle,
-  noops: attackNoops,
+  previews: alternate((target) => [
+    {
+      path: `/manage/v1/accounts/${target.accountId}/templates/t-sixty/preview`,
+      headers: signedIn(target, target.viewerCookie),
+      // Escaping makes each apostrophe five characters.
+      body: JSON.stringify({ values: fields(60, "'".repeat(4_200)) }),
+    },
+  ]),
+  publishes: (target, client) => {
+    slowTemplates += 1;
+    const path = `/manage/v1/accounts/${target.accountId}/templates/t-slow-${slowTemplates}`;
+    const headers = signedIn(target, target.ownerCookie);
+    const ask = (method: string, suffix: string, body: object) =>
+      client.ask({ method, path: path + suffix, headers, body: JSON.stringify(body) });
+    let round = 0;
+    return async () => {
+      round += 1;
+      if (round === 1) await ask('PUT', '', { name: 'Slow' });
+      await ask('PUT', '/draft', { subject: `Subject ${round}`, html: slowHtml });
+      return (await ask('POST', '/publish', {})).status;
+    };
+  },
+  scopes: alternate((target) =>
+    [80_000, 1_900].map((count) => ({
+      path: `/manage/v1/accounts/${target.accountId}/keys`,
+      headers: signedIn(target, target.ownerCookie),
+      body: JSON.stringify({ name: 'x', scopes: Object.keys(fields(count, '')) }),
+    })),
+  ),
+  bodies: alternate(() => {
+    const body = Buffer.alloc(4 * 1_048_576, 'x');
+    const intakes = ['ses', 'postmark', 'mailgun', 'sendgrid'].map((name) => `/intake/${name}`);
+    const paths = ['/manage/v1/set-up', '/token', ...intakes];
+    return paths.map((path) => ({ path, headers: path === '/token' ? form : json, body }));
+  }),
+  'large-sends': alternate(({ accountId, apiKey }) => {
+    const repeated = { Link: 'https://shop.test/', Notes: 'n'.repeat(250_000) };
+    const values = { 't-many': fields(240, 'n'.repeat(1_000)), 't-links': repeated };
+    return Object.entries(values).map(([template, personalizationDataMap]) => ({
+      path: `/ete/v1/email/${accountId}/${template}`,
+      headers: { ...json, authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({
+        envelope: { toAddress: 'reader@example.test' },
+        content: { personalizationDataMap },
+        actions: { trackOpens: true, trackClicks: true },
+      }),
+    }));
+  }),
+  opens: alternate(({ imagePath }) => [
+    {
+      method: 'GET',
+      path: imagePath,
+      headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0' },
+    },
+  ]),
+  'sign-in': ({ port, victimEmail }, client) => {
+    let visit: { readonly cookie: string; readonly csrf: string } | undefined;
+    return async () => {
+      if (visit === undefined) {
+        const { status, cookie, text } = await client.ask({ method: 'GET', path: '/sign-in' });
+        if (status !== 200) return status;
+        visit = { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
+      }
+      const { cookie, csrf } = visit;
+      const body = new URLSearchParams({ csrf, email: victimEmail, password: 'not this one' });
+      const headers = { ...form, cookie, origin: `http://127.0.0.1:${port}` };
+      return (await client.ask({ path: '/sign-in', headers, body: body.toString() })).status;
+    };
+  },
+  token: repeat(({ victimEmail, clientId, clientSecret }) => (round) => {
+    const body = new URLSearchParams({
+      grant_type: 'password',
+      username: victimEmail,
+      password: `guess ${round}`,
+      client_id: clientId,
+      client_secret: round % 2 === 0 ? clientSecret : 'guess',
+    });
+    return { path: '/token', headers: form, body: body.toString() };
+  }),
+  forgeries: repeat(({ victimId }) => {
+    const body = JSON.stringify({ x: 'x'.repeat(250_000) });
+    const path = `/ete/v1/email/${victimId}/t-0001`;
+    return (round) => {
+      const forged =
+        round % 2 === 0
+          ? generateApiKey(victimId as AccountId).text
+          : `spa_${randomBytes(32).toString('base64url')}`;
+      return { path, headers: { ...json, authorization: `Bearer ${forged}` }, body };
+    };
+  }),
+  trickles: hold(100, 'port', (socket) => {
+    socket.write(trickleHead);
+    const timer = setInterval(() => socket.write('x'), 100);
+    socket.once('close', () => clearInterval(timer));
+    socket.resume();
+  }),
+  idle: hold(400, 'port', (socket) => socket.resume()),
+  noops: hold(20, 'bouncePort', (socket) => {
+    socket.write('EHLO there\r\n');
+    socket.on('data', () => socket.write('NOOP\r\n'));
+  }),
 };
+
+interface AttackOrder {
+  readonly target: AttackTarget;
+  readonly clients: number;
+  readonly seconds: number;
+  /** Assigned to the clients in turn. */
+  readonly names: readonly string[];
+}
+
+/** Rounds by status, which is 0 for closed connections. */
+export type AttackReport = Readonly<Record<string, number>>;
+
+/** Runs the attackers in a process of their own. */
+export function runAttackers(order: AttackOrder): Promise<AttackReport> {
+  return runOrder(import.meta.filename, order);
+}
+
+/** Each client has a network of its own, so that a limit for each network applies to it alone. */
+async function attackFor({ target, clients, names, seconds }: AttackOrder): Promise<AttackReport> {
+  const statuses: Record<string, number> = {};
+  for (let number = 0; number < clients; number += 1) {
+    const attack = attacks[names[number % names.length] ?? ''];
+    if (attack === undefined) throw new Error(`an attack is unknown: ${names}`);
+    const localAddress = `127.66.${number + 1}.1`;
+    const strike = attack(target, new HttpClient(target.port, { localAddress }), localAddress);
+    void (async () => {
+      for (;;) {
+        const status = await strike();
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        // Don't spin while connections can't be opened.
+        if (status === 0) await delay(10);
+      }
+    })();
+  }
+  await delay(seconds * 1_000);
+  return statuses;
+}
+
+if (import.meta.main) await answerOrder(attackFor);

@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
+import { testKey } from '../../test/support/test-service.ts';
+import { noOpPath } from '../bench-account.ts';
+import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
+import { startBenchService } from '../bench-service.ts';
+import { startThrowawayHistory } from '../history/open-history.ts';
+import { runLoad } from '../load-generator.ts';
+import { compare, LoadTally } from '../tally.ts';
+
+const connections = 64;
+/** A message stores 50 clicks on one link, so these are enough for all. */
+const distinctLinks = 10_000;
+
+/** Followed links, in turns with a GET that redirects without a look-up. */
+export async function benchRedirect(options: BenchOptions): Promise<BenchResult[]> {
+  await using history = await startThrowawayHistory(options.history ?? 10_000);
+  const { database, shop } = history;
+  const messages = await deliveredMessages(database, shop.id, distinctLinks);
+  await using service = await startBenchService(history, { ...options, processes: 1 });
+  const clicks = messages.map(clickTrackingRequest);
+  const noOps = clicks.map((_, index) => browserGet(`${noOpPath}/${'x'.repeat(150)}${index}`));
+  const open = (requests: readonly string[]) =>
+    new LoadTally(service, { connections, requests }, '302');
+  const [ours, nothing] = [open(clicks), open(noOps)];
+  // The first requests load code and the templates.
+  await open(clicks).run(2);
+  const before = await countClicks(database);
+  for (let round = 0; round < options.rounds; round += 1) {
+    await nothing.measure(options);
+    await ours.measure(options);
+  }
+  await service.stop();
+  // Some of the first requests may have been written since they were counted.
+  const written = (await countClicks(database)) - before;
+  if (written < ours.totalAnswered)
+    throw new Error(`${ours.totalAnswered} clicks answered, ${written} written`);
+  const line = compare(ours, nothing);
+  const params = {
+    connections,
+    cpu_ms: (line.service_us ?? 0) / 1_000,
+    ceiling_cpu_ms: (line.ceiling_us ?? 0) / 1_000,
+  };
+  return [makeResult('redirect', params, line)];
+}
+
+async function countClicks({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query(
+    `select count(*)::int as count from message_event where kind = 'clicked'`,
+  );
+  return rows[0].count;
+}
+
+const perSecond = 2_000;
+const limitMs = 5_000;
+
+/** How far a report is behind the opens that come in evenly: the time since as many had come as it shows. */
+export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]> {
+  await using history = await startThrowawayHistory(options.history ?? 20_000);
+  const { database, shop } = history;
+  const messages = await deliveredMessages(database, shop.id, 5_000);
+  await using service = await startBenchService(history, {
+    nodeOptions: options.nodeOptions,
+    roles: 'http,worker',
+    smtpUrl: 'smtp://127.0.0.1:9?tls=off',
+  });
+  const before = await countTracked(database);
+  const readings: { readonly at: number; readonly opens: number }[] = [];
+  let running = true;
+  const loading = runLoad({
+    port: service.port,
+    connections: 16,
+    seconds: Math.max(20, options.seconds * options.rounds),
+    rate: perSecond,
+    requests: messages.map(openTrackingRequest),
+  }).finally(() => {
+    running = false;
+  });
+  while (running) {
+    readings.push({ opens: (await countTracked(database)) - before, at: Date.now() });
+    await delay(250);
+  }
+  const { answered, startedAt, seconds } = await loading;
+  const rate = answered / seconds;
+  const end = startedAt + seconds * 1_000;
+  const lags = readings
+    .filter(({ at }) => at > startedAt + 5_000 && at < end)
+    .map(({ at, opens }) => at - startedAt - (opens * 1_000) / rate);
+  const maxLagMs = Math.max(...lags);
+  return [
+    makeResult(
+      'rollup',
+      { wanted: perSecond, highest_lag_ms: Math.round(maxLagMs) },
+      { rate, ceiling: perSecond, ratio: limitMs / maxLagMs, ...percentiles(lags) },
+    ),
+  ];
+}
+
+/** Opens and clicks of all accounts that reports show. */
+export async function countTracked({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query(
+    `select coalesce(sum(opened_people + opened_machines + clicked_people + clicked_machines), 0)::int as count
+     from report_sum where span = 'day' and sum_of = 'all'`,
+  );
+  return rows[0].count;
+}
+
+const tokens = new TrackingTokens(testKey);
+const agent =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
+
+interface DeliveredMessage {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly retentionDays: number;
+  readonly templateId: TemplateId;
+  readonly templateVersion: number;
+}
+
+/** Delivered messages of an account, newest first. */
+export async function deliveredMessages(
+  { kysely }: Database,
+  accountId: AccountId,
+  limit: number,
+): Promise<DeliveredMessage[]> {
+  const rows = await kysely
+    .selectFrom('message')
+    .select(['id as messageId', 'retention_days as retentionDays'])
+    .select(['template_id as templateId', 'template_version as templateVersion'])
+    .where('account_id', '=', accountId)
+    .where('state', '=', 'delivered')
+    .where('template_id', 'like', 'history-%')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, accountId }) as DeliveredMessage);
+}
+
+export function openTrackingRequest(message: DeliveredMessage): string {
+  return browserGet(openImagePath(message));
+}
+
+export function openImagePath(message: Parameters<TrackingTokens['makeOpen']>[0]): string {
+  return `/o/${tokens.makeOpen(message)}.gif`;
+}
+
+/** Follows the first link of the message, which holds a value. */
+export function clickTrackingRequest(message: DeliveredMessage): string {
+  const values = [`A-${message.messageId.slice(-6)}`];
+  return browserGet(`/c/${tokens.makeLink({ ...message, index: 0, values })}`);
+}
+
+/** A GET as a browser sends it. */
+function browserGet(path: string): string {
+  return [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', `User-Agent: ${agent}`, '', ''].join('\r\n');
+}
