@@ -44,7 +44,7 @@ function run(): Promise<number> {
       '--disable-warning=ExperimentalWarning',
       '--test',
       // Most files mainly wait for processes and databases; those with browsers don't.
-      `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 1))}`,
+      `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 2))}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
       ...options,

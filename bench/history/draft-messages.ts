@@ -162,9 +162,9 @@ const detail = sql`
       when e.recipient = 1 then ${attempted(accepted, { reply: accepted, stage: 'final', server })}::json
       when d.cc_address is not null then ${attempts(delivered(['> RCPT TO:<cc 1>']))}
       else ${attempts(delivered([]))} end
-    when 'deferred' then ${rejected('put the recipient off', ...greylisted, { retryInSeconds: 74 })}::json
-    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${rejected('refused the recipient', ...mailboxFull)}
-      else ${rejected('refused the recipient', ...unknownUser)} end`)}
+    when 'deferred' then ${rejected('temporarily rejected the recipient', ...greylisted, { retryInSeconds: 74 })}::json
+    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${rejected('rejected the recipient', ...mailboxFull)}
+      else ${rejected('rejected the recipient', ...unknownUser)} end`)}
     when 'expired' then ${attempted(expired)}::json
     when 'canceled' then ${attempted('canceled by hand')}::json
     when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json

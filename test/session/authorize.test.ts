@@ -350,7 +350,7 @@ test('8: code exchanges count toward the allowance, and a 429 leaves the code un
 });
 
 test('of 50 parallel uses of one code on two nodes, exactly one wins', async () => {
-  const rounds = Number(process.env.ROUNDS ?? 100);
+  const rounds = Number(process.env.ROUNDS ?? 30);
   let round = 0;
   /** Runs the races of one person in sequence. */
   const race = async (): Promise<void> => {

@@ -27,7 +27,7 @@ function nodeOf(index: number): { readonly url: string } {
 }
 
 /** Number of races; the long tests set a higher one. */
-const rounds = Number(process.env.ROUNDS ?? 100);
+const rounds = Number(process.env.ROUNDS ?? 30);
 
 async function signIn(): Promise<{ email: string; id: string; refreshToken: unknown }> {
   const person = await world.addPerson();
