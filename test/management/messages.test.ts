@@ -121,7 +121,7 @@ test('a message is paused, resumed, canceled and resent', async () => {
   });
   const delivered = await owner.get(`${path}/messages/${again.body.messageId}`);
   const [to] = delivered.body.recipients as { explanation: { sentence: string } }[];
-  assert.match(String(to?.explanation.sentence), /server took it/);
+  assert.match(String(to?.explanation.sentence), /server accepted it/);
   const erased = await owner.post(`${path}/messages/${again.body.messageId}/resend`);
   assert.equal(erased.status, 409, 'secret values are erased at the end');
 });

@@ -16,7 +16,7 @@ const nobody = {
   accountName: 'Shop',
 };
 
-/** The code of a new set-up link. */
+/** The code of a new setup link. */
 async function newCode(): Promise<string> {
   const link = await createOneTimeLink(database, 'set-up', service.url);
   return new URL(link).hash.replace('#set-up=', '');

@@ -45,7 +45,8 @@ export const settingsTexts = {
   'operate.title': 'Operator controls',
   'operate.hint': 'Only operators of this installation can change these.',
   'operate.transactional': 'Transactional add-on',
-  'operate.transactionalHint': 'Messages can be marked as transactional in the legal sense.',
+  'operate.transactionalHint':
+    'Requests can mark messages as transactional: critical and non-commercial.',
   'operate.suspended': 'Suspended',
   'operate.suspendedHint': 'New requests are rejected and waiting messages are held.',
 
