@@ -49,7 +49,7 @@ export const eventKinds = {
     report: { delivered: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'the next mail server accepted it',
+    meaning: 'the receiving server, or your relay, accepted it',
     doesNotProve: 'that it reached an inbox',
   },
   bounced: {

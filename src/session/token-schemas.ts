@@ -9,7 +9,7 @@ function text(description: string): TSchema {
 export const TokenFormSchema = Type.Object(
   {
     grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
-    client_id: text('The client id of the integration.'),
+    client_id: text('The client ID of the integration.'),
     client_secret: text('The client secret of the integration.'),
     username: Type.Optional(text('Password grant: the service user’s email address.')),
     password: Type.Optional(text('Password grant: the service user’s password.')),

@@ -56,7 +56,7 @@ export const setUp = defineOperation({
     const { request, reply, dependencies } = call;
     const sameOrigin = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
     if (!sameOrigin)
-      throw new Problem('forbidden', 'Set-up only works from the set-up page of this service');
+      throw new Problem('forbidden', 'Setup only works from the setup page of this service');
     const { code, email, name, password, accountId, accountName } = call.body;
     const codeHash = hashToken(code);
     // Checked before locking or hashing, so unauthenticated requests stay cheap.

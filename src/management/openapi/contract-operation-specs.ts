@@ -86,7 +86,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     parameters: [
       queryParameter('scope', true, '`PRODUCTION`.'),
       queryParameter('response_type', true, '`code`.'),
-      queryParameter('client_id', true, 'The client id of the registered integration.'),
+      queryParameter('client_id', true, 'The client ID of the registered integration.'),
       queryParameter('state', false, 'Returned unchanged to the redirect URL.'),
       queryParameter('redirect_uri', false, 'The registered redirect URI.'),
       queryParameter('code_challenge', false, 'PKCE (RFC 7636).'),
