@@ -26,7 +26,7 @@ interface Scene {
 
 /**
  * Latency at fixed rates, counted from when each request was due: a quarter, half and three quarters of the rate at which
- * accepting is saturated, and that of a no-op POST at the same rate. The ratio compares the 99th percentiles.
+ * accepting is saturated, beside a do-nothing POST at the same rate. The ratio is the one of the 99th percentiles.
  */
 export async function benchLatency(options: BenchOptions): Promise<BenchResult[]> {
   await using database = await startBenchDatabase();
@@ -37,7 +37,7 @@ export async function benchLatency(options: BenchOptions): Promise<BenchResult[]
 
 /**
  * Accepting and delivering together, in processes that do both: the rate of accepting while the workers deliver as fast as
- * they can; then latency at half that rate and that of a no-op POST at the same rate, both while a queue is being delivered.
+ * they can; then latency at half that rate beside a do-nothing POST at the same rate, both while a queue is being delivered.
  */
 export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
   await using database = await startBenchDatabase();

@@ -15,9 +15,10 @@ import { SendBodyParser } from '../src/submission/parse-send-body.ts';
 import { readBodyJson } from '../src/submission/read-body-json.ts';
 
 /**
- * The service as `serve` runs it, with one process per core or BENCH_PROCESSES, and two more routes. The no-op POST routes,
- * reads, parses and validates like a send and then responds, so the difference is the cost of accepting. The GET redirects
- * without a lookup.
+ * The service as `serve` runs it (as many processes on one port as there are cores, or as BENCH_PROCESSES says), with one
+ * route more: a POST that does nothing but what every accepted request needs of a server (the same routing, the same reading
+ * of the body, JSON, schema validation) and answers at once. What accepting costs is seen beside it. A GET redirects without
+ * looking.
  */
 function registerNoOpRoutes(http: Http): void {
   http.get('/bench/nothing/:token', (_request, reply) =>

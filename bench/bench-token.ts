@@ -36,7 +36,7 @@ interface Scene {
 
 /**
  * Checking an access token, with ten and with a million live ones: rate is checks a second from memory in one process,
- * ceiling the no-op POST of the same run; ratio is the share of such a request's time that a check takes.
+ * ceiling the do-nothing POST of the same run; ratio is the share of such a request's time that a check takes.
  */
 export async function benchToken(options: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
