@@ -17,7 +17,7 @@ import { callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',
-  summary: 'Check whether set-up is open',
+  summary: 'Check whether setup is open',
   answer: Type.Object(
     {
       open: Type.Boolean({

@@ -48,12 +48,12 @@ export const settingsTexts = {
   'operate.transactionalHint':
     'Requests can mark messages as transactional: critical and non-commercial.',
   'operate.suspended': 'Suspended',
-  'operate.suspendedHint': 'New requests are rejected and waiting messages are held.',
+  'operate.suspendedHint': 'New requests are rejected, and waiting messages stay queued.',
 
   'operate.suspend': 'Suspend',
   'operate.suspendTitle': 'Suspend this account?',
   'operate.suspendConsequence':
-    'Requests to send are rejected, and waiting messages are held until you lift the suspension.',
+    'Requests to send are rejected, and waiting messages stay queued until you lift the suspension.',
 
   'settings.signIn': 'Sign-in and security',
   'settings.signedInAs': 'Signed in as {email}.',
