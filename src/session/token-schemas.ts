@@ -14,7 +14,7 @@ export const TokenFormSchema = Type.Object(
     username: Type.Optional(text('Password grant: the service user’s email address.')),
     password: Type.Optional(text('Password grant: the service user’s password.')),
     code: Type.Optional(text('Code grant: the grant code received at the redirect URL.')),
-    redirect_uri: Type.Optional(text('Code grant: the registered redirect URI.')),
+    redirect_uri: Type.Optional(text('Code grant: the registered redirect URL.')),
     code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
     refresh_token: Type.Optional(
       text('Refresh grant: the one from the most recent token response.'),
