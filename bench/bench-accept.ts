@@ -34,7 +34,7 @@ const cases: readonly AcceptCase[] = [
 /** Limits the load generator's memory. */
 const maxRequestBytes = 20_000_000;
 
-/** Accepting at 128 connections, beside a POST that does nothing. */
+/** Accepting at 128 connections, beside a no-op POST. */
 export function benchAccept(options: BenchOptions): Promise<BenchResult[]> {
   return measureCases(options, [defaultCase]);
 }

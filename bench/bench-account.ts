@@ -53,7 +53,7 @@ export interface WireOptions {
   readonly keys?: boolean;
 }
 
-/** The POST of `bench-server.ts` that does nothing. */
+/** The no-op POST of `bench-server.ts`. */
 export const noOpPath = '/bench/nothing';
 export const distinctRequests = 5_000;
 

@@ -10,7 +10,7 @@ import { compare, LoadTally, loadConnections } from './tally.ts';
 /** More than the workers deliver, so that the queue lasts as long as a measurement. */
 const queuedPerSecond = 3_000;
 
-/** Accepting at fixed shares of the saturated rate, beside a POST that does nothing at the same rate. */
+/** Accepting at fixed shares of the saturated rate, beside a no-op POST at the same rate. */
 export async function benchLatency(options: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
   const shop = await openBenchAccount(bench.database);

@@ -26,7 +26,7 @@ const checksPerRound = 20_000;
 const inUse = 10;
 const mint = new TokenMint(testKey);
 
-/** Checks of access tokens from memory, with ten and with a million live ones. The ratio is a check's share of a POST that does nothing. */
+/** Checks of access tokens from memory, with ten and with a million live ones. The ratio is a check's share of a no-op POST. */
 export async function benchToken({ seconds, nodeOptions }: BenchOptions): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
   const { database } = bench;

@@ -281,9 +281,9 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
   {
     id: 'attack',
     columns: [
-      ['answers/s', 'rate'],
+      ['responses/s', 'rate'],
       ...percentiles,
-      ['refused', 'refused'],
+      ['rejected', 'refused'],
       ['max MiB', 'peak_mib'],
       ['attacks/s', 'attacks_per_second'],
     ],
@@ -369,6 +369,6 @@ export const headlines: readonly Headline[] = [
     link: '[Under attack](#under-attack)',
     topic: 'attack',
     case: 'all',
-    template: '{rate} of 200 sends/s answered, p99 {p99_ms} ms, limit {limit_ms} ms',
+    template: '{rate} of 200 sends/s got a response, p99 {p99_ms} ms, limit {limit_ms} ms',
   },
 ];

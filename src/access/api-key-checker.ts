@@ -32,7 +32,7 @@ export class ApiKeyChecker {
   readonly #usage: ApiKeyUsage;
   readonly #usageTask: PeriodicTask;
 
-  /** @param max keys kept in memory */
+  /** @param max max keys kept in memory */
   constructor(dependencies: ApiKeyCheckerDependencies, max?: number) {
     this.#dependencies = dependencies;
     const { database, keys, changes, clock, log } = dependencies;

@@ -237,7 +237,7 @@ export async function recordApiKeyUsage(
     where k.account_id = due.account_id and k.id = due.id`.execute(kysely);
 }
 
-/** Finds the ids that are not templates of the account. */
+/** Returns the IDs that are not templates of the account. */
 export async function findMissingTemplates(
   kysely: Kysely,
   accountId: AccountId,

@@ -21,8 +21,8 @@ const maxListed = 100;
 
 /**
  * Finds marketers and viewers who had tokens of an integration that sent email in their account in the last 90 days.
- * Which user of the integration sent a message isn't stored, so it lists all of them. Works on the schema of 0.1.0
- * too.
+ * Which user of the integration sent a message isn't stored, so it lists all of them. Also works on the schema
+ * of 0.1.0.
  */
 async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
   const { rows } = await sql<LostSender>`
@@ -37,7 +37,7 @@ async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]
   return rows;
 }
 
-/** API keys created with scopes that only people have now. */
+/** API keys created with scopes that keys can no longer have. */
 async function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
   const peopleOnly = permissions.filter((permission) => !keyScopes.includes(permission));
   const { rows } = await sql<LostScopes>`

@@ -24,7 +24,7 @@ export class TokenChecker {
   readonly #mint: TokenMint;
   readonly #cache: CredentialCache<TokenPrincipal>;
 
-  /** @param max tokens kept in memory */
+  /** @param max max tokens kept in memory */
   constructor({ mint, store, changes, clock }: TokenCheckerDependencies, max?: number) {
     this.#mint = mint;
     const read = (token: string) => store.find(hashToken(token));

@@ -35,7 +35,7 @@ export interface Membership {
 /** A user: global, and a member of one or more accounts. */
 export interface Person {
   readonly id: PersonId;
-  /** In lower case. */
+  /** Lowercase. */
   readonly email: string;
   readonly name: string;
   readonly disabled: boolean;

@@ -22,7 +22,7 @@ export interface QuotaShare extends QuotaWindow {
   readonly dayEndsIn: number;
 }
 
-/** A process claims at most this fraction of the remainder, so that others get some too. */
+/** A process claims at most this fraction of the remainder, which leaves some for others. */
 const shareDivisor = 32;
 
 /**

@@ -237,7 +237,7 @@ function throwAsNoDomain({ accountId, domain }: Pick<SendingDomain, 'accountId' 
 
 function readAccountId(text: string): AccountId {
   const accountId = parseAccountId(text);
-  if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account id.`);
+  if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account ID.`);
   return accountId;
 }
 

@@ -40,7 +40,7 @@ export async function showIntegration(
     if (integration === undefined) throw unknown(clientId);
     const until = integration.previousSecretUntil?.toISOString();
     const lines = [
-      `client id      ${integration.clientId}`,
+      `client ID      ${integration.clientId}`,
       `account        ${integration.accountId}`,
       `name           ${integration.name}`,
       `redirect URL   ${integration.redirectUri}`,
@@ -125,7 +125,7 @@ function stateOf({ disabled }: IntegrationOverview): string {
 
 function readClientId(text: string): ClientId {
   const clientId = parseClientId(text);
-  if (clientId === undefined) throw new OperatorError(`"${text}" is not a valid client id.`);
+  if (clientId === undefined) throw new OperatorError(`"${text}" is not a valid client ID.`);
   return clientId;
 }
 

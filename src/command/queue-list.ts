@@ -17,10 +17,10 @@ export async function listQueue(
 ): Promise<number> {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
-    throw new OperatorError(`--account must be an account id, not "${options.account}".`);
+    throw new OperatorError(`--account must be an account ID, not "${options.account}".`);
   const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
   if (options.message !== undefined && messageId === undefined)
-    throw new OperatorError(`--message must be a message id, not "${options.message}".`);
+    throw new OperatorError(`--message must be a message ID, not "${options.message}".`);
   return withRunningInstallation(environment, async ({ database: { kysely } }) => {
     await requireAccount(kysely, accountId);
     if (messageId === undefined) {

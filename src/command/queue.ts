@@ -75,13 +75,13 @@ function describe(
 function readSelection(action: QueueAction, options: QueueCommandOptions): QueueSelection {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
-    throw new OperatorError(`--account must be an account id, not "${options.account}".`);
+    throw new OperatorError(`--account must be an account ID, not "${options.account}".`);
   const { message, destination } = options;
   if (message !== undefined && destination !== undefined)
     throw new OperatorError('Use --message or --destination, not both.');
   const messageId = message === undefined ? undefined : parseMessageId(message);
   if (message !== undefined && messageId === undefined)
-    throw new OperatorError(`--message must be a message id, not "${message}".`);
+    throw new OperatorError(`--message must be a message ID, not "${message}".`);
   if (destination === undefined) return { accountId, messageId };
   const domain = parseDomainName(destination);
   if (domain === undefined && action === 'pause')

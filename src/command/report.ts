@@ -21,7 +21,7 @@ export async function reclassifyReport(
 ): Promise<number> {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
-    throw new OperatorError(`--account must be an account id, not "${options.account}".`);
+    throw new OperatorError(`--account must be an account ID, not "${options.account}".`);
   const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();
   if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);

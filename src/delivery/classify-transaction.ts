@@ -60,7 +60,7 @@ const faultReasons: Readonly<Record<FaultKind, string>> = {
   closed: 'the server closed the connection',
   protocol: 'the server violated the SMTP protocol',
   source: 'no source address is available',
-  database: 'our own database did not answer in time',
+  database: 'Signalpost’s database did not respond in time',
 };
 
 /** What was rejected, for use in sentences. */

@@ -87,7 +87,7 @@ function notAttempted(
     .map((recipient) => ({
       recipient,
       outcome: 'deferred' as const,
-      reason: 'our own database did not answer in time; delivery was not attempted',
+      reason: 'Signalpost’s database did not respond in time; delivery was not attempted',
       retry: 'connection' as const,
     }));
 }

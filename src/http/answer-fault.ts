@@ -9,7 +9,7 @@ const defaultRetryAfter = 1;
 
 /**
  * Answers an error of the contract's operations: status and message of section 7, `errorName`, `details` and the
- * request id. An error that is not a Fault becomes a 503 if the database is down, else a logged 500.
+ * request ID. An error that is not a Fault becomes a 503 if the database is down, else a logged 500.
  */
 export function answerFault(
   error: unknown,

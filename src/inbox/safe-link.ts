@@ -14,7 +14,7 @@ export interface TextPiece {
 
 const address = /https?:\/\/[^\s<>"']+/gi;
 
-/** Splits text at the URLs in it. Punctuation after a URL belongs to the surrounding sentence. */
+/** Splits text at the URLs in it. Punctuation after a URL stays outside it. */
 export function cutAtLinks(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;

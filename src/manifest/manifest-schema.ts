@@ -80,7 +80,7 @@ export const UserSchema = Type.Object(
         'The role in this account. `service` is for programs that only send and read message status.',
     }),
     operator: Flag(
-      'Whether the person is an operator of the installation. If no one is, people who own every account are operators.',
+      'Whether the person is an operator of the installation. If omitted, this stays unchanged.',
     ),
   },
   { ...strict, description: 'A user of the account.' },
@@ -105,7 +105,7 @@ export const SenderSchema = Type.Object(
 
 export const IntegrationSchema = Type.Object(
   {
-    clientId: PublicId('The client id, unique in the installation.'),
+    clientId: PublicId('The client ID, unique in the installation.'),
     clientSecret: Type.Optional(
       Type.String({
         description:
@@ -162,7 +162,7 @@ const FieldSchema = Type.Object(
 
 export const TemplateSchema = Type.Object(
   {
-    id: PublicId('The template id of the send operation.'),
+    id: PublicId('The template ID of the send operation.'),
     name: Name('The template’s name.'),
     createdBy: Address('Email of a user of the account.'),
     sender: Type.Optional(
@@ -202,7 +202,7 @@ export const TemplateSchema = Type.Object(
     whenUncertain: Type.Optional(
       Type.Enum(['resend', 'hold'], {
         description:
-          'What to do if it’s unknown whether the receiver accepted a message: resend it with the same Message-ID, or hold it for review. Default: resend.',
+          'What to do if it’s unknown whether the receiving server accepted a message: resend it with the same Message-ID, or hold it for review. Default: resend.',
       }),
     ),
   },
@@ -211,7 +211,7 @@ export const TemplateSchema = Type.Object(
 
 export const ListSchema = Type.Object(
   {
-    id: PublicId('The list id, such as l-0001.'),
+    id: PublicId('The list ID, such as l-0001.'),
     name: Name('The list’s name.'),
     folderName: Type.Optional(
       Type.String({ description: 'The folder of the list.', maxLength: 200 }),
@@ -248,7 +248,7 @@ const QuotaSchema = Type.Object(
 
 export const AccountSchema = Type.Object(
   {
-    id: PublicId('The account id of the send operation.'),
+    id: PublicId('The account ID of the send operation.'),
     name: Name('The account’s name.'),
     addOns: Type.Optional(
       Type.Array(Type.Enum(['transactional']), {

@@ -81,7 +81,7 @@ function describeNextAttempt(
   if (account.suspended) {
     return {
       at: null,
-      reason: 'held because the account is suspended; delivery resumes when the suspension ends',
+      reason: 'the account is suspended; delivery resumes when the suspension ends',
     };
   }
   return {

@@ -29,8 +29,8 @@ interface EventKindFacts {
 }
 
 /**
- * Everything that can happen to a message, in the order of the report columns. To add a kind, add it here, its producer, its
- * texts and, for a new state, report column or reader event, a migration. The compiler finds the rest.
+ * Everything that can happen to a message, in the order of the report columns. A new kind also needs a producer, texts and,
+ * for a new state, report column or reader event, a migration. The compiler finds the rest.
  */
 export const eventKinds = {
   /** Not stored in `message_event`, because the message row itself is this event. */
@@ -49,7 +49,7 @@ export const eventKinds = {
     report: { delivered: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'the next mail server accepted it',
+    meaning: 'the receiving server, or your relay, accepted it',
     doesNotProve: 'that it reached an inbox',
   },
   bounced: {

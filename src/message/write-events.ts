@@ -16,7 +16,7 @@ export interface EventColumns {
   readonly detail: string;
 }
 
-/** The start of every statement that writes events. The caller appends the `from` clause. */
+/** The `insert … select` of every statement that writes events. The caller appends the `from` clause. */
 export function insertEvents(columns: EventColumns): string {
   const { accountId, messageId, retentionDays, id, at, kind, recipient, detail } = columns;
   const kindValue = typeof kind === 'string' ? `'${kind}'` : kind.from;
@@ -40,7 +40,7 @@ export function eventRows(list: string): string {
 const maxDetailCharacters = 32_000;
 
 /**
- * An event as a JSON row with a new id. Assembled as text because details are long and already JSON.
+ * An event as a JSON row with a new ID. Assembled as text because details are long and already JSON.
  * @param place index of its outcome if several are written together
  */
 export function eventRow(event: EventDraft, place = 0): string {

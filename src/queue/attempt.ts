@@ -7,7 +7,7 @@ export interface ClaimedMessage {
   readonly accountId: AccountId;
   readonly messageId: MessageId;
   readonly retentionDays: number;
-  /** Unique id of the claim that took the lease. */
+  /** Unique ID of the claim that created the lease. */
   readonly owner: string;
   /** Increases with each claim. Later writes check owner and fence, so a lost lease changes nothing. */
   readonly fence: string;

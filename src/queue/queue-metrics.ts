@@ -66,7 +66,7 @@ export function registerQueueMetrics(
   });
   const latency = new Histogram({
     name: 'signalpost_delivery_latency_seconds',
-    help: 'Time from acceptance to the reply that accepted the message',
+    help: 'Time from acceptance by the service to acceptance by the receiving server',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
     registers,
   });

@@ -98,7 +98,7 @@ function explainWaiting(
 
 const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryExplanation>> = {
   delivered: (event) => ({
-    sentence: `The recipient’s server accepted it at ${event.at.toISOString()}.`,
+    sentence: `The receiving server accepted it at ${event.at.toISOString()}.`,
     nextStep:
       'Ask the recipient to check the spam folder and other folders, or to show their administrator the server’s reply.',
   }),
@@ -108,7 +108,7 @@ const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryE
       'Read the server’s reply.',
     ];
     return {
-      sentence: `The recipient’s server rejected it permanently: ${why} (${reasonOf(event) ?? 'no reason given'}).`,
+      sentence: `The receiving server rejected it permanently: ${why} (${reasonOf(event) ?? 'no reason given'}).`,
       nextStep: step,
     };
   },

@@ -6,7 +6,7 @@ import { contentMembers, kindList } from '../message/message-sql.ts';
 type Condition = RawBuilder<unknown>;
 
 /**
- * One row for each thing that reports count: accepted recipients of the matching messages, and matching events with data of
+ * One row for each item that reports count: accepted recipients of the matching messages, and matching events with data of
  * their messages. A feed window and a rebuild differ only in the conditions, so they give the same numbers.
  * @param messages condition on `m` @param events condition on `e`
  */

@@ -29,7 +29,7 @@ export interface StoredIntegration extends Integration {
   readonly allowance: number;
 }
 
-/** Notification topic for integrations; the key is the client id. */
+/** Notification topic for integrations; the key is the client ID. */
 export const integrationTopic = 'integration';
 
 const columns = [
@@ -78,7 +78,7 @@ function toIntegration(row: Row): StoredIntegration {
   };
 }
 
-/** The integration with this client id, in any account, or undefined. */
+/** The integration with this client ID, in any account; undefined if there is none. */
 export async function readIntegration(
   kysely: Kysely,
   clientId: ClientId,
@@ -91,7 +91,7 @@ export async function readIntegration(
   return row && toIntegration(row);
 }
 
-/** The integrations of an account, ordered by client id. */
+/** The integrations of an account, ordered by client ID. */
 export async function readIntegrations(
   kysely: Kysely,
   accountId: AccountId,
@@ -106,9 +106,9 @@ export async function readIntegrations(
 }
 
 /**
- * Creates or updates an integration and notifies all nodes at commit. Never takes over a client id of another
- * account.
- * @returns false if another account has this client id
+ * Creates or updates an integration and notifies all nodes at commit. Never takes over another
+ * account's client ID.
+ * @returns false if another account has this client ID
  */
 export async function saveIntegration(
   transaction: Kysely,
@@ -136,7 +136,7 @@ export async function saveIntegration(
             ? eb.fn.coalesce('integration.disabled_at', 'excluded.disabled_at')
             : null,
           secret_hash: eb.ref('excluded.secret_hash'),
-          // A new secret ends the overlap of a rotation; the same one leaves it.
+          // A new secret ends the overlap of a rotation; the same one doesn't.
           previous_secret_until: eb
             .case()
             .when('integration.secret_hash', '=', eb.ref('excluded.secret_hash'))

@@ -9,12 +9,12 @@ function text(description: string): TSchema {
 export const TokenFormSchema = Type.Object(
   {
     grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
-    client_id: text('The client id of the integration.'),
+    client_id: text('The client ID of the integration.'),
     client_secret: text('The client secret of the integration.'),
     username: Type.Optional(text('Password grant: the service user’s email address.')),
     password: Type.Optional(text('Password grant: the service user’s password.')),
     code: Type.Optional(text('Code grant: the grant code received at the redirect URL.')),
-    redirect_uri: Type.Optional(text('Code grant: the registered redirect URI.')),
+    redirect_uri: Type.Optional(text('Code grant: the registered redirect URL.')),
     code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
     refresh_token: Type.Optional(
       text('Refresh grant: the one from the most recent token response.'),

@@ -68,7 +68,7 @@ const metadata = Type.Object(
     transactional: Type.Optional(
       Type.Boolean({
         description:
-          'Transactional email in the legal sense; needs the transactional add-on. Default: false.',
+          'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
       }),
     ),
     externalId: Type.Optional(

@@ -11,7 +11,7 @@ type Kysely = Database['kysely'];
 /** Notification topic for templates; the key is `templateKey`. */
 export const templateTopic = 'template';
 
-/** Identifies a template in notifications; ids contain no `/`. */
+/** Identifies a template in notifications; IDs contain no `/`. */
 export function templateKey(accountId: AccountId, templateId: TemplateId): string {
   return `${accountId}/${templateId}`;
 }
@@ -111,7 +111,7 @@ export interface TemplateRow {
   readonly latestVersion: number;
 }
 
-/** The templates of an account, removed ones included, ordered by id. */
+/** The templates of an account, including removed ones, ordered by ID. */
 export async function readTemplates(kysely: Kysely, accountId: AccountId): Promise<TemplateRow[]> {
   const { rows } = await sql<{
     id: TemplateId;

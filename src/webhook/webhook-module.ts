@@ -41,7 +41,7 @@ export interface WebhookDependencies {
   readonly allowedNetworks: readonly string[];
 }
 
-/** Webhooks API for the rest of the service. */
+/** What the rest of the service uses of webhooks. */
 export interface Webhooks {
   /** For endpoint stores, which hold secrets. */
   readonly box: SecretBox;

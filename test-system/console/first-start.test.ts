@@ -79,7 +79,7 @@ function setUpLink(database: Database, service: TestService): Promise<string> {
   return createOneTimeLink(database, 'set-up', service.url);
 }
 
-test('a stranger sees where to find the set-up link and the demo password, and no form', async () => {
+test('a stranger sees where to find the setup link and the demo password, and no form', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   await database.pool.query(`
@@ -96,7 +96,7 @@ test('a stranger sees where to find the set-up link and the demo password, and n
   await visit.end();
 });
 
-test('a replaced set-up link does not create an owner, and the page says how to get a new one', async () => {
+test('a replaced setup link does not create an owner, and the page says how to get a new one', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);

@@ -3,8 +3,8 @@ import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative } from 'node:path';
 import { test } from 'node:test';
 
-/** The rooms in dependency order: each imports only itself and earlier rooms. */
-const rooms = [
+/** The modules in dependency order: each imports only itself and earlier modules. */
+const modules = [
   'foundation',
   'audit',
   'embedded-database',
@@ -52,23 +52,23 @@ async function readImports(): Promise<Map<string, string[]>> {
   return imports;
 }
 
-function roomOf(file: string): string {
+function moduleOf(file: string): string {
   return file.split('/')[0] ?? file;
 }
 
-test('every file of src is in a known room', async () => {
+test('every file of src is in a known module', async () => {
   const strangers = [...(await readImports()).keys()].filter(
-    (file) => !rooms.includes(roomOf(file)),
+    (file) => !modules.includes(moduleOf(file)),
   );
   assert.deepEqual(strangers, []);
 });
 
-test('files import only from their own room or an earlier one', async () => {
+test('files import only from their own module or an earlier one', async () => {
   const wrong: string[] = [];
   for (const [file, targets] of await readImports()) {
     for (const target of targets) {
       if (target.startsWith('..')) continue;
-      if (rooms.indexOf(roomOf(target)) > rooms.indexOf(roomOf(file)))
+      if (modules.indexOf(moduleOf(target)) > modules.indexOf(moduleOf(file)))
         wrong.push(`${file} -> ${target}`);
     }
   }

@@ -78,7 +78,7 @@ test('a key is printed alone, works at once while the service runs, and appears 
   const [one, ...others] = await listed();
   assert.ok(one);
   assert.deepEqual(others, []);
-  assert.match(made.err, new RegExp(`^This is shown once\\. The key's id is ${one.id}\\.\\n$`));
+  assert.match(made.err, new RegExp(`^This is shown once\\. The key's ID is ${one.id}\\.\\n$`));
   assert.deepEqual(one.scopes, ['messages:send']);
   assert.equal(one.createdBy, null);
   assert.equal(one.expiresAt, null);
@@ -154,7 +154,7 @@ test('invalid arguments give a clear message and leave nothing behind', async ()
   const create = ['key', 'create', shop.id, '--name', 'No', '--scope', 'messages:send'];
   for (const [args, sentence] of [
     [['key', 'create', 'nobody', ...create.slice(3)], /Account nobody not found\./],
-    [['key', 'create', 'no body', ...create.slice(3)], /"no body" is not a valid account id/],
+    [['key', 'create', 'no body', ...create.slice(3)], /"no body" is not a valid account ID/],
     [
       [...create, '--scope', 'messages:all'],
       /--scope "messages:all" is unknown; use any of .*messages:send/,
@@ -169,7 +169,7 @@ test('invalid arguments give a clear message and leave nothing behind', async ()
       /--expires-in-days must be a whole number from 1 to 3650/,
     ],
     [['key', 'create', shop.id, '--name', ' ', '--scope', 'messages:send'], /--name must have/],
-    [['key', 'revoke', shop.id, 'sp_46100_secret'], /must be an API key id/],
+    [['key', 'revoke', shop.id, 'sp_46100_secret'], /must be an API key ID/],
     [['key', 'revoke', shop.id, '019a0000-0000-7000-8000-000000000000'], /has no API key/],
     [
       ['key', 'rotate', shop.id, '019a0000-0000-7000-8000-000000000000', '--overlap-hours', '721'],

@@ -36,7 +36,7 @@ test('a message that is not waiting is reported, with exit code 1', async () => 
 test('an invalid id gives a one-sentence message', async () => {
   const answer = await run('cancel', '--account', 'a1', '--message', 'nonsense');
   assert.equal(answer.code, 1);
-  assert.match(answer.stderr, /^signalpost: --message must be a message id/);
+  assert.match(answer.stderr, /^signalpost: --message must be a message ID/);
 });
 
 test('the list says why most messages for a destination are waiting, and where it stops counting', async () => {

@@ -40,7 +40,7 @@ test('messages are sent as accepted, whatever happens to template, sender and ac
   const working = await startTestService({ databaseUrl, environment, roles: ['worker'] });
   const held = await client.status(id);
   assert.equal(held.body.state, 'queued');
-  assert.match(JSON.stringify(held.body), /held because the account is suspended/);
+  assert.match(JSON.stringify(held.body), /the account is suspended/);
   await saveShop(database, { suspended: false });
   await waitFor('the message', async () => (await client.status(id)).body.state === 'delivered');
   await working.stop();

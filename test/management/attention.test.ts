@@ -69,7 +69,7 @@ test('a throttled receiver needs attention while mail is queued for it', async (
     sentence,
     /^Gmail is throttling your mail\. 1 queued message is being sent at [\d.]+\/(?:min|s)\.$/,
   );
-  assert.match(nextStep, /^Sending speeds up automatically as the receiver allows\./);
+  assert.match(nextStep, /^Sending speeds up automatically as the receiving server allows\./);
   await owner.post(`${account}/queue/cancel`, {});
   await waitFor('calm', () => isCalm('destination-throttled'));
 });

@@ -125,7 +125,7 @@ test('an import interrupted by shutdown is marked as failed before the node stop
   assert.deepEqual(body.problems, [
     {
       line: 0,
-      reason: 'The service stopped before the import finished. Upload the file again with a new id',
+      reason: 'The service stopped before the import finished. Upload the file again with a new ID',
     },
   ]);
 });

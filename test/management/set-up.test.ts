@@ -16,13 +16,13 @@ const nobody = {
   accountName: 'Shop',
 };
 
-/** The code of a new set-up link. */
+/** The code of a new setup link. */
 async function newCode(): Promise<string> {
   const link = await createOneTimeLink(database, 'set-up', service.url);
   return new URL(link).hash.replace('#set-up=', '');
 }
 
-test('the first owner is created once with the set-up code, signed in and made operator', async () => {
+test('the first owner is created once with the setup code, signed in and made operator', async () => {
   assert.deepEqual((await page.get('/set-up')).body, { open: true });
   assert.equal((await page.post('/set-up', { ...nobody, code: 'x' })).status, 403, 'another code');
   const owner = { ...nobody, code: await newCode() };
@@ -54,7 +54,7 @@ test('the first owner is created once with the set-up code, signed in and made o
   assert.equal(again.status, 409);
 });
 
-test('set-up stays open after the demo and closes once an owner exists', async () => {
+test('setup stays open after the demo and closes once an owner exists', async () => {
   await database.pool.query('delete from account where not system; delete from person');
   await database.pool.query(
     "insert into person (id, email, name) values (gen_random_uuid(), 'demo@shop.test', 'D')",

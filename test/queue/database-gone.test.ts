@@ -86,7 +86,7 @@ test('if the database fails before the dot, nothing is sent, and the message wai
   gate.open();
   await world.waitForState(id, 'deferred');
   const entry = await world.waitUntilIdle(id);
-  assert.match(entry.reason ?? '', /our own database did not answer/);
+  assert.match(entry.reason ?? '', /Signalpost’s database did not respond/);
   await world.clock.advance(20_000);
   await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);

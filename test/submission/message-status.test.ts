@@ -152,7 +152,7 @@ test('messages of a suspended account are held with the reason', async () => {
   assert.equal(status, 200);
   assert.deepEqual(body.nextAttempt, {
     at: null,
-    reason: 'held because the account is suspended; delivery resumes when the suspension ends',
+    reason: 'the account is suspended; delivery resumes when the suspension ends',
   });
   await saveShop(database);
   await waitFor('its end', async () => (await client.send()).status === 200);

@@ -27,7 +27,7 @@ export function useAccount(): {
 /** The account id of the page, for URLs and requests. */
 export function useAccountId(): string {
   const { account } = useParams({ strict: false });
-  if (account === undefined) throw new Error('the URL of this page has no account id');
+  if (account === undefined) throw new Error('the URL of this page has no account ID');
   return account;
 }
 

@@ -5,10 +5,10 @@ import { showNotice } from './notices.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 
 interface UndoButtonProps {
-  /** The removed thing, as named in the notice. */
+  /** The removed item, as named in the notice. */
   name: string;
   action?: string;
-  /** Resolves with a notice, if it should say more than that the thing was removed. */
+  /** Resolves with a notice, if it should say more than that the item was removed. */
   remove: () => Promise<string | undefined>;
   /** Restores what was removed, as far as the API can. */
   restore: () => Promise<unknown>;

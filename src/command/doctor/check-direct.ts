@@ -24,7 +24,7 @@ export async function checkDirect(config: Config): Promise<Diagnosis> {
       return {
         ok: false,
         finding: `DNS has no address for ${name}, the name of this mail server`,
-        advice: `Publish an address record for ${name}, and a PTR record that points back to it. Many receivers reject mail otherwise.`,
+        advice: `Publish an address record for ${name}, and a PTR record that points back to it. Many receiving servers reject mail otherwise.`,
       };
   }
   const problems = await findAddressProblems(dns, config);
@@ -33,7 +33,7 @@ export async function checkDirect(config: Config): Promise<Diagnosis> {
       ok: false,
       finding: problems.join('; '),
       advice:
-        'Publish the address record, and ask the owner of the IP address (usually your provider) to set its PTR record. Many receivers reject mail otherwise.',
+        'Publish the address record, and ask the owner of the IP address (usually your provider) to set its PTR record. Many receiving servers reject mail otherwise.',
     };
   const finding = `delivers directly to the recipients’ servers, as ${[...names].join(' and ')}`;
   return { ok: true, finding };

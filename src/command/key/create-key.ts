@@ -63,7 +63,7 @@ export async function createKey(
     });
     process.stdout.write(`${result.text}\n`);
     const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
-    process.stderr.write(`This is shown once. The key's id is ${result.id}.${until}\n`);
+    process.stderr.write(`This is shown once. The key's ID is ${result.id}.${until}\n`);
     return 0;
   });
 }

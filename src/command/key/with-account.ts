@@ -17,7 +17,7 @@ export async function withAccount(
 ): Promise<number> {
   const accountId = parseAccountId(accountText);
   if (accountId === undefined)
-    throw new OperatorError(`"${accountText}" is not a valid account id.`);
+    throw new OperatorError(`"${accountText}" is not a valid account ID.`);
   const config = readConfig(environment);
   exitOnSignal();
   const installation = await joinInstallation(config);
@@ -33,7 +33,7 @@ export async function withAccount(
 export function readKeyId(text: string): string {
   const id = parseMessageId(text);
   if (id === undefined)
-    throw new OperatorError('The id must be an API key id, as shown by key list.');
+    throw new OperatorError('The ID must be an API key ID, as shown by key list.');
   return id;
 }
 

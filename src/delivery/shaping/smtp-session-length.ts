@@ -16,7 +16,7 @@ export interface SmtpSessionLength {
 const tryAfter = { sessions: 50, milliseconds: 600_000, factor: 1.25 };
 
 /**
- * The new limit after a receiver accepted only `after` messages on a connection, or the same one if that is no news.
+ * The new limit after a receiver accepted only `after` messages on a connection, or the current one if that adds nothing.
  * @param defaultMax messages per connection if nothing was learned
  */
 function shortenSmtpSessions(

@@ -31,5 +31,5 @@ export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): P
   isCorrected = wrong;
   if (!wrong) return;
   const seconds = Math.round(ahead / 1_000);
-  log.warn({ seconds }, 'clock differs from the database clock; using database time for ids');
+  log.warn({ seconds }, 'clock differs from the database clock; using database time for IDs');
 }

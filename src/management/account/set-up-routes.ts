@@ -17,11 +17,11 @@ import { callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',
-  summary: 'Check whether set-up is open',
+  summary: 'Check whether setup is open',
   answer: Type.Object(
     {
       open: Type.Boolean({
-        description: 'Whether the first owner can be created with a set-up link.',
+        description: 'Whether the first owner can be created with a setup link.',
       }),
     },
     { ...strict, title: 'SetUp' },
@@ -35,10 +35,10 @@ export const setUp = defineOperation({
   id: 'setUp',
   summary: 'Create the first owner and account',
   description:
-    'Works once, while demo users are the only users. Requires the code from the set-up link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
+    'Works once, while demo users are the only users. Requires the code from the setup link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
   body: Type.Object(
     {
-      code: Type.String({ description: 'Code from the set-up link.', maxLength: 100 }),
+      code: Type.String({ description: 'Code from the setup link.', maxLength: 100 }),
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
       password: Type.String({
@@ -56,7 +56,7 @@ export const setUp = defineOperation({
     const { request, reply, dependencies } = call;
     const sameOrigin = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
     if (!sameOrigin)
-      throw new Problem('forbidden', 'Set-up only works from the set-up page of this service');
+      throw new Problem('forbidden', 'Setup only works from the setup page of this service');
     const { code, email, name, password, accountId, accountName } = call.body;
     const codeHash = hashToken(code);
     // Checked before locking or hashing, so unauthenticated requests stay cheap.
@@ -94,6 +94,6 @@ async function requireOpen(kysely: DatabaseTransaction): Promise<void> {
 function wrongCode(): Problem {
   return new Problem(
     'link-expired',
-    'The set-up link has expired, or a newer one replaced it. For a new link, run bin/signalpost set-up-link on the server.',
+    'The setup link has expired, or a newer one replaced it. For a new link, run bin/signalpost set-up-link on the server.',
   );
 }

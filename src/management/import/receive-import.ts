@@ -28,7 +28,7 @@ interface ImportJob<Item extends object> {
 }
 
 /**
- * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an id
+ * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an ID
  * imports nothing but still checks the request's preconditions.
  * @throws Problem if too many imports are running, or the file is too large or not text/csv
  */
@@ -127,7 +127,7 @@ async function registerImport<Item extends object>(
 }
 
 const interruptedReason =
-  'The service stopped before the import finished. Upload the file again with a new id';
+  'The service stopped before the import finished. Upload the file again with a new ID';
 
 /** Never rejects: the outcome is stored, and an import that stops making progress counts as failed. */
 async function runImport<Item extends object>(

@@ -88,7 +88,7 @@ export const mailTemplateRoutes = resourceRoutes({
   get: {
     id: 'getMailTemplate',
     summary: 'Get a replaced system mail template',
-    description: 'Answers 404 while the built-in text is in use. The list includes built-in texts.',
+    description: 'Returns 404 while the built-in text is in use. The list includes built-in texts.',
   },
   put: {
     id: 'putMailTemplate',

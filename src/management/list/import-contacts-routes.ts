@@ -16,7 +16,7 @@ export const putImport = defineOperation({
   id: 'putImport',
   summary: 'Import contacts from a CSV file',
   description:
-    'The first row contains the column names, including `email`. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an id imports nothing.',
+    'The first row contains the column names, including `email`. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an ID imports nothing.',
   body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
   accepts: 'text/csv',
   answer: ImportView,

@@ -86,9 +86,9 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     parameters: [
       queryParameter('scope', true, '`PRODUCTION`.'),
       queryParameter('response_type', true, '`code`.'),
-      queryParameter('client_id', true, 'The client id of the registered integration.'),
+      queryParameter('client_id', true, 'The client ID of the registered integration.'),
       queryParameter('state', false, 'Returned unchanged to the redirect URL.'),
-      queryParameter('redirect_uri', false, 'The registered redirect URI.'),
+      queryParameter('redirect_uri', false, 'The registered redirect URL.'),
       queryParameter('code_challenge', false, 'PKCE (RFC 7636).'),
       queryParameter('code_challenge_method', false, '`S256`.'),
     ],

@@ -52,7 +52,7 @@ function describeThrottled({ label, waiting, rate }: ThrottledReceiver): Attenti
     subject: label,
     sentence: `${label} is throttling your mail. ${wait} being sent at ${formatRate(rate)}.`,
     nextStep:
-      'Sending speeds up automatically as the receiver allows. If it stays slow, warm up the domain and send only mail people expect.',
+      'Sending speeds up automatically as the receiving server allows. If it stays slow, warm up the domain and send only mail people expect.',
   };
 }
 

@@ -18,7 +18,7 @@ export const importSuppressions = defineOperation({
   id: 'importSuppressions',
   summary: 'Import suppressions from a CSV file',
   description:
-    'Uses the format of the export. Only the `address` column is required; a missing reason defaults to `manual`. Returns after the upload and imports the file in the background. Poll this URL for progress. Invalid rows are skipped. Repeating an id imports nothing.',
+    'Uses the format of the export. Only the `address` column is required; a missing reason defaults to `manual`. Returns after the upload and imports the file in the background. Poll this URL for progress. Invalid rows are skipped. Repeating an ID imports nothing.',
   body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
   accepts: 'text/csv',
   answer: ImportView,

@@ -46,7 +46,7 @@ export const templateRoutes = resourceRoutes({
     summary: 'List templates',
     filters: {
       contains: Type.Optional(
-        Type.String({ description: 'Part of the name or id, case-insensitive.', maxLength: 200 }),
+        Type.String({ description: 'Part of the name or ID, case-insensitive.', maxLength: 200 }),
       ),
     },
     key: 'id',

@@ -157,7 +157,7 @@ export const duplicateTemplate = defineOperation({
       await requireTemplate(call, transaction);
       const content = await currentContent(call, transaction);
       if ((await readTemplateFacts(transaction, accountId, { id })).length > 0)
-        throw new Problem('conflict', 'A template with this id already exists');
+        throw new Problem('conflict', 'A template with this ID already exists');
       const personId = personOf(actorOf(call));
       if (personId === undefined)
         throw new Problem(

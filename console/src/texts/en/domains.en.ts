@@ -54,7 +54,7 @@ export const domainsTexts = {
 
   'warmUp.title': 'Warm-up',
   'warmUp.hint':
-    'Receivers distrust new domains that send a lot. A warm-up limits daily volume; messages over the limit wait until the next day.',
+    'Mailbox providers distrust new domains that send a lot. A warm-up limits daily volume; messages over the limit wait until the next day.',
   'warmUp.begin': 'Start warm-up',
   'warmUp.change': 'Edit plan',
   'warmUp.from': 'First day (UTC)',

@@ -16,7 +16,7 @@ export const overviewTexts = {
   'overview.redirected': 'All mail is redirected to {address}.',
   'overview.figures': 'Activity',
   'overview.stepsDone': '{done} of {all} done',
-  'overview.noneHint': 'They appear here once you send one. Learn how in the',
+  'overview.noneHint': 'Messages appear here once you send one. Learn how in the',
   'overview.recent': 'Recent messages',
   'overview.waiting': 'Waiting',
   'overview.allMessages': 'All messages',

@@ -2,7 +2,7 @@
 export const setUpTexts = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'Create the first owner and account. You can add others later.',
-  'setUp.hintLocked': 'It’s running, but it doesn’t have an owner yet.',
+  'setUp.hintLocked': 'The service is running, but it doesn’t have an owner yet.',
   'setUp.linkHint': 'Open the setup link that the service printed when it started.',
   'setUp.linkCommand': 'To get a new link, run this on the server:',
   'setUp.own': 'Get started',

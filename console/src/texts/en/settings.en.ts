@@ -45,14 +45,15 @@ export const settingsTexts = {
   'operate.title': 'Operator controls',
   'operate.hint': 'Only operators of this installation can change these.',
   'operate.transactional': 'Transactional add-on',
-  'operate.transactionalHint': 'Messages can be marked as transactional in the legal sense.',
+  'operate.transactionalHint':
+    'Requests can mark messages as transactional: critical and non-commercial.',
   'operate.suspended': 'Suspended',
-  'operate.suspendedHint': 'New requests are rejected and waiting messages are held.',
+  'operate.suspendedHint': 'New requests are rejected, and waiting messages stay queued.',
 
   'operate.suspend': 'Suspend',
   'operate.suspendTitle': 'Suspend this account?',
   'operate.suspendConsequence':
-    'Requests to send are rejected, and waiting messages are held until you lift the suspension.',
+    'Requests to send are rejected, and waiting messages stay queued until you lift the suspension.',
 
   'settings.signIn': 'Sign-in and security',
   'settings.signedInAs': 'Signed in as {email}.',

@@ -22,7 +22,7 @@ export const webhooksTexts = {
   'webhooks.rotate': 'Rotate secret',
   'webhooks.rotateTitle': 'Rotate the signing secret?',
   'webhooks.rotateHint':
-    'Events are signed with the new secret from now on. The old one stops working.',
+    'For a day, events are signed with both the old and the new secret. Then the old one stops working.',
   'webhooks.delivery.pending': 'Pending',
   'webhooks.delivery.delivered': 'Delivered',
   'webhooks.delivery.failed': 'Failed',
