@@ -158,7 +158,7 @@ export const putDomain = defineOperation({
   id: 'putDomain',
   summary: 'Add a sending domain',
   description:
-    'Creates DKIM keys for the domain. Once their DNS records are found, the keys sign mail and the senders of the domain become verified. If the domain already exists, nothing changes, even for omitted members. Omitted members get their defaults.',
+    'Creates DKIM keys for the domain. Once their DNS records are found, the keys sign mail and the senders of the domain become verified. If the domain already exists, nothing changes. Otherwise, omitted members get their defaults.',
   body: Type.Object(
     {
       ed25519: Type.Optional(Type.Boolean({ description: 'Also create an Ed25519 key.' })),
