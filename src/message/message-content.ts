@@ -1,4 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
+import type { FieldValue } from '../template/field-value.ts';
 
 /** Section 2.2 of the contract: Cc addresses of one message. */
 export const maxCc = 5;
@@ -20,7 +21,7 @@ export interface MessageSender {
  * `cc[n - 1]`; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
  * in SQL: `message-sql.ts`.
  */
-export interface MessageContent<Value extends string | null = string> {
+export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly to: EmailAddress;
   readonly cc?: readonly EmailAddress[];
   /** Cc addresses of the request that were left out, as they were suppressed. */
@@ -48,7 +49,7 @@ export const contentMemberKinds = {
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
 /** Content as the database has it; values that were erased are null. */
-export type StoredContent = MessageContent<string | null>;
+export type StoredContent = MessageContent<FieldValue | null>;
 
 /** Every member, so that the compiler names who leaves one out; JSON leaves out what is undefined. */
 export type ContentMembers = {
@@ -70,7 +71,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
-    values: isFields(values) ? onlyTexts(values) : {},
+    values: isFields(values) ? withoutErased(values) : {},
   };
   return content;
 }
@@ -105,7 +106,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function onlyTexts(values: Fields): Record<string, string> {
-  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
-  return Object.fromEntries(texts) as Record<string, string>;
+/** Texts, lists and objects, as they were accepted; only a value as a whole is ever erased. */
+function withoutErased(values: Fields): Record<string, FieldValue> {
+  const given = Object.entries(values).filter(
+    ([, value]) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+  );
+  return Object.fromEntries(given) as Record<string, FieldValue>;
 }

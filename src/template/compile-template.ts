@@ -1,4 +1,5 @@
 import type { CompileResult } from './compile-source.ts';
+import type { MarkupFormat } from './compiled-template.ts';
 import { TemplateCompiler } from './template-compiler.ts';
 import type { TemplateSource } from './template-source.ts';
 
@@ -12,8 +13,13 @@ const compiler = new TemplateCompiler();
  * part from the HTML, the escaping of each field, the table of links. Problems of the template are in the result;
  * otherwise it throws only on internal errors.
  * @param group the account that asks; accounts take turns. Undefined: the operator
+ * @param format how an earlier version reads its markup; undefined: as new versions do
  * @throws Busy if the account has too many templates waiting
  */
-export function compileTemplate(source: TemplateSource, group?: string): Promise<CompileResult> {
-  return compiler.compile(source, group);
+export function compileTemplate(
+  source: TemplateSource,
+  group?: string,
+  format?: MarkupFormat,
+): Promise<CompileResult> {
+  return compiler.compile(source, group, format);
 }

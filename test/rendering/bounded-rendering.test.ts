@@ -10,6 +10,7 @@ import { RenderingTooLarge } from '../../src/rendering/rendering-too-large.ts';
 import type { CompiledNode, CompiledTemplate } from '../../src/template/compiled-template.ts';
 import { computeSizeBounds, findOversizedPart } from '../../src/template/size-bounds.ts';
 import { MAX_RENDERED_BYTES } from '../../src/template/template-limits.ts';
+import { openScope } from '../../src/template/value-scope.ts';
 import { loadSource } from '../support/render-template.ts';
 
 const names = ['a', 'b', 'c'];
@@ -81,6 +82,12 @@ test('a bounded body equals the unbounded one if it fits, and is abandoned other
         const context: BodyContext = {
           names,
           values: given,
+          scope: openScope(
+            template.index,
+            Object.fromEntries(names.map((one, at) => [one, given[at] ?? ''])),
+          ),
+          prefix: '',
+          locale: 'en-US',
           checked: new CheckedValues(),
           preview: [],
           bodyEnd: '',

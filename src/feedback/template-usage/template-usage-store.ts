@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
@@ -32,7 +32,7 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
         max(accepted_at) as accepted_at, max(id)::uuid as id
       from (
         -- Names as the callers gave them; only the few that differ are sorted.
-        select m.account_id, m.template_id, array(select json_object_keys(c.values)) as names,
+        select m.account_id, m.template_id, ${namesOf(sql.raw('c.values'))} as names,
           c."subjectLine" is not null as own_subject, c."previewText" is not null as own_preview,
           max(m.accepted_at) as accepted_at, max(m.id::text) as id
         from message m
@@ -52,8 +52,37 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
   );
 }
 
+/** Objects and items of a value, with what their place ends in: those of a list `[]`, an object that isn't empty `{}`. */
+const records = sql`
+  select '[]' as ending, item.value from json_array_elements(
+    case json_typeof(f.value) when 'array' then f.value else '[]' end) item
+  where json_typeof(item.value) = 'object'
+  union all select '{}', f.value where json_typeof(f.value) = 'object' and f.value::text <> '{}'`;
+
+/**
+ * The names of the values, then for lists and objects their places and the names that each item has, as `usageNames` has
+ * them: `Items[]`, `Items[].Price`.
+ */
+function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`array(
+    with recursive record (place, value) as (
+      select f.key || r.ending, r.value from json_each(${values}) f cross join lateral (${records}) r
+      union all
+      select record.place || '.' || f.key || r.ending, r.value
+      from record cross join lateral json_each(record.value) f cross join lateral (${records}) r)
+    select json_object_keys(${values})
+    union all select distinct place from record
+    union all select member.place || '.' || member.key
+      from (select place, f.key from record cross join lateral json_each(record.value) f) member
+      group by member.place, member.key
+      having count(*) = (select count(*) from record where record.place = member.place)
+    union all select f.key || case json_typeof(f.value) when 'array' then '[0]' else '{0}' end from json_each(${values}) f
+      where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}'))`;
+}
+
 /** A way in which a template is called. */
 export interface TemplateUsage {
+  /** Names of values, and places in lists and objects, as `usageNames` has them. */
   readonly fields: readonly string[];
   /** The request brought its own subject line, and so that line's fields. */
   readonly ownSubject: boolean;
