@@ -34,6 +34,17 @@ test('what was erased, or is not the content of a message, is none', () => {
     assert.equal(readContent(stored), undefined);
 });
 
+test('a stored list or object is read as it was accepted', () => {
+  const values = {
+    Items: [{ Name: 'Pen', Parts: [{ Sku: '1' }] }, {}],
+    Shop: {},
+    gone: null,
+    odd: 1,
+  };
+  const { Items, Shop } = values;
+  assert.deepEqual(readContent({ ...content, values })?.values, { Items, Shop });
+});
+
 test('values that were erased are left out, and are no secret fields any more', () => {
   const read = readContent({ ...content, values: { name: 'Ann', secret: null } });
   assert.deepEqual(read?.values, { name: 'Ann' });

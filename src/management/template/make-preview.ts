@@ -28,6 +28,8 @@ export interface PreviewJob {
 export interface Preview {
   readonly problems: readonly TemplateProblem[];
   readonly fields: CompileResult['fields'];
+  /** A value that fits for each field. */
+  readonly examples: GivenValues;
   readonly rendered: RenderedContent | null;
   readonly hints: readonly Hint[];
 }
@@ -36,14 +38,15 @@ export interface Preview {
 export async function makePreview(job: PreviewJob): Promise<Preview> {
   const result = await compileSource({ source: { ...job.content }, format: job.format });
   const { compiled, fields, problems } = result;
-  if (compiled === null) return { problems, fields, rendered: null, hints: [] };
+  const examples = sampleValues(result, job.content);
+  if (compiled === null) return { problems, fields, examples, rendered: null, hints: [] };
   const unusable = inputProblems(compiled, job);
   if (unusable.length > 0)
-    return { problems: [...problems, ...unusable], fields, rendered: null, hints: [] };
+    return { problems: [...problems, ...unusable], fields, examples, rendered: null, hints: [] };
   try {
     const values = sampleValues(result, job.content, job.values);
     const rendered = render(compiled, values, job);
-    return { problems, fields, rendered, hints: hintsOf(rendered) };
+    return { problems, fields, examples, rendered, hints: hintsOf(rendered) };
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
     const part = job.content.mjml === undefined ? 'html' : 'mjml';
@@ -53,7 +56,7 @@ export async function makePreview(job: PreviewJob): Promise<Preview> {
       rule: 'too-large',
       message: `with these values ${error.message}`,
     } as const;
-    return { problems: [...problems, problem], fields, rendered: null, hints: [] };
+    return { problems: [...problems, problem], fields, examples, rendered: null, hints: [] };
   }
 }
 

@@ -105,7 +105,7 @@ export const previewTemplate = defineOperation({
       },
       accountOf(call).id,
     );
-    const fields = viewFields(preview.fields, content.fields);
+    const fields = viewFields(preview.fields, content.fields, preview.examples);
     const problems = [...preview.problems];
     if (preview.rendered === null) return { problems, fields, rendered: null, hints: [] };
     const { html, text } = preview.rendered;

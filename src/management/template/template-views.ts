@@ -129,6 +129,10 @@ export const FieldView = Type.Object(
       description: 'Requests must supply a value, because the field has no default.',
     }),
     secret: Type.Boolean(),
+    example: Type.Unsafe<FieldValue>({
+      ...ValueView,
+      description: 'A value that fits: the sample, or one made up.',
+    }),
     fields: Type.Optional(
       Type.Unsafe<ItemFieldJson[]>({
         type: 'array',

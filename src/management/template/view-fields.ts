@@ -1,17 +1,20 @@
 import type { Static } from 'typebox';
 import type { CompiledField } from '../../template/compiled-template.ts';
+import type { GivenValues } from '../../template/field-value.ts';
 import type { FieldSettings, ItemFieldSettings } from '../../template/template-source.ts';
 import type { FieldView, ItemFieldJson } from './template-views.ts';
 
-/** The fields a version uses, with their declared settings. */
+/** The fields a version uses, with their declared settings. @param examples a value for each */
 export function viewFields(
   fields: readonly CompiledField[],
   settings: Readonly<Record<string, FieldSettings>> | undefined,
+  examples: GivenValues,
 ): Static<typeof FieldView>[] {
   const settingsByName = new Map(Object.entries(settings ?? {}));
   return fields.map((field) => ({
     ...viewField(field, settingsByName.get(field.name)),
     secret: settingsByName.get(field.name)?.secret === true,
+    example: Object.hasOwn(examples, field.name) ? (examples[field.name] ?? '') : field.name,
   }));
 }
 
