@@ -1,4 +1,4 @@
-import type { FieldUses, RequiredItemField } from './compiled-template.ts';
+import type { FieldUses } from './compiled-template.ts';
 import { type FieldFormat, isReadable } from './field-format.ts';
 import { type FieldIndex, noFields } from './field-index.ts';
 import { type FieldRecord, type FieldValue, type GivenValues, isRecord } from './field-value.ts';
@@ -10,27 +10,29 @@ const maxPlaces = 1_000;
 interface Frame {
   readonly record: GivenValues;
   readonly fields: FieldIndex;
-  /** What the names in it are prefixed with in messages: `Items[3].` */
-  readonly prefix: string;
   readonly outer: Frame | undefined;
+  /** Where it is in the outer one; the index is that of an item. */
+  readonly name: string;
+  readonly index: number | undefined;
 }
 
 /** The places in items that need a value and have none. */
 export function missingItemFields(parts: readonly FieldUses[], values: GivenValues): string[] {
   const missing = new Set<string>();
-  const top: Frame = { record: values, fields: noFields, prefix: '', outer: undefined };
-  for (const { required } of parts)
-    for (const use of required)
-      for (const frame of framesAt(top, use.path)) {
+  const uses = groupByPath(parts.flatMap(({ required }) => required));
+  for (const { path, members } of uses)
+    for (const frame of framesAt(topFrame(values, noFields), path))
+      for (const { name, outside } of members) {
+        if (hasValue(frame, name, outside)) continue;
+        missing.add(placeOf(frame, name));
         if (missing.size >= maxPlaces) return [...missing];
-        if (!hasValue(frame, use)) missing.add(`${frame.prefix}${use.name}`);
       }
   return [...missing];
 }
 
-function hasValue(frame: Frame, { name, outside }: RequiredItemField): boolean {
+function hasValue(frame: Frame, name: string, outside: boolean): boolean {
   if (Object.hasOwn(frame.record, name)) return true;
-  return outside && frame.outer !== undefined && hasValue(frame.outer, { path: [], name, outside });
+  return outside && frame.outer !== undefined && hasValue(frame.outer, name, outside);
 }
 
 /** The values that helpers can't read. Defaults were checked when the version was published. */
@@ -40,15 +42,20 @@ export function unreadableValues(
   values: GivenValues,
 ): { readonly place: string; readonly format: FieldFormat }[] {
   const found = new Map<string, FieldFormat>();
-  const top: Frame = { record: values, fields, prefix: '', outer: undefined };
-  for (const { formatted } of parts)
-    for (const { path, name, format } of formatted)
-      for (const frame of framesAt(top, path)) {
-        if (found.size >= maxPlaces) break;
+  const uses = groupByPath(parts.flatMap(({ formatted }) => formatted));
+  for (const { path, members } of uses)
+    for (const frame of framesAt(topFrame(values, fields), path))
+      for (const { name, format } of members) {
         const given = findGiven(frame, name);
         if (given === undefined || isReadable(format, given.value)) continue;
-        if (!found.has(given.place)) found.set(given.place, format);
+        const place = placeOf(given.frame, name);
+        if (!found.has(place)) found.set(place, format);
+        if (found.size >= maxPlaces) return toList(found);
       }
+  return toList(found);
+}
+
+function toList(found: ReadonlyMap<string, FieldFormat>) {
   return Array.from(found, ([place, format]) => ({ place, format }));
 }
 
@@ -56,18 +63,37 @@ export function unreadableValues(
 function findGiven(
   frame: Frame,
   name: string,
-): { readonly place: string; readonly value: string } | undefined {
+): { readonly frame: Frame; readonly value: string } | undefined {
   if (Object.hasOwn(frame.record, name)) {
     const value = frame.record[name];
-    return typeof value === 'string' ? { place: `${frame.prefix}${name}`, value } : undefined;
+    return typeof value === 'string' ? { frame, value } : undefined;
   }
   if (frame.fields.get(name)?.default !== undefined || frame.outer === undefined) return undefined;
   return findGiven(frame.outer, name);
 }
 
+/** So that the items of a list are walked once, however many fields they have. */
+function groupByPath<Use extends { readonly path: readonly string[] }>(
+  uses: readonly Use[],
+): { readonly path: readonly string[]; readonly members: Use[] }[] {
+  const groups = new Map<string, { readonly path: readonly string[]; readonly members: Use[] }>();
+  for (const use of uses) {
+    // Names of fields have no line breaks.
+    const key = use.path.join('\n');
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { path: use.path, members: [use] });
+    else group.members.push(use);
+  }
+  return [...groups.values()];
+}
+
+function topFrame(record: GivenValues, fields: FieldIndex): Frame {
+  return { record, fields, outer: undefined, name: '', index: undefined };
+}
+
 /** The items that a path leads to; the items of a default are not among them. */
-function* framesAt(frame: Frame, path: readonly string[]): Generator<Frame> {
-  const [name, ...rest] = path;
+function* framesAt(frame: Frame, path: readonly string[], depth = 0): Generator<Frame> {
+  const name = path[depth];
   if (name === undefined) {
     yield frame;
     return;
@@ -76,15 +102,24 @@ function* framesAt(frame: Frame, path: readonly string[]): Generator<Frame> {
     ? frame.record[name]
     : undefined;
   const fields = frame.fields.get(name)?.fields ?? noFields;
-  const inner = (record: FieldRecord, place: string): Frame => ({
+  const inner = (record: FieldRecord, index?: number): Frame => ({
     record,
     fields,
-    prefix: `${frame.prefix}${place}.`,
     outer: frame,
+    name,
+    index,
   });
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries())
-      if (isRecord(item)) yield* framesAt(inner(item, `${name}[${index}]`), rest);
+      if (isRecord(item)) yield* framesAt(inner(item, index), path, depth + 1);
   } else if (isRecord(value) && Object.keys(value).length > 0)
-    yield* framesAt(inner(value, name), rest);
+    yield* framesAt(inner(value), path, depth + 1);
+}
+
+/** `Items[3].Price` */
+function placeOf(frame: Frame, name: string): string {
+  let place = name;
+  for (let at = frame; at.outer !== undefined; at = at.outer)
+    place = `${at.name}${at.index === undefined ? '' : `[${at.index}]`}.${place}`;
+  return place;
 }

@@ -89,8 +89,16 @@ export function isReadable({ helper }: FieldFormat, value: string): boolean {
 /** The value as the locale writes it. What the helper can't read, such as the mask of a secret, stays as it is. */
 export function formatValue(format: FieldFormat, value: string, locale: string): string {
   if (value === '' || !isReadable(format, value)) return value;
-  const formatter = formatterFor(format, locale);
-  return formatter(value);
+  if (format.helper === 'plural') {
+    const form = formatterFor(`${locale} plural`, () => pluralForms(locale))(value);
+    return form === 'one' ? format.one : format.other;
+  }
+  const { helper } = format;
+  const argument =
+    helper === 'date' ? format.style : helper === 'currency' ? format.code : format.pattern;
+  return formatterFor(`${locale} ${helper} ${argument}`, () => makeFormatter(format, locale))(
+    value,
+  );
 }
 
 /** The day that is written, as midnight UTC: an offset says where it is that day, so nothing is converted. */
@@ -109,32 +117,33 @@ type Formatter = (value: string) => string;
 const formatters = new Map<string, Formatter>();
 const maxFormatters = 500;
 
-function formatterFor(format: FieldFormat, locale: string): Formatter {
-  const key = `${locale} ${JSON.stringify(format)}`;
+function formatterFor(key: string, make: () => Formatter): Formatter {
   const cached = formatters.get(key);
   if (cached !== undefined) return cached;
   if (formatters.size >= maxFormatters) formatters.clear();
-  const made = makeFormatter(format, locale);
+  const made = make();
   formatters.set(key, made);
   return made;
 }
 
-function makeFormatter(format: FieldFormat, locale: string): Formatter {
+function pluralForms(locale: string): Formatter {
+  const rules = new Intl.PluralRules(locale);
+  return (value) => rules.select(Number(value));
+}
+
+function makeFormatter(
+  format: Exclude<FieldFormat, { readonly helper: 'plural' }>,
+  locale: string,
+): Formatter {
   switch (format.helper) {
     case 'date': {
-      const { style } = format;
-      const dates = new Intl.DateTimeFormat(locale, { dateStyle: style, timeZone: 'UTC' });
+      const dates = new Intl.DateTimeFormat(locale, { dateStyle: format.style, timeZone: 'UTC' });
       return (value) => dates.format(readDate(value));
     }
     case 'currency':
       return decimals(new Intl.NumberFormat(locale, { style: 'currency', currency: format.code }));
     case 'number':
       return decimals(new Intl.NumberFormat(locale, optionsOf(format.pattern)));
-    case 'plural': {
-      const rules = new Intl.PluralRules(locale);
-      const { one, other } = format;
-      return (value) => (rules.select(Number(value)) === 'one' ? one : other);
-    }
   }
 }
 

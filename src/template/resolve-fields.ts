@@ -13,7 +13,7 @@ import type {
 } from './compiled-template.ts';
 import { describeReadable, isReadable, writeHelper } from './field-format.ts';
 import type { FieldKind, FieldValue } from './field-value.ts';
-import { MAX_LIST_SECTIONS } from './template-limits.ts';
+import { MAX_LIST_TAGS } from './template-limits.ts';
 import type { FieldSettings, ItemFieldSettings } from './template-source.ts';
 
 /** Reports a problem of a tag. @param at offset of the tag in its source */
@@ -40,6 +40,8 @@ interface FieldScope {
   readonly fields: KnownFields;
   readonly outer: FieldScope | undefined;
   readonly secret: boolean;
+  /** Inside the section of a list. */
+  readonly repeated: boolean;
 }
 
 interface FoundField {
@@ -54,7 +56,8 @@ interface PartContext {
   readonly report: ReportTag;
   readonly uses: UseCollector;
   readonly links: CompiledLink[];
-  sections: number;
+  /** Tags that are shown for each item of a list. */
+  repeatedTags: number;
 }
 
 /**
@@ -68,7 +71,7 @@ export class FieldResolver {
   readonly #used = new Set<KnownField>();
 
   private constructor(fields: KnownFields) {
-    this.#top = { path: [], fields, outer: undefined, secret: false };
+    this.#top = { path: [], fields, outer: undefined, secret: false, repeated: false };
   }
 
   static forSettings(settings: Readonly<Record<string, FieldSettings>>): FieldResolver {
@@ -101,10 +104,12 @@ export class FieldResolver {
     uses: UseCollector,
     links: CompiledLink[] = [],
   ): CompiledNode[] {
-    const context: PartContext = { part, report, uses, links, sections: 0 };
+    const context: PartContext = { part, report, uses, links, repeatedTags: 0 };
     const resolved = this.#nodes(nodes, this.#top, context);
-    if (context.sections > MAX_LIST_SECTIONS)
-      report(undefined, 'too-many-lists', `has more than ${MAX_LIST_SECTIONS} sections for lists`);
+    if (context.repeatedTags > MAX_LIST_TAGS) {
+      const message = `has more than ${MAX_LIST_TAGS} tags in the sections of lists`;
+      report(undefined, 'too-many-list-tags', message);
+    }
     return resolved;
   }
 
@@ -228,13 +233,16 @@ export class FieldResolver {
       );
     if (inUrl) return refuse(`is ${article(found.field.kind)}, which can't be used in a URL`);
     if (shown === 'empty' || node.once === true) return plain();
-    context.sections += 1;
-    const nodes = this.#nodes(node.nodes, enter(scope, found.field), context);
+    const inner = enter(scope, found.field);
+    if (inner.repeated && !scope.repeated) context.repeatedTags += 1;
+    const nodes = this.#nodes(node.nodes, inner, context);
     return { type: 'each', name, nodes };
   }
 
   /** Notes the use of a name; undefined for one that an override uses and no version knows. */
-  #use(name: string, scope: FieldScope, { part, uses }: PartContext): FoundField | undefined {
+  #use(name: string, scope: FieldScope, context: PartContext): FoundField | undefined {
+    const { part, uses } = context;
+    if (scope.repeated) context.repeatedTags += 1;
     const found = builtInFields.has(name) ? find(name, this.#top) : find(name, scope);
     if (found === undefined) return undefined;
     const { field } = found;
@@ -302,12 +310,13 @@ function find(name: string, scope: FieldScope): FoundField | undefined {
   return undefined;
 }
 
-function enter(scope: FieldScope, { name, fields, secret }: KnownField): FieldScope {
+function enter(scope: FieldScope, { name, kind, fields, secret }: KnownField): FieldScope {
   return {
     path: [...scope.path, name],
     fields,
     outer: scope,
     secret: scope.secret || secret,
+    repeated: scope.repeated || kind === 'list',
   };
 }
 

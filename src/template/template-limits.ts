@@ -29,8 +29,8 @@ export const MAX_LIST_ITEMS = 500;
 export const MAX_STRUCTURED_BYTES = 128 * 1024;
 /** `MAX_STRUCTURED_BYTES` for error messages. */
 export const MAX_STRUCTURED_TEXT = '128 KiB';
-/** Sections for lists and objects in one part: each is worth up to `MAX_LIST_ITEMS` repetitions. */
-export const MAX_LIST_SECTIONS = 50;
+/** Tags in the sections of lists in one part, those sections included: each is worth up to `MAX_LIST_ITEMS` tags. */
+export const MAX_LIST_TAGS = 200;
 /** Members of one item or object, used or not, and the code points of their names. */
 export const MAX_MEMBERS = 1000;
 export const MAX_MEMBER_NAME_LENGTH = 1000;

@@ -4,7 +4,7 @@ import { renderMessage } from '../../src/rendering/render-message.ts';
 import { compileTemplate } from '../../src/template/compile-template.ts';
 import type { FieldRecord, GivenValues } from '../../src/template/field-value.ts';
 import { findUnreadable, missingFields } from '../../src/template/template-fields.ts';
-import { MAX_LIST_SECTIONS } from '../../src/template/template-limits.ts';
+import { MAX_LIST_TAGS } from '../../src/template/template-limits.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { loadSource, templateProblemTexts } from '../support/render-template.ts';
 
@@ -207,15 +207,13 @@ test('publishing refuses what could not be shown, at its place', async () => {
     }),
     ["list-place 1:25 {{#A}} is a list, which can't be used in a URL"],
   );
-  const many = '{{#A}}x{{/A}}'.repeat(MAX_LIST_SECTIONS);
-  assert.notEqual(
-    (await compileTemplate({ subject: 's', text: many, fields: { A: list } })).compiled,
-    null,
-  );
-  assert.deepEqual(
-    await templateProblemTexts({ text: `${many}{{#A}}{{/A}}`, fields: { A: list } }),
-    ['too-many-lists -:- has more than 50 sections for lists'],
-  );
+  const half = MAX_LIST_TAGS / 2 - 1;
+  const many = `{{#A}}{{#O}}${'{{x}}'.repeat(half)}{{/O}}{{/A}}${'{{#A}}{{/A}}'.repeat(half)}{{#P}}${'{{y}}'.repeat(300)}{{/P}}`;
+  const fields = { A: { ...list, fields: { O: object } }, P: object };
+  assert.notEqual((await compileTemplate({ subject: 's', text: many, fields })).compiled, null);
+  assert.deepEqual(await templateProblemTexts({ text: `${many}{{#A}}{{/A}}`, fields }), [
+    'too-many-list-tags -:- has more than 200 tags in the sections of lists',
+  ]);
 });
 
 test('declarations are checked: depth, kinds, defaults and samples', async () => {

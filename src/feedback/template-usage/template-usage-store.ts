@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
+import { MAX_FIELD_NAME_LENGTH, MAX_FIELDS } from '../../template/template-limits.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
@@ -61,7 +62,7 @@ const records = sql`
 
 /**
  * The names of the values, then for lists and objects their places and the names that each item has, as `usageNames` has
- * them: `Items[]`, `Items[].Price`.
+ * them: `Items[]`, `Items[].Price`. Of names in items no more are kept than a template can have.
  */
 function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`array(
@@ -71,11 +72,13 @@ function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
       select record.place || '.' || f.key || r.ending, r.value
       from record cross join lateral json_each(record.value) f cross join lateral (${records}) r)
     select json_object_keys(${values})
-    union all select distinct place from record
-    union all select member.place || '.' || member.key
-      from (select place, f.key from record cross join lateral json_each(record.value) f) member
-      group by member.place, member.key
-      having count(*) = (select count(*) from record where record.place = member.place)
+    union all (select place from record
+      union select r.place || '.' || f.key
+        from (select place, value, count(*) over (partition by place) as count from record) r
+        cross join lateral json_each(r.value) f
+        where length(f.key) <= ${MAX_FIELD_NAME_LENGTH}
+        group by r.place, f.key, r.count having count(*) = r.count
+      order by 1 limit ${MAX_FIELDS})
     union all select f.key || case json_typeof(f.value) when 'array' then '[0]' else '{0}' end from json_each(${values}) f
       where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}'))`;
 }
