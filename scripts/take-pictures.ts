@@ -26,7 +26,7 @@ const monthMs = 30 * 24 * 60 * minuteMs;
 
 const reset = { 'Reset Link': 'https://shop.test/reset/EXAMPLE' };
 /** Messages sent before the receipt: template, address and values. */
-const earlierMessages: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
+const earlierMessages: readonly (readonly [string, string, Readonly<Record<string, unknown>>])[] = [
   ['receipt', 'katherine@orbit.example', { 'First Name': 'Katherine', 'Order Number': 'A-0997' }],
   ['hello', 'grace@navy.example', { 'First Name': 'Grace' }],
   ['password-reset', 'linus@kernel.example', { 'First Name': 'Linus', ...reset }],
@@ -94,7 +94,7 @@ async function sendMessages(): Promise<string> {
     body: new URLSearchParams(form),
   });
   const { access_token: token } = (await tokenResponse.json()) as { access_token: string };
-  async function send(template: string, to: string, values: Readonly<Record<string, string>>) {
+  async function send(template: string, to: string, values: Readonly<Record<string, unknown>>) {
     const sent = await fetch(`${url}/ete/v1/email/${account}/${template}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -116,12 +116,12 @@ async function sendMessages(): Promise<string> {
   return send('receipt', 'ada@customer.example', {
     'First Name': 'Ada',
     'Order Number': 'A-1001',
-    'Item 1': 'Espresso beans, 1 kg',
-    'Item 1 Price': '€24.90',
-    'Item 2': 'Paper filters × 100',
-    'Item 2 Price': '€4.50',
-    Shipping: '€3.90',
-    Total: '€33.30',
+    Items: [
+      { Name: 'Espresso beans, 1 kg', Price: '24.90' },
+      { Name: 'Paper filters × 100', Price: '4.50' },
+    ],
+    Shipping: '3.90',
+    Total: '33.30',
   });
 }
 

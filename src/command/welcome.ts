@@ -92,7 +92,7 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
     '    -H "Authorization: Bearer $DEMO_API_KEY" -H "Content-Type: application/json" \\',
     `    -d '{"envelope":{"toAddress":"ada@customer.example"},`,
     `         "content":{"personalizationDataMap":{"First Name":"Ada","Order Number":"A-1001",`,
-    `           "Item 1":"Espresso beans, 1 kg","Item 1 Price":"24.90 EUR","Total":"24.90 EUR"}},`,
+    `           "Items":[{"Name":"Espresso beans, 1 kg","Price":"24.90"}],"Total":"24.90"}},`,
     `         "metadata":{"transactional":true,"externalId":"A-1001"},`,
     `         "actions":{"trackOpens":false,"trackClicks":false}}'`,
     '',

@@ -45,16 +45,4 @@ export function StringMap(description: string, limits?: StringMapLimits) {
   });
 }
 
-/**
- * Template field values, within the limits of the send operation.
- * @param maxBytes total size, enforced by the endpoint
- */
-export function FieldValues(maxBytes: number) {
-  return StringMap(`Values by field name, at most ${maxBytes} bytes in total.`, {
-    members: 1_000,
-    nameLength: 1_000,
-    length: maxBytes,
-  });
-}
-
 export const Uuid = Type.String({ format: 'uuid', maxLength: 36 });

@@ -96,9 +96,7 @@ function hashContent(
   freshnessSeconds: number,
 ): Buffer {
   const { subject, previewText, html, mjml, text, fields = {} } = source;
-  const sorted = Object.entries(fields)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, settings]) => [name, ...settingsOf(settings)]);
+  const sorted = sortedFields(fields);
   const content = [subject, previewText, html, mjml, text, sorted, sender, freshnessSeconds];
   return createHash('sha256')
     .update(JSON.stringify(content.map((part) => part ?? null)))
@@ -107,5 +105,22 @@ function hashContent(
 
 function settingsOf(settings: FieldSettings): unknown[] {
   const { default: value = null, sample = null, description = null, secret = false } = settings;
-  return [value, sample, description, secret];
+  const { kind = 'text', fields } = settings;
+  // Texts keep the hash that they had before there were other kinds.
+  const structure = kind === 'text' && fields === undefined ? [] : [kind, sortedFields(fields)];
+  return [value, sample, description, secret, ...structure].map(sortKeys);
+}
+
+function sortedFields(fields: FieldSettings['fields'] = {}): unknown[] {
+  return Object.entries(fields)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, settings]) => [name, ...settingsOf(settings)]);
+}
+
+/** The database doesn't keep the order of an object's members. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([name, inner]) => [name, sortKeys(inner)]);
 }

@@ -1,6 +1,10 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { roles } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
+import type { FieldValue } from '../template/field-value.ts';
+import { structureSchemas } from '../template/field-value-schema.ts';
+import { MAX_FIELD_DEPTH } from '../template/template-limits.ts';
+import type { FieldSettings } from '../template/template-source.ts';
 
 /** An id of an account, integration, template or list. */
 function PublicId(description: string) {
@@ -133,26 +137,46 @@ export const IntegrationSchema = Type.Object(
   { ...strict, description: 'An OAuth client that calls the service.' },
 );
 
-const FieldSchema = Type.Object(
-  {
-    default: Type.Optional(
-      Type.String({
-        description: 'Used if a request supplies no value; may be empty.',
-        maxLength: maxFieldText,
+/** @param depth how deep lists and objects can be declared */
+function itemFieldProperties(depth: number): Record<string, TSchema> {
+  const text = { type: 'string', maxLength: maxFieldText };
+  const inner = depth === 0 ? [] : structureSchemas('SampleObject', maxFieldText, depth);
+  const value = (description: string) =>
+    Type.Unsafe<FieldValue>({ ...(depth === 0 ? text : { anyOf: [text, ...inner] }), description });
+  return {
+    kind: Type.Optional(
+      Type.Enum(['text', 'list', 'object'], {
+        description: 'What its values are. Default: text.',
       }),
     ),
-    sample: Type.Optional(
-      Type.String({
-        description: 'Sample value for previews and examples.',
-        maxLength: maxFieldText,
-      }),
-    ),
+    default: Type.Optional(value('Used if a request supplies no value; may be empty.')),
+    sample: Type.Optional(value('Sample value for previews and examples.')),
     description: Type.Optional(
       Type.String({
         description: 'Shown to people who send with the template.',
         maxLength: maxFieldText,
       }),
     ),
+    ...(depth === 0 ? {} : { fields: Type.Optional(fieldsOf(depth)) }),
+  };
+}
+
+function fieldsOf(depth: number): TSchema {
+  return Type.Unsafe({
+    type: 'object',
+    description: 'The fields of a list’s items, or of an object, by name.',
+    maxProperties: 1_000,
+    propertyNames: { type: 'string', maxLength: 1_000 },
+    additionalProperties: Type.Object(itemFieldProperties(depth - 1), {
+      ...strict,
+      title: `ItemFieldSettings${depth - 1}`,
+    }),
+  });
+}
+
+const FieldSchema = Type.Object(
+  {
+    ...itemFieldProperties(MAX_FIELD_DEPTH),
     secret: Flag(
       'Values are masked, and erased once the message is final. Links that contain them are never tracked.',
     ),
@@ -183,7 +207,7 @@ export const TemplateSchema = Type.Object(
     mjml: Type.Optional(TextOrFile('The HTML part as MJML, with {{fields}}; or use `html`.')),
     text: Type.Optional(TextOrFile('The text part. Default: generated from the HTML.')),
     fields: Type.Optional(
-      Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
+      Type.Unsafe<Readonly<Record<string, FieldSettings>>>({
         type: 'object',
         description: 'Settings of the fields, by name.',
         maxProperties: 1_000,

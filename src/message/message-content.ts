@@ -1,6 +1,7 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
+import type { FieldValue } from '../template/field-value.ts';
 
-/** Max Cc addresses of one message (section 2.2 of the contract). */
+/** Section 2.2 of the contract: Cc addresses of one message. */
 export const maxCc = 5;
 /** To and Cc. */
 export const maxRecipients = 1 + maxCc;
@@ -8,33 +9,34 @@ export const maxRecipients = 1 + maxCc;
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
 
-/** The From header of a message. */
+/** Who a message is from, as its From header says. */
 export interface MessageSender {
   readonly address: EmailAddress;
-  /** Absent: the header has only the address. */
+  /** Absent: the address alone. */
   readonly name?: string;
 }
 
 /**
- * `message.content`: all personal data of a message, frozen at acceptance, so erasing it erases the person. Recipient 0 is
- * `to` and recipient n is `cc[n - 1]`, also in `queue_entry.pending` and in events. `message-sql.ts` reads it in SQL.
+ * `message.content`: everything personal of a message, frozen when it was accepted. Recipient 0 is `to`, recipient n is
+ * `cc[n - 1]`; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
+ * in SQL: `message-sql.ts`.
  */
-export interface MessageContent<Value extends string | null = string> {
+export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly to: EmailAddress;
   readonly cc?: readonly EmailAddress[];
-  /** Cc addresses of the request that were skipped because they are suppressed. */
+  /** Cc addresses of the request that were left out, as they were suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
   readonly from: MessageSender;
   /** Absent: the From address (section 2.2). */
   readonly replyTo?: EmailAddress;
-  /** As given in the request, markup included. Absent: the template's. */
+  /** As the request had it, markup included. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
-  /** Values by field name, as given in the request. */
+  /** Values by field name, as the request had them. */
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** The kind of each member. Retention rules erase texts and values before addresses. */
+/** What each member holds: a retention rule erases texts and values before addresses. */
 export const contentMemberKinds = {
   to: 'address',
   cc: 'address',
@@ -46,17 +48,17 @@ export const contentMemberKinds = {
   values: 'values',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
-/** Content as stored; erased values are null. */
-export type StoredContent = MessageContent<string | null>;
+/** Content as the database has it; values that were erased are null. */
+export type StoredContent = MessageContent<FieldValue | null>;
 
-/** Requires every member, so that the compiler catches a missing one. JSON omits undefined members. */
+/** Every member, so that the compiler names who leaves one out; JSON leaves out what is undefined. */
 export type ContentMembers = {
   readonly [Name in keyof Required<MessageContent>]: MessageContent[Name] | undefined;
 } & MessageContent;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads stored content without erased values; undefined if all of it was erased or it is malformed. */
+/** Reads stored content, without values that were erased; undefined where it was erased or is not that of a message. */
 export function readContent(stored: unknown): MessageContent | undefined {
   if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
   const { from, values } = stored;
@@ -69,12 +71,12 @@ export function readContent(stored: unknown): MessageContent | undefined {
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
-    values: isFields(values) ? stringMembers(values) : {},
+    values: isFields(values) ? withoutErased(values) : {},
   };
   return content;
 }
 
-/** All recipients in the order of their numbers: To, then Cc. */
+/** In the order in which the queue and events count them: To, then Cc. */
 export function recipientsOf({
   to,
   cc,
@@ -82,7 +84,7 @@ export function recipientsOf({
   return cc === undefined ? [to] : [to, ...cc];
 }
 
-/** The named fields that have a value in the content; undefined if none has. */
+/** Those of the named fields that the content has a value of; undefined where it has none. */
 export function secretFieldsOf(
   { values }: MessageContent,
   names: readonly string[],
@@ -104,7 +106,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function stringMembers(values: Fields): Record<string, string> {
-  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
-  return Object.fromEntries(texts) as Record<string, string>;
+/** Texts, lists and objects, as they were accepted; only a value as a whole is ever erased. */
+function withoutErased(values: Fields): Record<string, FieldValue> {
+  const given = Object.entries(values).filter(
+    ([, value]) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+  );
+  return Object.fromEntries(given) as Record<string, FieldValue>;
 }

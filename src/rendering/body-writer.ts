@@ -36,6 +36,8 @@ export class BodyWriter {
   }
 
   #add(piece: BodyPiece, upperBoundBytes: number): void {
+    // A list can repeat fields that are empty without end, as far as bytes go.
+    if (piece === '') return;
     this.pieces.push(piece);
     this.#upperBoundBytes += upperBoundBytes;
     if (this.#upperBoundBytes > this.#maxBytes) this.#count();

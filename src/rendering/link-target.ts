@@ -1,9 +1,15 @@
 import { fieldValues } from './field-values.ts';
-import type { LoadedNode, LoadedTemplate } from './load-template.ts';
+import type { EachNode, LoadedNode, LoadedTemplate } from './load-template.ts';
 import { buildUrl, type UrlNode } from './render-body.ts';
 
-/** Link nodes by number, cached per version. */
-const linkCache = new WeakMap<LoadedTemplate, ReadonlyMap<number, UrlNode>>();
+/** A link, and the list or object whose items it is in. */
+interface FoundLink {
+  readonly node: UrlNode;
+  readonly each: EachNode | undefined;
+}
+
+/** Links by number, cached per version. */
+const linkCache = new WeakMap<LoadedTemplate, ReadonlyMap<number, FoundLink>>();
 
 /**
  * The original target of a link in a message's HTML part.
@@ -16,22 +22,28 @@ export function linkTarget(
   index: number,
   values: Readonly<Record<string, string>>,
 ): string | undefined {
-  const node = linksOf(template).get(index);
-  if (node === undefined) return undefined;
-  const { builder } = buildUrl(node, fieldValues(template, values));
+  const found = linksOf(template).get(index);
+  if (found === undefined) return undefined;
+  const { node, each } = found;
+  const texts =
+    each === undefined
+      ? fieldValues(template, values)
+      : each.names.map((name) => (Object.hasOwn(values, name) ? (values[name] ?? '') : ''));
+  const { builder } = buildUrl(node, texts);
   const url = builder.url.trim();
   return builder.refused || !/^https?:/i.test(url) ? undefined : url;
 }
 
-function linksOf(template: LoadedTemplate): ReadonlyMap<number, UrlNode> {
+function linksOf(template: LoadedTemplate): ReadonlyMap<number, FoundLink> {
   const found = linkCache.get(template);
   if (found !== undefined) return found;
-  const links = new Map<number, UrlNode>();
-  const visit = (nodes: readonly LoadedNode[]): void => {
+  const links = new Map<number, FoundLink>();
+  const visit = (nodes: readonly LoadedNode[], each?: EachNode): void => {
     for (const node of nodes) {
-      if (node.type === 'section') visit(node.nodes);
+      if (node.type === 'section') visit(node.nodes, each);
+      else if (node.type === 'each') visit(node.nodes, node);
       else if (node.type === 'url' && node.link?.trackable === true)
-        links.set(node.link.index, node);
+        links.set(node.link.index, { node, each });
     }
   };
   visit(template.html?.withLinks ?? []);

@@ -4,6 +4,9 @@ import type {
   CompiledTemplate,
 } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
+import type { FieldFormat } from '../template/field-format.ts';
+import { type FieldIndex, indexFields, structuredFields } from '../template/field-index.ts';
+import { textOfValue } from '../template/field-value.ts';
 import { computeSizeBounds, type SizeBounds } from '../template/size-bounds.ts';
 import { type EncodedText, encodeText } from './quoted-printable.ts';
 
@@ -23,7 +26,9 @@ export type LoadedNode =
       readonly type: 'field';
       readonly field: number;
       readonly as: 'html' | 'raw' | 'plain' | 'css' | 'url';
+      readonly format?: FieldFormat;
     }
+  | EachNode
   | {
       readonly type: 'section';
       readonly field: number;
@@ -38,6 +43,15 @@ export type LoadedNode =
     }
   | { readonly type: 'slot'; readonly slot: 'preview' | 'bodyEnd' };
 
+/** Nodes that are rendered for each item of a list, or once for an object. */
+export interface EachNode {
+  readonly type: 'each';
+  readonly name: string;
+  /** The names that the nodes refer to by index: fields of the item, or of what is outside of it. */
+  readonly names: readonly string[];
+  readonly nodes: readonly LoadedNode[];
+}
+
 /** A template version in memory, ready to render. Load it once per version with `loadTemplate`. */
 export interface LoadedTemplate {
   readonly compiled: CompiledTemplate;
@@ -47,6 +61,9 @@ export interface LoadedTemplate {
   readonly html: LoadedBody | null;
   readonly text: LoadedBody | null;
   readonly size: SizeBounds;
+  readonly index: FieldIndex;
+  /** Lists and objects; undefined where every field is a text. */
+  readonly structured: FieldIndex | undefined;
 }
 
 /** A body in two forms: in the second, links that no value changes are static. */
@@ -59,32 +76,41 @@ export interface LoadedBody {
 export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
   const names = compiled.fields.map(({ name }) => name);
   const loader = new NodeLoader(names, compiled.links);
+  const index = indexFields(compiled.fields);
   return {
     compiled,
     names,
-    defaults: compiled.fields.map((field) => field.default ?? ''),
+    defaults: compiled.fields.map((field) => textOfValue(field.default)),
     html: compiled.html === null ? null : loader.body(compiled.html),
     text: compiled.text === null ? null : loader.body(compiled.text),
     size: computeSizeBounds(compiled),
+    index,
+    structured: structuredFields(index),
   };
 }
 
 class NodeLoader {
-  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #top: NamePlaces;
   readonly #links: readonly CompiledLink[];
 
   constructor(names: readonly string[], links: readonly CompiledLink[]) {
-    this.#indexes = new Map(names.map((name, index) => [name, index]));
+    const places = new Map(names.map((name, index) => [name, index]));
+    this.#top = (name) => {
+      const place = places.get(name);
+      if (place === undefined) throw new Error(`compiled template does not list its field ${name}`);
+      return place;
+    };
     this.#links = links;
   }
 
   body(nodes: readonly CompiledNode[]): LoadedBody {
-    const withLinks = this.#nodes(nodes, true);
-    const withoutLinks = this.#links.length === 0 ? withLinks : this.#nodes(nodes, false);
+    const withLinks = this.#nodes(nodes, true, this.#top);
+    const withoutLinks =
+      this.#links.length === 0 ? withLinks : this.#nodes(nodes, false, this.#top);
     return { withLinks, withoutLinks };
   }
 
-  #nodes(nodes: readonly CompiledNode[], links: boolean): LoadedNode[] {
+  #nodes(nodes: readonly CompiledNode[], links: boolean, places: NamePlaces): LoadedNode[] {
     const loaded: LoadedNode[] = [];
     let text = '';
     const flush = (): void => {
@@ -98,7 +124,7 @@ class NodeLoader {
         continue;
       }
       flush();
-      loaded.push(this.#node(node as Exclude<CompiledNode, string>, links));
+      loaded.push(this.#node(node as Exclude<CompiledNode, string>, links, places));
     }
     flush();
     return loaded;
@@ -115,24 +141,37 @@ class NodeLoader {
     return node.as === 'plain' ? url : escapeHtml(url);
   }
 
-  #node(node: Exclude<CompiledNode, string>, links: boolean): LoadedNode {
+  #node(node: Exclude<CompiledNode, string>, links: boolean, places: NamePlaces): LoadedNode {
     if (node.type === 'slot') return node;
     if (node.type === 'url') {
       const link = node.link === undefined ? undefined : this.#links[node.link];
-      return { type: 'url', as: node.as, nodes: this.#nodes(node.nodes, links), link };
+      return { type: 'url', as: node.as, nodes: this.#nodes(node.nodes, links, places), link };
     }
-    const field = this.#indexOf(node.name);
-    if (node.type === 'field') return { type: 'field', field, as: node.as };
-    const nodes = this.#nodes(node.nodes, links);
+    if (node.type === 'each') return this.#each(node.name, node.nodes, links);
+    const field = places(node.name);
+    if (node.type === 'field') {
+      const { as, format } = node;
+      return format === undefined
+        ? { type: 'field', field, as }
+        : { type: 'field', field, as, format };
+    }
+    const nodes = this.#nodes(node.nodes, links, places);
     return { type: 'section', field, filled: node.shown === 'filled', nodes };
   }
 
-  #indexOf(name: string): number {
-    const index = this.#indexes.get(name);
-    if (index === undefined) throw new Error(`compiled template does not list its field ${name}`);
-    return index;
+  #each(name: string, inner: readonly CompiledNode[], links: boolean): EachNode {
+    const places = new Map<string, number>();
+    const nodes = this.#nodes(inner, links, (used) => {
+      const place = places.get(used) ?? places.size;
+      places.set(used, place);
+      return place;
+    });
+    return { type: 'each', name, names: [...places.keys()], nodes };
   }
 }
+
+/** The index by which nodes refer to a name. */
+type NamePlaces = (name: string) => number;
 
 /** Static text with its encoded form. */
 export function staticText(text: string): StaticText {

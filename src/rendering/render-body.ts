@@ -1,8 +1,10 @@
 import type { CompiledLink } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
+import { formatValue } from '../template/field-format.ts';
+import type { ValueScope } from '../template/value-scope.ts';
 import { BodyWriter } from './body-writer.ts';
 import { CheckedValues } from './checked-values.ts';
-import type { BodyPiece, LoadedNode } from './load-template.ts';
+import type { BodyPiece, EachNode, LoadedNode } from './load-template.ts';
 import { UrlBuilder } from './render-url.ts';
 
 /** Something the sender should know about a message that is sent anyway. */
@@ -13,12 +15,19 @@ export interface RenderWarning {
   readonly message: string;
 }
 
-/** Replaces a link's URL with a tracking URL; the link's `index` identifies it. */
-export type RewriteLink = (link: CompiledLink, url: string) => string;
+/**
+ * Replaces a link's URL with a tracking URL; the link's `index` identifies it.
+ * @param item of a link inside a list or object: what the names in it mean there
+ */
+export type RewriteLink = (link: CompiledLink, url: string, item?: ValueScope) => string;
 
 export interface BodyContext {
   readonly names: readonly string[];
   readonly values: readonly string[];
+  readonly scope: ValueScope;
+  /** The lists and objects around the nodes, as warnings name them: `Items.` */
+  readonly prefix: string;
+  readonly locale: string;
   readonly checked: CheckedValues;
   /** Hidden preview text, encoded for HTML. */
   readonly preview: readonly BodyPiece[];
@@ -53,9 +62,20 @@ function addNodes(writer: BodyWriter, nodes: readonly LoadedNode[], context: Bod
     } else if (node.type === 'section') {
       if ((context.values[node.field] !== '') === node.filled)
         addNodes(writer, node.nodes, context);
-    } else if (node.type === 'url') writer.addText(renderUrl(node, context));
+    } else if (node.type === 'each') addItems(writer, node, context);
+    else if (node.type === 'url') writer.addText(renderUrl(node, context));
     else if (node.slot === 'preview') addPieces(writer, context.preview);
     else writer.addText(context.bodyEnd);
+  }
+}
+
+function addItems(writer: BodyWriter, node: EachNode, context: BodyContext): void {
+  const { name, names, nodes } = node;
+  const prefix = `${context.prefix}${name}.`;
+  for (const record of context.scope.records(name)) {
+    const scope = context.scope.enter(name, record);
+    const values = names.map((one) => scope.text(one));
+    addNodes(writer, nodes, { ...context, names, values, scope, prefix });
   }
 }
 
@@ -67,13 +87,14 @@ function addPieces(writer: BodyWriter, pieces: readonly BodyPiece[]): void {
 }
 
 function renderField(
-  { field, as }: Extract<LoadedNode, { type: 'field' }>,
+  { field, as, format }: Extract<LoadedNode, { type: 'field' }>,
   context: BodyContext,
 ): string {
-  const value = context.values[field] ?? '';
+  const given = context.values[field] ?? '';
+  const value = format === undefined ? given : formatValue(format, given, context.locale);
   if (as === 'html') return escapeHtml(value);
   if (as !== 'css' || context.checked.fitsStyle(value)) return value;
-  const name = context.names[field] ?? '';
+  const name = `${context.prefix}${context.names[field] ?? ''}`;
   context.warn({
     code: 'style-emptied',
     field: name,
@@ -85,7 +106,8 @@ function renderField(
 function renderUrl(node: UrlNode, context: BodyContext): string {
   const { builder, refused } = buildUrl(node, context.values, context.checked);
   if (builder.refused) {
-    if (node.as === 'attribute') context.warn(linkEmptied(context.names[refused ?? -1] ?? ''));
+    if (node.as === 'attribute')
+      context.warn(linkEmptied(`${context.prefix}${context.names[refused ?? -1] ?? ''}`));
     return '';
   }
   return finishUrl(builder.url, node, context);
@@ -115,10 +137,11 @@ export function buildUrl(
   return { builder, refused };
 }
 
-function finishUrl(url: string, { as, link }: UrlNode, { rewriteLink }: BodyContext): string {
+function finishUrl(url: string, { as, link }: UrlNode, context: BodyContext): string {
+  const { rewriteLink, prefix, scope } = context;
   if (as === 'plain') return url;
   if (rewriteLink !== undefined && link?.trackable === true && /^\s*https?:/i.test(url)) {
-    return escapeHtml(rewriteLink(link, url));
+    return escapeHtml(rewriteLink(link, url, prefix === '' ? undefined : scope));
   }
   return escapeHtml(url);
 }

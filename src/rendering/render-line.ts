@@ -1,5 +1,7 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
+import { formatValue } from '../template/field-format.ts';
 import { MAX_FILLED_LINE } from '../template/template-limits.ts';
+import type { ValueScope } from '../template/value-scope.ts';
 
 /** Line breaks, other control characters and Unicode separators that some clients treat as line breaks. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
@@ -10,10 +12,11 @@ const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
  */
 export function renderLine(
   nodes: readonly CompiledNode[],
-  lookUp: (name: string) => string,
+  scope: ValueScope,
+  locale: string,
 ): string {
   const [only] = nodes;
-  const text = nodes.length === 1 && typeof only === 'string' ? only : fill(nodes, lookUp);
+  const text = nodes.length === 1 && typeof only === 'string' ? only : fill(nodes, scope, locale);
   return oneLine(text);
 }
 
@@ -22,18 +25,23 @@ export function oneLine(text: string): string {
   return text.replace(CONTROLS, ' ').trim();
 }
 
-function fill(nodes: readonly CompiledNode[], lookUp: (name: string) => string): string {
+function fill(nodes: readonly CompiledNode[], top: ValueScope, locale: string): string {
   let text = '';
-  const add = (list: readonly CompiledNode[]): void => {
+  const add = (list: readonly CompiledNode[], scope: ValueScope): void => {
     for (const node of list) {
       if (text.length > MAX_FILLED_LINE) return;
       if (typeof node === 'string') text += node;
-      else if (node.type === 'field') text += lookUp(node.name);
-      else if (node.type === 'section') {
-        if ((lookUp(node.name) !== '') === (node.shown === 'filled')) add(node.nodes);
+      else if (node.type === 'field') {
+        const value = scope.text(node.name);
+        text += node.format === undefined ? value : formatValue(node.format, value, locale);
+      } else if (node.type === 'section') {
+        if ((scope.text(node.name) !== '') === (node.shown === 'filled')) add(node.nodes, scope);
+      } else if (node.type === 'each') {
+        for (const record of scope.records(node.name))
+          add(node.nodes, scope.enter(node.name, record));
       }
     }
   };
-  add(nodes);
+  add(nodes, top);
   return text;
 }

@@ -1,7 +1,8 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
-import { normalizeValue } from '../template/normalize-value.ts';
-import { parseOverride } from '../template/parse-override.ts';
+import type { GivenValues } from '../template/field-value.ts';
+import { type OverriddenTemplate, parseOverride } from '../template/parse-override.ts';
+import { openScope } from '../template/value-scope.ts';
 import { BodyTooLarge } from './body-writer.ts';
 import { CheckedValues } from './checked-values.ts';
 import { bodyText, type EncodedBody, encodeBody } from './encode-body.ts';
@@ -23,7 +24,9 @@ import { findLargestField, RenderingTooLarge } from './rendering-too-large.ts';
 
 /** The message-specific input of a template. */
 export interface RenderInput {
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: GivenValues;
+  /** How helpers write dates and numbers (BCP 47). Default: `en-US`. */
+  readonly locale?: string | undefined;
   /** As in the request; their markup was checked when the message was accepted. */
   readonly subjectLine?: string | undefined;
   readonly previewText?: string | undefined;
@@ -32,6 +35,8 @@ export interface RenderInput {
   /** HTML to insert before the end of the body, such as an open-tracking image. */
   readonly bodyEnd?: string | undefined;
 }
+
+export const defaultLocale = 'en-US';
 
 /** Code points of a subject. The contract limits the request; this limits the result after values are filled in. */
 const MAX_SUBJECT_LENGTH = 998;
@@ -50,17 +55,17 @@ const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);
 export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMail {
   const warnings: RenderWarning[] = [];
   const values = fieldValues(template, input.values);
-  const lookUp = (name: string): string => {
-    const index = template.names.indexOf(name);
-    if (index !== -1) return values[index] ?? '';
-    return Object.hasOwn(input.values, name) ? normalizeValue(input.values[name] ?? '') : '';
-  };
+  const scope = openScope(template.index, input.values);
+  const locale = input.locale ?? defaultLocale;
   const line = (own: readonly CompiledNode[], override: string | undefined): string =>
-    renderLine(override === undefined ? own : overrideNodes(override), lookUp);
+    renderLine(override === undefined ? own : overrideNodes(override, template), scope, locale);
   const subject = cutSubject(line(template.compiled.subject, input.subjectLine), warnings);
   const context: BodyContext = {
     names: template.names,
     values,
+    scope,
+    prefix: '',
+    locale,
     checked: new CheckedValues(),
     preview: previewPieces(line(template.compiled.previewText, input.previewText)),
     bodyEnd: input.bodyEnd ?? '',
@@ -129,12 +134,15 @@ function renderPart(
     return renderBody(nodes, context);
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) throw error;
-    throw new RenderingTooLarge(part, findLargestField(nodes, context.names, context.values));
+    throw new RenderingTooLarge(part, findLargestField(nodes, context));
   }
 }
 
-function overrideNodes(text: string): readonly CompiledNode[] {
-  const parsed = parseOverride(text);
+function overrideNodes(
+  text: string,
+  { compiled }: { readonly compiled: OverriddenTemplate },
+): readonly CompiledNode[] {
+  const parsed = parseOverride(text, compiled);
   if (!parsed.ok) throw new Error(`a subject line or preview text ${parsed.reason}`);
   return parsed.override.nodes;
 }

@@ -17,13 +17,16 @@ export function checkRenderedSize(
 ): void {
   const found = findOversizedPart(template.compiled, template.size, values, bodyLength);
   if (found === undefined) return;
-  const { part, field, uses } = found;
+  const { part, field, uses, structured } = found;
+  const advice = structured
+    ? 'send fewer items or shorter values'
+    : `the template uses it ${uses} times; send a shorter value`;
   const detail =
     field === undefined
       ? { field: 'templateId', reason: `its ${part} is larger than ${MAX_RENDERED_TEXT}` }
       : {
           field: `content.personalizationDataMap.${field}`,
-          reason: `makes the ${part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${uses} times; send a shorter value`,
+          reason: `makes the ${part} larger than ${MAX_RENDERED_TEXT}: ${advice}`,
         };
   throw new Fault('VALIDATION_FAILED', { details: limitDetails([detail]) });
 }

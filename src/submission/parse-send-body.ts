@@ -2,43 +2,70 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { maxCc } from '../message/message-content.ts';
+import { StructureChecker } from '../template/check-structures.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import { describeReadable } from '../template/field-format.ts';
+import type { FieldIndex } from '../template/field-index.ts';
+import type { GivenValues } from '../template/field-value.ts';
 import { parseOverride } from '../template/parse-override.ts';
+import { findUnreadable } from '../template/template-fields.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
-import { type SendBody, sendBodySchema } from './send-body-schema.ts';
+import { type SendBody, textBodySchema } from './send-body-schema.ts';
 import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
 
-const noValues: Readonly<Record<string, string>> = Object.freeze({});
+const noValues: GivenValues = Object.freeze({});
+
+/** What the body depends on: the lists and objects of the template, and how its markup is read. */
+export interface ReceivingTemplate {
+  readonly compiled: CompiledTemplate;
+  readonly index: FieldIndex;
+  readonly structured: FieldIndex | undefined;
+}
 
 /**
  * Validates the send body (section 2.2, limits of section 8) and converts it to a typed request. Compiled once; keep
  * one instance for the life of the service.
  */
 export class SendBodyParser {
-  readonly #validate: ValidateFunction<SendBody>;
+  readonly #validate: ValidateFunction<SendBody<string>>;
 
   constructor() {
     // No coercion or defaults: a number in place of a string is a caller error.
-    this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody>(sendBodySchema);
+    this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
+      textBodySchema,
+    );
   }
 
   /**
    * @param body an empty `personalizationDataMap` list is removed from its value
    * @param transactionalAllowed the account has the transactional add-on
+   * @param template undefined: all values are texts
    * @throws Fault VALIDATION_FAILED with every problem found
    */
-  parse({ value, problems }: BodyJson, transactionalAllowed: boolean): ParsedSendRequest {
+  parse(
+    { value, problems }: BodyJson,
+    transactionalAllowed: boolean,
+    template?: ReceivingTemplate,
+  ): ParsedSendRequest {
     dropEmptyMap(value);
+    const structures =
+      template?.structured === undefined ? undefined : detachStructures(value, template.structured);
     const validate = this.#validate;
     if (validate(value)) {
-      const details: FaultDetail[] = [...problems];
-      const request = toRequest(value, details);
+      const details: FaultDetail[] = [...problems, ...(structures?.problems ?? noProblems)];
+      const request = toRequest(value, details, template?.compiled, structures?.attach());
+      if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
-    const details = [...problems, ...describeBodyProblems(validate.errors ?? [])];
-    addTextProblems(value, details);
+    const details = [
+      ...problems,
+      ...describeBodyProblems(validate.errors ?? []),
+      ...(structures?.problems ?? noProblems),
+    ];
+    addTextProblems(value, details, template?.compiled);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
     throw invalidBody(details);
@@ -67,7 +94,54 @@ function dropEmptyMap(value: unknown): void {
     delete (content as Record<string, unknown>).personalizationDataMap;
 }
 
-function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
+const noProblems: readonly FaultDetail[] = Object.freeze([]);
+
+/** The lists and objects of a map, taken out of it so that the rest is checked as texts. */
+interface DetachedStructures {
+  readonly problems: readonly FaultDetail[];
+  /** The whole map again, in the order of the request; undefined: it has no lists or objects. */
+  attach(): GivenValues | undefined;
+}
+
+function detachStructures(value: unknown, structured: FieldIndex): DetachedStructures | undefined {
+  const map = member(member(value, 'content'), 'personalizationDataMap');
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) return undefined;
+  const whole = { ...(map as GivenValues) };
+  const checker = new StructureChecker();
+  let count = 0;
+  for (const [name, field] of structured) {
+    if (!Object.hasOwn(map, name)) continue;
+    checker.check(name, field, member(map, name));
+    // Defined, as assigning to `__proto__` would not replace a member of that name.
+    Object.defineProperty(map, name, { value: '' });
+    count += 1;
+  }
+  return {
+    problems: checker.problems.map(({ place, reason }) => ({ field: mapField(place), reason })),
+    attach: () => (count === 0 ? undefined : whole),
+  };
+}
+
+function mapField(place: string): string {
+  return `content.personalizationDataMap.${place}`;
+}
+
+function addUnreadable(
+  { compiled, index }: ReceivingTemplate,
+  { values, subjectLine, previewText }: ParsedSendRequest,
+  details: FaultDetail[],
+): void {
+  const overrides = { subjectLine: subjectLine?.parsed, previewText: previewText?.parsed };
+  for (const { place, format } of findUnreadable(compiled, index, values, overrides))
+    details.push({ field: mapField(place), reason: `must be ${describeReadable(format)}` });
+}
+
+function toRequest(
+  body: SendBody<string>,
+  details: FaultDetail[],
+  template: CompiledTemplate | undefined,
+  structured: GivenValues | undefined,
+): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
@@ -75,9 +149,10 @@ function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
     from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
     fromDisplayName: emptyToUndefined(envelope.fromDisplayName),
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
-    subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details),
-    previewText: readOverride(content?.previewText, 'content.previewText', details),
-    values: content?.personalizationDataMap ?? noValues,
+    subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details, template),
+    previewText: readOverride(content?.previewText, 'content.previewText', details, template),
+    values: structured ?? content?.personalizationDataMap ?? noValues,
+    structured: structured !== undefined,
     transactional: metadata?.transactional ?? false,
     externalId: emptyToUndefined(metadata?.externalId),
     tag: metadata?.tagList?.[0],
@@ -122,16 +197,21 @@ function readOverride(
   text: string | undefined,
   field: string,
   details: FaultDetail[],
+  template: CompiledTemplate | undefined,
 ): SubjectOverride | undefined {
   if (text === undefined || text === '') return undefined;
-  const parsed = parseOverride(text);
+  const parsed = parseOverride(text, template);
   if (parsed.ok) return { text, parsed: parsed.override };
   details.push({ field, reason: parsed.reason });
   return undefined;
 }
 
 /** Adds text problems of correctly placed strings to the errors of a body that violates the schema. */
-function addTextProblems(value: unknown, details: FaultDetail[]): void {
+function addTextProblems(
+  value: unknown,
+  details: FaultDetail[],
+  template: CompiledTemplate | undefined,
+): void {
   const envelope = member(value, 'envelope');
   for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {
     const text = member(envelope, name);
@@ -147,6 +227,6 @@ function addTextProblems(value: unknown, details: FaultDetail[]): void {
   const content = member(value, 'content');
   for (const name of ['subjectLine', 'previewText']) {
     const text = member(content, name);
-    if (typeof text === 'string') readOverride(text, `content.${name}`, details);
+    if (typeof text === 'string') readOverride(text, `content.${name}`, details, template);
   }
 }

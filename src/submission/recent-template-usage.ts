@@ -1,5 +1,6 @@
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
+import { usageNames } from '../template/usage-names.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /** Max lag of recorded template usage (`template-usage-store.ts`). */
@@ -17,14 +18,15 @@ export interface UsageRecord {
   readonly shape: UsageShape;
 }
 
-/** Names of the values a request gives its template. */
+/** Names of the values a request gives its template, those of items included. */
 interface UsageShape {
   readonly names: readonly string[];
   readonly subjectLine: boolean;
   readonly previewText: boolean;
 }
 
-type TemplateRequest = Pick<ParsedSendRequest, 'values' | 'subjectLine' | 'previewText'>;
+type TemplateRequest = Pick<ParsedSendRequest, 'values' | 'subjectLine' | 'previewText'> &
+  Partial<Pick<ParsedSendRequest, 'structured'>>;
 
 /**
  * Remembers how templates were used recently, so that followers only process messages that use one in a new way. A restart
@@ -56,10 +58,16 @@ export class RecentTemplateUsage {
     // Neither id contains a space.
     const template = `${accountId} ${templateId}`;
     const last = this.#last.get(template);
-    if (last !== undefined && this.#isRecent(last.storedAt) && hasShape(request, last.shape))
+    const { structured = false } = request;
+    if (
+      last !== undefined &&
+      !structured &&
+      this.#isRecent(last.storedAt) &&
+      hasShape(request, last.shape)
+    )
       return undefined;
     const shape: UsageShape = {
-      names: Object.keys(request.values),
+      names: structured ? usageNames(request.values) : Object.keys(request.values),
       subjectLine: request.subjectLine !== undefined,
       previewText: request.previewText !== undefined,
     };

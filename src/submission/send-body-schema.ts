@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
+import type { FieldValue } from '../template/field-value.ts';
+import { structureSchemas } from '../template/field-value-schema.ts';
+import { MAX_STRUCTURED_TEXT } from '../template/template-limits.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
@@ -40,28 +43,34 @@ const envelope = Type.Object(
   strict,
 );
 
-const content = Type.Object(
-  {
-    subjectLine: Type.Optional(
-      Type.String({ maxLength: maxSubjectLength, description: 'Default: the template’s subject.' }),
-    ),
-    personalizationDataMap: Type.Optional(
-      // Not a pattern record: `.` would exclude keys with a line break.
-      Type.Unsafe<Record<string, string>>({
-        type: 'object',
-        additionalProperties: { type: 'string' },
-        description: 'Values by name of the template’s personalization fields.',
-      }),
-    ),
-    previewText: Type.Optional(
-      Type.String({
-        maxLength: maxPreviewLength,
-        description: 'Default: the template’s preview text.',
-      }),
-    ),
-  },
-  strict,
-);
+/** @param value schema of one value */
+function makeContent<Value extends FieldValue>(value: object) {
+  return Type.Object(
+    {
+      subjectLine: Type.Optional(
+        Type.String({
+          maxLength: maxSubjectLength,
+          description: 'Default: the template’s subject.',
+        }),
+      ),
+      personalizationDataMap: Type.Optional(
+        // Not a pattern record: `.` would exclude keys with a line break.
+        Type.Unsafe<Record<string, Value>>({
+          type: 'object',
+          additionalProperties: value,
+          description: `Values by name of the template’s personalization fields: strings, or what a field of kind \`list\` or \`object\` declares, at most ${MAX_STRUCTURED_TEXT} of lists and objects.`,
+        }),
+      ),
+      previewText: Type.Optional(
+        Type.String({
+          maxLength: maxPreviewLength,
+          description: 'Default: the template’s preview text.',
+        }),
+      ),
+    },
+    strict,
+  );
+}
 
 const metadata = Type.Object(
   {
@@ -99,18 +108,29 @@ const actions = Type.Object(
   strict,
 );
 
+function makeBody<Value extends FieldValue>(value: object) {
+  return Type.Object(
+    {
+      envelope,
+      content: Type.Optional(makeContent<Value>(value)),
+      metadata: Type.Optional(metadata),
+      actions,
+    },
+    strict,
+  );
+}
+
 /**
  * The send body (section 2.2): single source of its validation, type and documentation. Lengths count Unicode code
  * points. An optional `""` is treated as absent.
  */
-export const sendBodySchema = Type.Object(
-  {
-    envelope,
-    content: Type.Optional(content),
-    metadata: Type.Optional(metadata),
-    actions,
-  },
-  strict,
-);
+export const sendBodySchema = makeBody<FieldValue>({
+  anyOf: [{ type: 'string' }, ...structureSchemas()],
+});
 
-export type SendBody = Static<typeof sendBodySchema>;
+/** The send body without lists and objects, whose form depends on the template. */
+export const textBodySchema = makeBody<string>({ type: 'string' });
+
+export type SendBody<Value extends FieldValue = FieldValue> = Static<
+  ReturnType<typeof makeBody<Value>>
+>;

@@ -3,7 +3,6 @@ import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId } from '../foundation/ids.ts';
 import type { RawBody } from '../http/read-body.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
-import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
@@ -19,15 +18,14 @@ import {
 } from './commit-message.ts';
 import { composeRow } from './compose-row.ts';
 import { type IdempotencyKey, type IdempotencyLocks, readIdempotencyKey } from './idempotency.ts';
-import type { SendBodyParser } from './parse-send-body.ts';
+import type { ReceivingTemplate, SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import { readBodyJson, unusableBody } from './read-body-json.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Template data the checks need, in rendered form. */
-interface SendableTemplate {
-  readonly compiled: CompiledTemplate;
+interface SendableTemplate extends ReceivingTemplate {
   readonly size: SizeBounds;
 }
 
@@ -99,7 +97,7 @@ async function sendNew(
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
   const json = readBodyJson(admitted.body, admitted.contentType);
-  const request = dependencies.parser.parse(json, addOns.has('transactional'));
+  const request = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);

@@ -1,4 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
+import type { GivenValues } from '../template/field-value.ts';
 import type { TemplateOverride } from '../template/parse-override.ts';
 
 /** A subject line or preview text from a request, raw and parsed. */
@@ -16,7 +17,9 @@ export interface ParsedSendRequest {
   readonly replyTo: EmailAddress | undefined;
   readonly subjectLine: SubjectOverride | undefined;
   readonly previewText: SubjectOverride | undefined;
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: GivenValues;
+  /** Some of the values are lists or objects. */
+  readonly structured: boolean;
   readonly transactional: boolean;
   readonly externalId: string | undefined;
   readonly tag: string | undefined;

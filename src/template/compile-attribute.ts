@@ -2,7 +2,7 @@ import type { TagProblems } from './compile-problems.ts';
 import type { CompiledNode, CompiledUrl, EscapeContext } from './compiled-template.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { AttributeRange } from './map-html.ts';
-import { NodeTreeBuilder } from './node-tree-builder.ts';
+import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
 import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
 
 /** Attributes whose whole value is one URL. */
@@ -126,7 +126,7 @@ function addTags(
     tree.add(escapeText(text.slice(from, start)));
     if (tag.kind === 'close') tree.close(tag, 'here');
     else if (tag.kind === 'filled' || tag.kind === 'empty') tree.open(tag, 'here');
-    else tree.add({ type: 'field', name: tag.name, as });
+    else tree.add(fieldNode(tag, as));
     from = end;
   }
   tree.add(escapeText(text.slice(from)));

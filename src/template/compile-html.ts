@@ -2,7 +2,7 @@ import { classifyAttribute, compileAttribute } from './compile-attribute.ts';
 import type { TagProblems } from './compile-problems.ts';
 import type { CompiledLink, CompiledNode, CompiledUrl } from './compiled-template.ts';
 import { type AttributeRange, type HtmlMap, mapHtml, type TextRange } from './map-html.ts';
-import { NodeTreeBuilder } from './node-tree-builder.ts';
+import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
 import type { MarkupTag } from './parse-markup.ts';
 import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
 
@@ -122,7 +122,7 @@ class HtmlCompiler {
     else if (tag.kind === 'filled' || tag.kind === 'empty') this.#tree.open(tag, scope);
     else {
       const as = tag.kind === 'raw' && markup ? 'raw' : 'html';
-      this.#tree.add({ type: 'field', name: tag.name, as });
+      this.#tree.add(fieldNode(tag, as));
     }
   }
 

@@ -1,36 +1,44 @@
 import { checkSource } from './check-source.ts';
 import { compileHtml } from './compile-html.ts';
 import { CompileProblems } from './compile-problems.ts';
-import type {
-  CompiledField,
-  CompiledLink,
-  CompiledNode,
-  CompiledTemplate,
-  FieldPart,
+import {
+  type CompiledField,
+  type CompiledLink,
+  type CompiledNode,
+  type CompiledTemplate,
+  currentFormat,
+  type FieldPart,
+  type MarkupFormat,
+  type PartUses,
 } from './compiled-template.ts';
 import { convertMjml, extractPreviewText } from './convert-mjml.ts';
 import { deriveText } from './derive-text.ts';
+import { describeReadable } from './field-format.ts';
+import { indexFields } from './field-index.ts';
 import { inlineCss } from './inline-css.ts';
 import { isStackOverflow } from './is-stack-overflow.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
 import { protectMarkup } from './protect-markup.ts';
+import { FieldResolver, type ReportTag, UseCollector } from './resolve-fields.ts';
 import { fixedBytes } from './size-bounds.ts';
-import { inferFields, requiredNames } from './template-fields.ts';
+import { findUnreadable, missingFields, requiredNames } from './template-fields.ts';
 import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './template-limits.ts';
-import type { TemplatePart, TemplateProblem } from './template-problem.ts';
+import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateSource } from './template-source.ts';
 
-/** A field in use, with its settings and the parts that use it. */
-interface TemplateField extends FieldSettings {
-  readonly name: string;
-  readonly parts: readonly FieldPart[];
+/** What to compile. */
+export interface CompileJob {
+  readonly source: TemplateSource;
+  /** How to read the markup: that of a version, or what is current. */
+  readonly format?: MarkupFormat | undefined;
 }
 
 export interface CompileResult {
   /** `null` if `problems` contains an error. */
   readonly compiled: CompiledTemplate | null;
-  readonly fields: readonly TemplateField[];
+  /** Those in use, then lists and objects that are only declared. */
+  readonly fields: readonly CompiledField[];
   readonly problems: readonly TemplateProblem[];
 }
 
@@ -38,12 +46,15 @@ export interface CompileResult {
  * Compiles in the calling thread, however long it takes; use `compileTemplate` everywhere else. Problems of the
  * template are in the result; it throws only on internal errors.
  */
-export async function compileSource(source: TemplateSource): Promise<CompileResult> {
+export async function compileSource({
+  source,
+  format = currentFormat,
+}: CompileJob): Promise<CompileResult> {
   const problems = new CompileProblems();
   const clean = checkSource(source, problems);
   if (problems.hasErrors) return { compiled: null, fields: [], problems: problems.list };
   try {
-    return await new SourceCompiler(clean, problems).compile();
+    return await new SourceCompiler(clean, format, problems).compile();
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
     const part = clean.mjml === undefined ? 'html' : 'mjml';
@@ -60,11 +71,13 @@ interface Bodies {
 
 class SourceCompiler {
   readonly #source: TemplateSource;
+  readonly #format: MarkupFormat;
   readonly #problems: CompileProblems;
   readonly #settings: ReadonlyMap<string, FieldSettings>;
 
-  constructor(source: TemplateSource, problems: CompileProblems) {
+  constructor(source: TemplateSource, format: MarkupFormat, problems: CompileProblems) {
     this.#source = source;
+    this.#format = format;
     this.#problems = problems;
     this.#settings = new Map(Object.entries(source.fields ?? {}));
   }
@@ -73,27 +86,97 @@ class SourceCompiler {
     const extracted = this.#extractPreview();
     const subject = this.#plain('subject', this.#source.subject);
     const previewText = this.#plain('previewText', extracted.previewText ?? '');
-    const { html, text, links } = await this.#bodies(extracted.mjml);
-    this.#limitSize({ html, text });
-    const parts = { subject, previewText, html: html ?? [], text: text ?? [] };
-    const fields = inferFields(parts).map(
-      (use): TemplateField => ({ ...this.#settings.get(use.name), ...use }),
-    );
+    const bodies = await this.#bodies(extracted.mjml);
+    this.#limitSize(bodies);
+    const resolved = this.#resolve({ subject, previewText, ...bodies }, extracted);
+    const { resolver, uses, ...parts } = resolved;
+    const fields = resolver.compiledFields();
     const problems = this.#problems.list;
     if (this.#problems.hasErrors) return { compiled: null, fields, problems };
-    this.#warnAboutUnused(fields);
-    const compiledFields = fields.map(compiledField);
-    const compiled = {
-      format: 1,
-      subject,
-      previewText,
-      html,
-      text,
-      fields: compiledFields,
-      required: requiredNames(compiledFields),
-      links,
-    } as const;
-    return { compiled, fields, problems };
+    this.#warnOfUnused(resolver);
+    const compiled: CompiledTemplate = {
+      format: this.#format,
+      ...parts,
+      fields,
+      required: requiredNames(fields),
+      ...(uses === undefined ? {} : { uses }),
+    };
+    this.#checkDefaults(compiled);
+    return { compiled: this.#problems.hasErrors ? null : compiled, fields, problems };
+  }
+
+  /** Finds out which field each tag means, once all parts are known. */
+  #resolve(
+    parts: Bodies & Pick<CompiledTemplate, 'subject' | 'previewText'>,
+    extracted: { readonly mjml: string | undefined; readonly previewText: string | undefined },
+  ) {
+    const resolver = FieldResolver.forSettings(this.#source.fields ?? {});
+    for (const part of ['subject', 'previewText', 'html', 'text'] as const)
+      resolver.explore(parts[part] ?? []);
+    resolver.settle();
+    const links = [...parts.links];
+    const markup = extracted.mjml === undefined ? 'html' : 'mjml';
+    const sources: Readonly<Record<FieldPart, readonly [TemplatePart, string] | undefined>> = {
+      subject: ['subject', this.#source.subject],
+      previewText: ['previewText', extracted.previewText ?? ''],
+      html: [markup, extracted.mjml ?? this.#source.html ?? ''],
+      // A text that is derived has the tags of the HTML.
+      text: this.#source.text === undefined ? undefined : ['text', this.#source.text],
+    };
+    const collectors = {
+      subject: new UseCollector(),
+      previewText: new UseCollector(),
+      body: new UseCollector(),
+    };
+    const resolve = (part: FieldPart, nodes: readonly CompiledNode[]): CompiledNode[] => {
+      const [name, source] = sources[part] ?? sources.html ?? [markup, ''];
+      const uses = collectors[part === 'html' || part === 'text' ? 'body' : part];
+      const report = this.#reportAt(name, source);
+      return resolver.resolve(nodes, part, report, uses, links);
+    };
+    const subject = resolve('subject', parts.subject);
+    const previewText = resolve('previewText', parts.previewText);
+    const html = parts.html && resolve('html', parts.html);
+    const text = parts.text && resolve('text', parts.text);
+    const isUnused = Object.values(collectors).every((collector) => collector.isEmpty);
+    const uses: PartUses | undefined = isUnused
+      ? undefined
+      : {
+          subject: collectors.subject.finish(),
+          previewText: collectors.previewText.finish(),
+          body: collectors.body.finish(),
+        };
+    return { resolver, uses, subject, previewText, html, text, links };
+  }
+
+  #reportAt(part: TemplatePart, source: string): ReportTag {
+    return (at, rule, message) =>
+      this.#problems.error(
+        part,
+        rule,
+        message,
+        at === undefined ? {} : sourcePositionOf(source, at),
+      );
+  }
+
+  /** The items of a default need values like those of a request. */
+  #checkDefaults(compiled: CompiledTemplate): void {
+    const defaults = Object.fromEntries(
+      compiled.fields.flatMap(({ name, default: value }) =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    );
+    for (const place of missingFields(compiled, defaults)) {
+      if (compiled.fields.some(({ name }) => name === place)) continue;
+      this.#problems.error('fields', 'bad-value', `a default has no value for ${place}`);
+    }
+    const index = indexFields(compiled.fields);
+    for (const { place, format } of findUnreadable(compiled, index, defaults))
+      this.#problems.error(
+        'fields',
+        'unreadable-value',
+        `the default of ${place} must be ${describeReadable(format)}`,
+      );
   }
 
   /** Sources are limited already, but MJML and styles can expand them many times over. */
@@ -132,11 +215,11 @@ class SourceCompiler {
 
   #plain(part: TemplatePart, source: string): CompiledNode[] {
     const markup = this.#parse(part, source);
-    return markup === undefined ? [] : plainNodes(markup.nodes);
+    return markup === undefined ? [] : plainNodes(markup.nodes, markup.tags);
   }
 
   #parse(part: TemplatePart, source: string): Markup | undefined {
-    const parsed = parseMarkup(source);
+    const parsed = parseMarkup(source, this.#format);
     if (parsed.ok) return parsed.markup;
     const { rule, message, line, column } = parsed.error;
     this.#problems.error(part, rule, message, {
@@ -174,7 +257,7 @@ class SourceCompiler {
       if (html === undefined) return noBodies;
       finished = html;
     } else {
-      // Checks before inlining the CSS, which could move or lose a field in a style sheet.
+      // Before the CSS is inlined: inlining could move or lose a field in a style sheet.
       compileHtml(finished, placeholders, isSecret, problems);
       if (this.#problems.hasErrors) return noBodies;
       finished = await inlineCss(finished);
@@ -187,8 +270,18 @@ class SourceCompiler {
       placeholders.find(finished).map(({ tag }) => tag),
     );
     if (this.#problems.hasErrors) return noBodies;
-    const text = givenText ?? (await deriveText(finished, placeholders, problems));
+    const text =
+      givenText ??
+      (await deriveText(finished, placeholders, problems, (name) => this.#isList(name)));
     return { html: nodes, text, links };
+  }
+
+  /** True for the name of a list, wherever it is declared: its section is shown for each item. */
+  #isList(name: string, fields: TemplateSource['fields'] = this.#source.fields): boolean {
+    return Object.entries(fields ?? {}).some(
+      ([own, { kind, fields: inner }]) =>
+        (own === name && kind === 'list') || this.#isList(name, inner ?? {}),
+    );
   }
 
   /** MJML drops text between its elements, and a section that loses one of its tags would break the rest. */
@@ -203,25 +296,12 @@ class SourceCompiler {
     }
   }
 
-  #warnAboutUnused(fields: readonly TemplateField[]): void {
-    const used = new Set(fields.map(({ name }) => name));
-    for (const name of this.#settings.keys()) {
-      if (!used.has(name)) {
-        this.#problems.warning(
-          'fields',
-          'unused-field',
-          `the field ${name} is not used in the template`,
-        );
-      }
-    }
+  #warnOfUnused(resolver: FieldResolver): void {
+    for (const name of resolver.unusedNames())
+      this.#problems.warning(
+        'fields',
+        'unused-field',
+        `the field ${name} is not used in the template`,
+      );
   }
-}
-
-function compiledField({ name, parts, default: value, secret }: TemplateField): CompiledField {
-  return {
-    name,
-    parts,
-    secret: secret === true,
-    ...(value === undefined ? {} : { default: value }),
-  };
 }

@@ -1,3 +1,5 @@
+import type { FieldFormat } from './field-format.ts';
+import type { FieldKind, FieldValue } from './field-value.ts';
 import type { TemplatePart } from './template-problem.ts';
 
 /**
@@ -5,7 +7,8 @@ import type { TemplatePart } from './template-problem.ts';
  * order of object keys has no meaning.
  */
 export interface CompiledTemplate {
-  readonly format: 1;
+  /** How its markup is read: 1 knows no helpers, so `{{date "long" Due}}` is a field of that name. */
+  readonly format: MarkupFormat;
   readonly subject: readonly CompiledNode[];
   /** Empty if the template has no preview text. */
   readonly previewText: readonly CompiledNode[];
@@ -14,17 +17,30 @@ export interface CompiledTemplate {
   readonly text: readonly CompiledNode[] | null;
   readonly fields: readonly CompiledField[];
   readonly required: RequiredNames;
+  /** Absent: no list, object or helper is used. */
+  readonly uses?: PartUses;
   /** The links of the HTML part in document order; a link's position is its `index`. */
   readonly links: readonly CompiledLink[];
 }
+
+export type MarkupFormat = 1 | 2;
+
+/** The format of new versions. */
+export const currentFormat: MarkupFormat = 2;
 
 export type FieldPart = Extract<TemplatePart, 'subject' | 'previewText' | 'html' | 'text'>;
 
 export interface CompiledField {
   readonly name: string;
   readonly parts: readonly FieldPart[];
-  readonly default?: string;
+  readonly default?: FieldValue;
   readonly secret: boolean;
+  /** Absent: text. */
+  readonly kind?: Exclude<FieldKind, 'text'>;
+  /** Of the items of a list, or of an object. */
+  readonly fields?: readonly CompiledField[];
+  /** A field of items that isn't declared: where an item lacks it, a value from outside will do. */
+  readonly outside?: boolean;
 }
 
 /** Names that need a value from the request because they have no default, by where they are used. */
@@ -33,6 +49,33 @@ export interface RequiredNames {
   readonly previewText: readonly string[];
   /** HTML and text parts. */
   readonly body: readonly string[];
+}
+
+/** What the values of lists and objects need, and what helpers read. */
+export interface FieldUses {
+  readonly required: readonly RequiredItemField[];
+  readonly formatted: readonly FormattedField[];
+}
+
+/** Uses by where they are, as `RequiredNames`. */
+export type PartUses = Readonly<Record<keyof RequiredNames, FieldUses>>;
+
+/** A place in the values. */
+interface FieldPlace {
+  /** The lists and objects around it, the outermost first. */
+  readonly path: readonly string[];
+  readonly name: string;
+}
+
+/** A field that each item needs a value of. */
+export interface RequiredItemField extends FieldPlace {
+  /** A value from outside will do. */
+  readonly outside: boolean;
+}
+
+/** A field that a helper reads. */
+export interface FormattedField extends FieldPlace {
+  readonly format: FieldFormat;
 }
 
 /** How a value is escaped. */
@@ -48,16 +91,31 @@ export type EscapeContext =
   /** Inside a `CompiledUrl`, which defines the rules. */
   | 'url';
 
-interface CompiledFieldNode {
+export interface CompiledFieldNode {
   readonly type: 'field';
   readonly name: string;
   readonly as: EscapeContext;
+  /** The helper that formats the value. */
+  readonly format?: FieldFormat;
+  /** Offset of the tag in its source; only while compiling. */
+  readonly at?: number;
 }
 
 export interface CompiledSection {
   readonly type: 'section';
   readonly name: string;
   readonly shown: 'filled' | 'empty';
+  readonly nodes: readonly CompiledNode[];
+  /** As that of a field. */
+  readonly at?: number;
+  /** Not repeated for the items of a list; only while compiling. */
+  readonly once?: boolean;
+}
+
+/** Shown for each item of a list, or once for an object that isn't empty. */
+interface CompiledEach {
+  readonly type: 'each';
+  readonly name: string;
   readonly nodes: readonly CompiledNode[];
 }
 
@@ -84,6 +142,7 @@ export type CompiledNode =
   | string
   | CompiledFieldNode
   | CompiledSection
+  | CompiledEach
   | CompiledUrl
   | CompiledSlot;
 

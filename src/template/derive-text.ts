@@ -3,7 +3,7 @@ import { classifyAttribute, compileUrl } from './compile-attribute.ts';
 import type { TagProblems } from './compile-problems.ts';
 import type { CompiledNode, CompiledUrl } from './compiled-template.ts';
 import { mapHtml } from './map-html.ts';
-import { NodeTreeBuilder } from './node-tree-builder.ts';
+import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
 import type { TagPlaceholders } from './protect-markup.ts';
 
 /** Elements that are invisible in the HTML part. */
@@ -18,6 +18,7 @@ export async function deriveText(
   html: string,
   placeholders: TagPlaceholders,
   problems: TagProblems,
+  isRepeated: (name: string) => boolean,
 ): Promise<CompiledNode[]> {
   const urls = new UrlPlaceholders(placeholders.unify(html), placeholders, problems);
   const text = await convert(urls.html);
@@ -31,9 +32,9 @@ export async function deriveText(
     else if ('url' in line) tree.add(line.url);
     else if (line.tag.kind === 'close') tree.close(line.tag, 'text');
     else if (line.tag.kind === 'filled' || line.tag.kind === 'empty') tree.open(line.tag, 'text');
-    else tree.add({ type: 'field', name: line.tag.name, as: 'plain' });
+    else tree.add(fieldNode(line.tag, 'plain'));
   }
-  return attachLineBreaks(tree.finish(), 'blank');
+  return attachLineBreaks(tree.finish(), 'blank', isRepeated);
 }
 
 async function convert(html: string): Promise<string> {

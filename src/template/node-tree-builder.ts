@@ -1,6 +1,17 @@
 import type { TagProblems } from './compile-problems.ts';
-import type { CompiledNode, CompiledSection } from './compiled-template.ts';
+import type {
+  CompiledFieldNode,
+  CompiledNode,
+  CompiledSection,
+  EscapeContext,
+} from './compiled-template.ts';
 import type { MarkupTag } from './parse-markup.ts';
+
+/** The node of a field's tag. */
+export function fieldNode(tag: MarkupTag, as: EscapeContext): CompiledFieldNode {
+  const { name, format, start } = tag;
+  return { type: 'field', name, as, ...(format === undefined ? {} : { format }), at: start };
+}
 
 interface OpenSection {
   readonly tag: MarkupTag;
@@ -53,6 +64,7 @@ export class NodeTreeBuilder {
       name: section.tag.name,
       shown: section.tag.kind === 'empty' ? 'empty' : 'filled',
       nodes: this.#nodes,
+      at: section.tag.start,
     };
     this.#nodes = section.outer;
     this.add(node);

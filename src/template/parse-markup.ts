@@ -1,4 +1,6 @@
 import Mustache from 'mustache';
+import { currentFormat, type MarkupFormat } from './compiled-template.ts';
+import { type FieldFormat, parseHelper } from './field-format.ts';
 import { MAX_FIELDS } from './template-limits.ts';
 import { MarkupError, validateTags } from './validate-tags.ts';
 
@@ -7,6 +9,8 @@ interface MarkupField {
   readonly type: 'field';
   readonly name: string;
   readonly raw: boolean;
+  /** The helper that formats the value. */
+  readonly format?: FieldFormat;
 }
 
 /** `{{#Name}}…{{/Name}}` (shown if the value is filled) or `{{^Name}}…{{/Name}}` (shown if it is empty). */
@@ -26,6 +30,10 @@ export interface MarkupTag {
   /** Offsets in the source, end exclusive. */
   readonly start: number;
   readonly end: number;
+  /** Of a field with a helper. */
+  readonly format?: FieldFormat;
+  /** What stands between the braces; absent: the name. */
+  readonly written?: string;
 }
 
 export interface Markup {
@@ -45,16 +53,16 @@ type Token = [string, string, number, number, unknown?, unknown?];
 
 /**
  * Parses personalization markup: Mustache without partials and delimiter changes, with flat names that may contain
- * spaces. Never throws on a bad source; the error names the rule, line and column.
+ * spaces, and helpers. Never throws on a bad source; the error names the rule, line and column.
  */
-export function parseMarkup(source: string): ParsedMarkup {
+export function parseMarkup(source: string, format = currentFormat): ParsedMarkup {
   if (!source.includes('{{')) {
     const nodes = source === '' ? [] : [source];
     return { ok: true, markup: { nodes, tags: [], fields: [] } };
   }
   try {
-    validateTags(source);
-    const reader = new TokenReader(source);
+    validateTags(source, format);
+    const reader = new TokenReader(source, format);
     const nodes = reader.read(parseTokens(source));
     const fields = Array.from(new Set(reader.names));
     if (fields.length > MAX_FIELDS) {
@@ -77,9 +85,11 @@ class TokenReader {
   readonly names: string[] = [];
   readonly tags: MarkupTag[] = [];
   readonly #source: string;
+  readonly #format: MarkupFormat;
 
-  constructor(source: string) {
+  constructor(source: string, format: MarkupFormat) {
     this.#source = source;
+    this.#format = format;
   }
 
   read(tokens: readonly Token[]): MarkupNode[] {
@@ -96,9 +106,23 @@ class TokenReader {
 
   #field([symbol, name, start, end]: Token): MarkupField {
     const raw = symbol === '&';
+    const call = this.#format === 1 ? undefined : parseHelper(name);
+    if (call !== undefined && 'format' in call) return this.#helper(call, raw, name, start, end);
     this.names.push(name);
     this.tags.push({ kind: raw ? 'raw' : 'field', name, start, end });
     return { type: 'field', name, raw };
+  }
+
+  #helper(
+    { name, format }: { readonly name: string; readonly format: FieldFormat },
+    raw: boolean,
+    written: string,
+    start: number,
+    end: number,
+  ): MarkupField {
+    this.names.push(name);
+    this.tags.push({ kind: raw ? 'raw' : 'field', name, start, end, format, written });
+    return { type: 'field', name, raw, format };
   }
 
   #section([symbol, name, start, end, children, closeStart]: Token): MarkupSection {

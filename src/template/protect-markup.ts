@@ -68,7 +68,7 @@ export class TagPlaceholders {
       const tag = this.tags[Number(index)];
       if (tag?.kind !== 'field' && tag?.kind !== 'raw') return placeholder;
       return this.placeholderFor(
-        this.tags.findIndex(({ kind, name }) => kind === tag.kind && name === tag.name),
+        this.tags.findIndex((other) => other.kind === tag.kind && textOf(other) === textOf(tag)),
       );
     });
   }
@@ -85,7 +85,11 @@ export class TagPlaceholders {
 
 /** The tag as it is written in a source. */
 export function writeTag(tag: MarkupTag): string {
-  if (tag.kind === 'raw') return `{{{${tag.name}}}}`;
+  if (tag.kind === 'raw') return `{{{${textOf(tag)}}}}`;
   const symbol = { field: '', filled: '#', empty: '^', close: '/', comment: '!' }[tag.kind];
-  return `{{${symbol}${tag.name}}}`;
+  return `{{${symbol}${textOf(tag)}}}`;
+}
+
+function textOf({ written, name }: MarkupTag): string {
+  return written ?? name;
 }

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { ThreadOverrun, ThreadPool } from '../foundation/thread-pool.ts';
-import type { CompileResult } from './compile-source.ts';
+import type { CompileJob, CompileResult } from './compile-source.ts';
+import type { MarkupFormat } from './compiled-template.ts';
 import type { TemplateSource } from './template-source.ts';
 
 /** The published package contains the same file as JavaScript. */
@@ -18,7 +19,7 @@ const maxHeapMb = 512;
  */
 export class TemplateCompiler {
   readonly #timeoutMs: number;
-  readonly #threads: ThreadPool<TemplateSource, CompileResult>;
+  readonly #threads: ThreadPool<CompileJob, CompileResult>;
 
   /** @param timeoutMs time limit for one template */
   constructor(timeoutMs = defaultCompileTimeoutMs) {
@@ -42,11 +43,16 @@ export class TemplateCompiler {
   /**
    * Returns the result of `compileSource`, with an error if the template exceeds the time or memory limit.
    * @param group the requesting account; undefined: the operator
+   * @param format how an earlier version reads its markup; undefined: as new versions do
    * @throws Busy if too many are waiting
    */
-  async compile(source: TemplateSource, group?: string): Promise<CompileResult> {
+  async compile(
+    source: TemplateSource,
+    group?: string,
+    format?: MarkupFormat,
+  ): Promise<CompileResult> {
     try {
-      return await this.#threads.run(source, group);
+      return await this.#threads.run({ source, format }, group);
     } catch (error) {
       if (!(error instanceof ThreadOverrun)) throw error;
       if (error.of === 'time')

@@ -1,46 +1,21 @@
 import { builtInFields } from './built-in-fields.ts';
+import { missingItemFields, unreadableValues } from './check-uses.ts';
 import type {
   CompiledField,
-  CompiledNode,
   CompiledTemplate,
   FieldPart,
+  FieldUses,
   RequiredNames,
 } from './compiled-template.ts';
+import type { FieldFormat } from './field-format.ts';
+import type { FieldIndex } from './field-index.ts';
+import type { GivenValues } from './field-value.ts';
 import type { TemplateOverride } from './parse-override.ts';
 
 /** The overrides of a request, parsed. */
 export interface TemplateOverrides {
   readonly subjectLine?: TemplateOverride | undefined;
   readonly previewText?: TemplateOverride | undefined;
-}
-
-/** Names used anywhere in these nodes, section names included, in order of first use. */
-function collectFieldNames(nodes: readonly CompiledNode[]): string[] {
-  const names = new Set<string>();
-  const visit = (list: readonly CompiledNode[]): void => {
-    for (const node of list) {
-      if (typeof node === 'string' || node.type === 'slot') continue;
-      if (node.type !== 'url') names.add(node.name);
-      if (node.type !== 'field') visit(node.nodes);
-    }
-  };
-  visit(nodes);
-  return Array.from(names);
-}
-
-/** The fields of a template's parts and where each is used, in order of first use. */
-export function inferFields(
-  parts: Readonly<Record<FieldPart, readonly CompiledNode[]>>,
-): { name: string; parts: FieldPart[] }[] {
-  const uses = new Map<string, FieldPart[]>();
-  for (const part of ['subject', 'previewText', 'html', 'text'] as const) {
-    for (const name of collectFieldNames(parts[part])) {
-      const use = uses.get(name);
-      if (use === undefined) uses.set(name, [part]);
-      else use.push(part);
-    }
-  }
-  return Array.from(uses, ([name, used]) => ({ name, parts: used }));
 }
 
 /** The names that need a value from the request, computed once per version. */
@@ -69,15 +44,42 @@ export function requiredFields(
 }
 
 /**
- * The required fields for which the map has no own key, in template order; empty if the message can be sent. An empty
- * string counts as a value.
+ * The required fields for which the map has no own key, in template order, then the places in items that lack a value,
+ * such as `Items[3].Price`; empty if the message can be sent. An empty string counts as a value.
  */
 export function missingFields(
   template: CompiledTemplate,
-  values: Readonly<Record<string, string>>,
+  values: GivenValues,
   overrides: TemplateOverrides = {},
 ): string[] {
-  return filterRequired((name) => !Object.hasOwn(values, name), template, overrides);
+  const missing = filterRequired((name) => !Object.hasOwn(values, name), template, overrides);
+  const uses = usesOf(template, overrides);
+  return uses.length === 0 ? missing : [...missing, ...missingItemFields(uses, values)];
+}
+
+/** The values that a helper can't read, by their place in the map. */
+export function findUnreadable(
+  template: CompiledTemplate,
+  fields: FieldIndex,
+  values: GivenValues,
+  overrides: TemplateOverrides = {},
+): { readonly place: string; readonly format: FieldFormat }[] {
+  const uses = usesOf(template, overrides);
+  return uses.length === 0 ? [] : unreadableValues(uses, fields, values);
+}
+
+/** Uses of the parts that a message is made of. */
+function usesOf(
+  { uses }: CompiledTemplate,
+  { subjectLine, previewText }: TemplateOverrides,
+): readonly FieldUses[] {
+  if (uses === undefined && subjectLine?.uses === undefined && previewText?.uses === undefined)
+    return [];
+  return [
+    uses?.body,
+    subjectLine === undefined ? uses?.subject : subjectLine.uses,
+    previewText === undefined ? uses?.previewText : previewText.uses,
+  ].filter((part) => part !== undefined);
 }
 
 function filterRequired(

@@ -21,3 +21,16 @@ export const MAX_RENDERED_BYTES = 2 * 1024 * 1024;
 export const MAX_RENDERED_TEXT = '2 MiB';
 /** Characters of a rendered subject or preview text after which no further values are filled in. */
 export const MAX_FILLED_LINE = 64 * 1024;
+/** How deep lists and objects can stand inside each other. */
+export const MAX_FIELD_DEPTH = 3;
+/** Items of one list, those of lists inside its items included. */
+export const MAX_LIST_ITEMS = 500;
+/** UTF-8 bytes of the names and values of all lists and objects of one message. */
+export const MAX_STRUCTURED_BYTES = 128 * 1024;
+/** `MAX_STRUCTURED_BYTES` for error messages. */
+export const MAX_STRUCTURED_TEXT = '128 KiB';
+/** Tags in the sections of lists in one part, those sections included: each is worth up to `MAX_LIST_ITEMS` tags. */
+export const MAX_LIST_TAGS = 200;
+/** Members of one item or object, used or not, and the code points of their names. */
+export const MAX_MEMBERS = 1000;
+export const MAX_MEMBER_NAME_LENGTH = 1000;

@@ -1,12 +1,22 @@
+import type { FieldKind, FieldValue } from './field-value.ts';
+
 /** The author's settings for one field. */
-export interface FieldSettings {
-  /** Used if a request supplies no value; may be empty. */
-  readonly default?: string;
-  /** For previews and examples. */
-  readonly sample?: string;
-  readonly description?: string;
+export interface FieldSettings extends ItemFieldSettings {
   /** Values are masked wherever people see them, and links that contain it are never tracked. */
   readonly secret?: boolean;
+}
+
+/** Settings of a field of items; a secret hides a list as a whole. */
+export interface ItemFieldSettings {
+  /** Default: text. */
+  readonly kind?: FieldKind;
+  /** Used if a request supplies no value; may be empty. */
+  readonly default?: FieldValue;
+  /** For previews and examples. */
+  readonly sample?: FieldValue;
+  readonly description?: string;
+  /** The fields of a list's items, or of an object. */
+  readonly fields?: Readonly<Record<string, ItemFieldSettings>>;
 }
 
 /** A template to publish. It has at least one of `html`, `mjml` and `text`, and not both `html` and `mjml`. */

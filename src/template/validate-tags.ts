@@ -1,3 +1,5 @@
+import type { MarkupFormat } from './compiled-template.ts';
+import { type HelperCall, parseHelper } from './field-format.ts';
 import {
   MAX_COMMENT_LENGTH,
   MAX_FIELD_NAME_LENGTH,
@@ -38,13 +40,13 @@ type Fail = (rule: string, message: string) => never;
  * their position, and input on which the parser would need more than linear time (long runs inside a tag, unclosed
  * tags, huge numbers of tags).
  */
-export function validateTags(source: string): void {
+export function validateTags(source: string, format: MarkupFormat): void {
   const open: ScannedTag[] = [];
   let count = 0;
   for (let start = source.indexOf('{{'); start !== -1; ) {
     count += 1;
     if (count > MAX_TAGS) throw new MarkupError('too-many-tags', `has more than ${MAX_TAGS} tags`);
-    const tag = validateTag(source, start);
+    const tag = validateTag(source, start, format);
     validateNesting(source, tag, open);
     start = source.indexOf('{{', tag.end);
   }
@@ -52,7 +54,7 @@ export function validateTags(source: string): void {
   if (last !== undefined) throw unclosed(source, last);
 }
 
-function validateTag(source: string, start: number): ScannedTag {
+function validateTag(source: string, start: number, format: MarkupFormat): ScannedTag {
   const fail: Fail = (rule, message) => {
     throw new MarkupError(rule, message, source, start);
   };
@@ -69,11 +71,16 @@ function validateTag(source: string, start: number): ScannedTag {
     fail('unclosed-tag', `a tag is not closed by ${closing}`);
   }
   const name = source.slice(inside + symbol.length, inside + close).trim();
-  if (symbol !== '!') validateTagName(name, fail);
+  if (symbol !== '!') {
+    const call = format === 1 || symbol === '/' ? undefined : parseHelper(name);
+    validateTagName(name, call, fail);
+    if (call !== undefined && /[#^]/.test(symbol))
+      fail('bad-helper', `{{${symbol}${name}}} can't be a section: a helper shows a value`);
+  }
   return { symbol, name, start, end: inside + close + closing.length };
 }
 
-function validateTagName(name: string, fail: Fail): void {
+function validateTagName(name: string, call: HelperCall | undefined, fail: Fail): void {
   if (name === '') fail('empty-name', 'a tag has no field name');
   if (name === '.') fail('dot', '{{.}} is not supported; name a field');
   if (/[{}<>\p{Cc}\p{Cs}]/u.test(name)) {
@@ -82,7 +89,8 @@ function validateTagName(name: string, fail: Fail): void {
       "a field name can't contain braces, angle brackets, line breaks or control characters",
     );
   }
-  if (Array.from(name).length > MAX_FIELD_NAME_LENGTH) {
+  if (call !== undefined && 'problem' in call) fail('bad-helper', `{{${name}}} ${call.problem}`);
+  if (Array.from(call?.name ?? name).length > MAX_FIELD_NAME_LENGTH) {
     fail('name-too-long', `a field name is longer than ${MAX_FIELD_NAME_LENGTH} characters`);
   }
 }

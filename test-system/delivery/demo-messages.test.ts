@@ -82,7 +82,7 @@ const client = await signIn();
 /** The bytes of a demo message as the relay received them, and a file with them. */
 async function sendDemo(
   template: string,
-  values: Record<string, string>,
+  values: Record<string, unknown>,
   tracked: boolean,
 ): Promise<{ raw: Buffer; file: string }> {
   const answer = await client.send({
@@ -114,9 +114,8 @@ const demos = [
       {
         'First Name': 'Ada',
         'Order Number': 'A-1001',
-        'Item 1': 'Espresso beans 1 kg',
-        'Item 1 Price': '€24.90',
-        Total: '€33.30',
+        Items: [{ Name: 'Espresso beans 1 kg', Price: '24.90' }],
+        Total: '33.30',
         'Delivery Address': 'Ada Lovelace\n12 St James’s Square\nLondon',
       },
       true,

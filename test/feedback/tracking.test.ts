@@ -41,7 +41,38 @@ test('tracked links and the image are present only if the request asked for them
   );
 });
 
-test('a tracked link redirects to the original target and nowhere else', async () => {
+test('a tracked link in a list leads where the link of its item led', async () => {
+  await shop.publish(
+    'list-links',
+    '{{#Items}}<a href="https://shop.test/{{Id}}?of={{Order}}">{{Id}}</a>{{#Parts}}<a href="{{Page}}">p</a>{{/Parts}}{{/Items}}',
+    { Items: { kind: 'list', fields: { Parts: { kind: 'list', default: [] } } } },
+  );
+  const { mail, id } = await shop.send('list-links', {
+    values: {
+      Order: 'A/1',
+      Items: [
+        { Id: 'one', Parts: [{ Page: 'https://a.test/' }, { Page: 'https://b.test/?x=1' }] },
+        { Id: 'zwei ü', Order: 'own' },
+      ],
+    },
+    trackClicks: true,
+  });
+  const links = addressesIn(mail.html, 'href').filter((href) => href.includes('/c/'));
+  const targets = await Promise.all(
+    links
+      .slice(0, 4)
+      .map(async (link) => (await sendRequest(link, asBrowser)).headers.get('location')),
+  );
+  assert.deepEqual(targets, [
+    'https://shop.test/one?of=A%2F1',
+    'https://a.test/',
+    'https://b.test/?x=1',
+    'https://shop.test/zwei%20%C3%BC?of=own',
+  ]);
+  assert.ok(id);
+});
+
+test('a tracked link leads to the original target and nowhere else', async () => {
   const { mail, id } = await shop.send('links', {
     values: { ...values, Place: 'https://other.test/x?y=1' },
     trackClicks: true,

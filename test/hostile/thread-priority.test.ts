@@ -21,7 +21,13 @@ test(
   onLinux,
   async () => {
     const content = { subject: 'Subject', text: 'Hello' };
-    const job = { content, values: undefined, subjectLine: undefined, previewText: undefined };
+    const job = {
+      content,
+      format: undefined,
+      values: undefined,
+      subjectLine: undefined,
+      previewText: undefined,
+    };
     assert.ok((await previewInThread(job, '46100')).rendered !== null);
     assert.ok((await new TemplateCompiler().compile(content, '46100')).compiled !== null);
     const [main, ...threads] = await readNiceness();

@@ -34,6 +34,17 @@ test('erased or invalid content is undefined', () => {
     assert.equal(readContent(stored), undefined);
 });
 
+test('a stored list or object is read as it was accepted', () => {
+  const values = {
+    Items: [{ Name: 'Pen', Parts: [{ Sku: '1' }] }, {}],
+    Shop: {},
+    gone: null,
+    odd: 1,
+  };
+  const { Items, Shop } = values;
+  assert.deepEqual(readContent({ ...content, values })?.values, { Items, Shop });
+});
+
 test('erased values are omitted and no longer secret fields', () => {
   const read = readContent({ ...content, values: { name: 'Ann', secret: null } });
   assert.deepEqual(read?.values, { name: 'Ann' });

@@ -10,6 +10,7 @@ import { RenderingTooLarge } from '../../src/rendering/rendering-too-large.ts';
 import type { CompiledNode, CompiledTemplate } from '../../src/template/compiled-template.ts';
 import { computeSizeBounds, findOversizedPart } from '../../src/template/size-bounds.ts';
 import { MAX_RENDERED_BYTES } from '../../src/template/template-limits.ts';
+import { openScope } from '../../src/template/value-scope.ts';
 import { loadSource } from '../support/render-template.ts';
 
 const names = ['a', 'b', 'c'];
@@ -81,6 +82,12 @@ test('a bounded body equals the unbounded one if it fits, and is abandoned other
         const context: BodyContext = {
           names,
           values: given,
+          scope: openScope(
+            template.index,
+            Object.fromEntries(names.map((one, at) => [one, given[at] ?? ''])),
+          ),
+          prefix: '',
+          locale: 'en-US',
           checked: new CheckedValues(),
           preview: [],
           bodyEnd: '',
@@ -145,6 +152,86 @@ test('a message rejected as certain to be too large could never have been render
     { numRuns: 300 },
   );
   assert.ok(refused > 0, 'some were rejected');
+});
+
+const inItems = fc.tuple(nodes, nodes).map(
+  ([item, deeper]): CompiledNode => ({
+    type: 'each',
+    name: 'L',
+    nodes: [...item, { type: 'each', name: 'M', nodes: deeper }],
+  }),
+);
+const anyValue = fc.oneof(
+  text,
+  fc.tuple(text, fc.nat(40_000)).map(([start, times]) => start.repeat(times)),
+);
+const record = fc.record({ a: anyValue, b: anyValue }, { requiredKeys: [] });
+const items = fc.array(
+  fc.tuple(record, fc.array(record, { maxLength: 6 })).map(([one, M]) => ({ ...one, M })),
+  { maxLength: 12 },
+);
+
+function withItems(html: readonly CompiledNode[]): CompiledTemplate {
+  const compiled = compiledOf(html);
+  const plain = { parts: ['html'], secret: false } as const;
+  const a = { name: 'a', ...plain, default: 'd'.repeat(300) };
+  const inner = { name: 'M', ...plain, kind: 'list', fields: [a] } as const;
+  const list = { name: 'L', ...plain, kind: 'list', fields: [a, inner] } as const;
+  return { ...compiled, fields: [...compiled.fields, list] };
+}
+
+test('items rejected as certain to be too large could never have been rendered, and bounds are bounds', () => {
+  let refused = 0;
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(
+          nodes,
+          inItems.map((node) => [node]),
+        ),
+        { maxLength: 6 },
+      ),
+      items,
+      fc.tuple(text, text, text),
+      (parts, L, given) => {
+        const compiled = withItems(parts.flat());
+        const values = { ...Object.fromEntries(names.map((one, at) => [one, given[at] ?? ''])), L };
+        const template = loadTemplate(compiled);
+        const units = JSON.stringify(values).length;
+        const found = findOversizedPart(compiled, computeSizeBounds(compiled), values, units);
+        if (found !== undefined) {
+          refused += 1;
+          assert.throws(() => renderMessage(template, { values }), RenderingTooLarge);
+          return;
+        }
+        // Nothing that a bound lets through is found by measuring it.
+        const measured = findOversizedPart(
+          compiled,
+          template.size,
+          values,
+          Number.MAX_SAFE_INTEGER,
+        );
+        assert.equal(measured, undefined);
+      },
+    ),
+    { numRuns: 120 },
+  );
+  assert.ok(refused > 0, 'some were rejected');
+});
+
+test('a part that exceeds the limit names the list whose items take the most space', async () => {
+  const template = await loadSource({
+    subject: 'Subject',
+    html: '<p>{{Notes}}</p>{{#Items}}<p>{{Name}}</p>{{/Items}}',
+    fields: { Items: { kind: 'list' } },
+  });
+  const Items = Array.from({ length: 500 }, () => ({ Name: 'n'.repeat(5_000) }));
+  assert.throws(() => renderMessage(template, { values: { Notes: 'x', Items } }), {
+    name: 'RenderingTooLarge',
+    field: 'Items',
+    message:
+      'the HTML would be larger than 2 MiB; its largest field, Items, shows 2503500 characters',
+  });
 });
 
 test('a part that exceeds the limit names the field that takes the most space', async () => {

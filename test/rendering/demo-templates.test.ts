@@ -3,15 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { requiredFields } from '../../src/template/template-fields.ts';
+import type { FieldSettings } from '../../src/template/template-source.ts';
 import { loadSource } from '../support/render-template.ts';
 
-async function demo(name: string, fields: Record<string, { default?: string; secret?: boolean }>) {
+async function demo(name: string, fields: Record<string, FieldSettings>) {
   const mjml = await readFile(new URL(`../../demo/${name}.mjml`, import.meta.url), 'utf8');
   return loadSource({ subject: 's', mjml, fields });
 }
 
 const empty = Object.fromEntries(
-  `Order Date,Item 1,Item 1 Price,Item 2,Item 2 Price,Item 3,Item 3 Price,Shipping,Total,Delivery Address,Invoice Link`
+  `Order Date,Shipping,Total,Delivery Address,Invoice Link`
     .split(',')
     .map((name) => [name, { default: '' }]),
 );
@@ -19,6 +20,7 @@ const empty = Object.fromEntries(
 async function receipt() {
   return demo('receipt', {
     ...empty,
+    Items: { kind: 'list', default: [] },
     'First Name': { default: 'there' },
     'Order Link': { default: 'https://shop.test/orders' },
     'Support Link': { default: 'mailto:help@shop.test' },
@@ -44,16 +46,16 @@ test('the demo receipt requires only an order number, and shows the given values
   const full = renderMessage(template, {
     values: {
       'Order Number': 'A-1',
-      'Item 1': 'Tea & cups',
-      'Item 1 Price': '€ 9',
-      'Item 2': 'Milk',
-      'Item 2 Price': '€ 1',
-      Total: '€ 10',
+      Items: [
+        { Name: 'Tea & cups', Price: '9' },
+        { Name: 'Milk', Price: '1' },
+      ],
+      Total: '10',
       'Invoice Link': 'https://shop.test/i',
     },
   });
   assert.match(full.html ?? '', /Tea &amp; cups/);
-  assert.match(full.text ?? '', /Tea & cups € 9\nMilk € 1\nTotal € 10\n/);
+  assert.match(full.text ?? '', /Tea & cups €9\.00\nMilk €1\.00\nTotal €10\.00\n/);
   assert.match(full.text ?? '', /Download as PDF <https:\/\/shop\.test\/i>/);
 });
 

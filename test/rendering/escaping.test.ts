@@ -125,3 +125,35 @@ test("a value in a style can't start another declaration, function or URL", () =
     { numRuns: 800 },
   );
 });
+
+const item = `<p id="text">{{A}}</p><p id="attribute" title="{{A}}" class='{{A}}'>x</p>
+  {{#A}}[{{A}}]{{/A}}{{^A}}none{{/A}}<a href="{{A}}">x</a><a href="https://shop.test/{{A}}?q={{A}}#{{A}}">x</a>
+  <p style="color:{{A}};background:url('https://shop.test/{{A}}')">x</p>{{{A}}}<!--[if mso]><p title="{{A}}">{{A}}</p><![endif]-->`;
+const outside = await loadSource({ subject: '{{A}}', previewText: '{{A}}', html: item });
+const inside = await loadSource({
+  subject: '{{#L}}{{A}}{{/L}}',
+  previewText: '{{#L}}{{#O}}{{A}}{{/O}}{{/L}}',
+  html: `{{#L}}${item}{{/L}}{{#L}}{{#O}}${item}{{/O}}{{/L}}`,
+  text: '{{#L}}{{A}}{{/L}}',
+  fields: { L: { kind: 'list', fields: { O: { kind: 'object' } } } },
+});
+
+test('a value in an item of a list is escaped as it is outside of lists, at every place', () => {
+  fc.assert(
+    fc.property(fc.array(hostileText(), { minLength: 1, maxLength: 3 }), (values) => {
+      const whole = values.map((A) => renderMessage(outside, { values: { A } }));
+      const L = values.map((A) => ({ A, O: { A } }));
+      const mail = renderMessage(inside, { values: { L } });
+      const bodies = whole.map(({ html }) => withoutPreview(html ?? ''));
+      assert.equal(withoutPreview(mail.html ?? ''), [...bodies, ...bodies].join(''));
+      assert.equal(mail.text, values.map(normal).join(''));
+      assert.doesNotMatch(mail.subject, /[\p{Cc}\u2028\u2029]/u);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The preview text is at the start of the body. */
+function withoutPreview(html: string): string {
+  return html.replace(/^<div style="display:none[\s\S]*?<\/div>/, '');
+}

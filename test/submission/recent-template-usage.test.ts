@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
 import { RecentTemplateUsage } from '../../src/submission/recent-template-usage.ts';
+import type { GivenValues } from '../../src/template/field-value.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -30,7 +31,23 @@ function store(calls: RecentTemplateUsage, input: ReturnType<typeof request>): v
   calls.record(call);
 }
 
-test('a usage is new until a message with it is stored, and again ten minutes later', () => {
+test('a usage with lists is new where the names in its items are', () => {
+  const calls = new RecentTemplateUsage(() => 0);
+  const ask = (values: GivenValues) =>
+    calls.findNewUsage(account, template, { ...request({}), values, structured: true });
+  const items = (...names: string[][]) => ({
+    Items: names.map((own) => Object.fromEntries(own.map((name) => [name, '']))),
+  });
+  const call = ask(items(['A', 'B'], ['A']));
+  assert.ok(call !== undefined);
+  calls.record(call);
+  assert.equal(ask(items(['A'], ['C', 'A'], ['A', 'B'])), undefined);
+  for (const other of [items(['A', 'B']), items([]), items(), { Items: { A: '' } }])
+    assert.ok(ask(other) !== undefined);
+  assert.ok(calls.findNewUsage(account, template, request({ Items: '' })) !== undefined);
+});
+
+test('a call is new until a message with it is stored, and again ten minutes later', () => {
   let now = 5;
   const calls = new RecentTemplateUsage(() => now);
   const call = calls.findNewUsage(account, template, request({ A: '1', B: '2' }));

@@ -76,7 +76,7 @@ export class FeedbackShop {
     options: {
       readonly to?: string;
       readonly cc?: readonly string[];
-      readonly values?: Readonly<Record<string, string>>;
+      readonly values?: Readonly<Record<string, unknown>>;
       readonly trackOpens?: boolean;
       readonly trackClicks?: boolean;
       readonly transactional?: boolean;

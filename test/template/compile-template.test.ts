@@ -241,10 +241,10 @@ test('fields are listed with the parts that use them and their settings', async 
     fields: { A: { default: 'x', sample: 's', secret: true }, Unused: {} },
   });
   assert.deepEqual(fields, [
-    { name: 'A', parts: ['subject', 'html'], default: 'x', sample: 's', secret: true },
-    { name: 'B', parts: ['previewText'] },
-    { name: 'C', parts: ['html'] },
-    { name: 'D', parts: ['text'] },
+    { name: 'A', parts: ['subject', 'html'], default: 'x', secret: true },
+    { name: 'B', parts: ['previewText'], secret: false },
+    { name: 'C', parts: ['html'], secret: false },
+    { name: 'D', parts: ['text'], secret: false },
   ]);
   assert.deepEqual(
     problems.map(({ rule, severity }) => [rule, severity]),

@@ -28,7 +28,7 @@ export function TryKey({ keyText, templateId }: { keyText: string; templateId: s
 }
 
 /** Samples of the required fields; undefined while loading. */
-function useSamples(templateId: string): Readonly<Record<string, string>> | undefined {
+function useSamples(templateId: string): Readonly<Record<string, unknown>> | undefined {
   const accountId = useAccountId();
   const { data, isPending } = useQuery({
     queryKey: ['templates', accountId, templateId, 'samples'],
@@ -47,5 +47,5 @@ function useSamples(templateId: string): Readonly<Record<string, string>> | unde
     retry: false,
   });
   if (isPending) return undefined;
-  return Object.fromEntries((data ?? []).map(({ name, sample }) => [name, sample ?? name]));
+  return Object.fromEntries((data ?? []).map(({ name, example }) => [name, example]));
 }

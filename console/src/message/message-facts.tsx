@@ -1,10 +1,17 @@
-import { Title } from '@mantine/core';
+import { Code, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Message } from '../api/management.generated.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { text } from '../texts/text.ts';
+
+/** A text as it is, a list or object as JSON. */
+function describeValue(value: unknown): ReactNode {
+  if (value === null) return text('message.erasedValue');
+  if (typeof value !== 'object') return String(value);
+  return <Code block>{JSON.stringify(value, null, 2)}</Code>;
+}
 
 /** The request and the state of each recipient. Secret values are masked. */
 export function MessageFacts({ message }: { message: Message }) {
@@ -22,10 +29,7 @@ export function MessageFacts({ message }: { message: Message }) {
         {address ?? text('messages.erased')} <StateBadge state={state} />
       </span>,
     ]),
-    ...values.map(([name, value]): [string, ReactNode] => [
-      name,
-      value === null ? text('message.erasedValue') : String(value),
-    ]),
+    ...values.map(([name, value]): [string, ReactNode] => [name, describeValue(value)]),
   ];
   return (
     <section aria-labelledby="facts">

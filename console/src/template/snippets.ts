@@ -3,8 +3,8 @@ interface SnippetFacts {
   readonly url: string;
   readonly accountId: string;
   readonly templateId: string;
-  /** Samples of the required fields. */
-  readonly values: Readonly<Record<string, string>>;
+  /** Examples of the required fields. */
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 interface Snippet {

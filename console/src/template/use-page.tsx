@@ -46,9 +46,7 @@ function Snippets({ fields }: { fields: readonly TemplateField[] }) {
   const accountId = useAccountId();
   const { templateId } = useTemplatePath();
   const required = fields.filter((field) => field.required);
-  const values = Object.fromEntries(
-    required.map(({ name, sample }) => [name, sample ?? `${name}`]),
-  );
+  const values = Object.fromEntries(required.map(({ name, example }) => [name, example]));
   const examples = snippets({ url: location.origin, accountId, templateId, values });
   return (
     <Stack>

@@ -1,18 +1,20 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
+import { MAX_FIELD_NAME_LENGTH, MAX_FIELDS } from '../../template/template-limits.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** Max field sets per template, in case callers make up names. */
+/** Sets of names kept for one template; callers that invent names get no more. */
 const maxShapes = 500;
 
 /**
- * Records which fields callers pass to a template, one row per set of names, so that publishing can check cheaply whose
- * calls a version would break. Runs after accepting, and only reads messages flagged as a new kind of call.
+ * Notes behind accepted messages which fields their callers gave values for: one row for each set of names, so that
+ * publishing can tell cheaply whom a version would refuse. Accepting pays nothing for it, and only messages that say that
+ * their call is new are read.
  */
 export const recordTemplateUsage: Follower = {
   name: 'template-calls',
@@ -20,7 +22,7 @@ export const recordTemplateUsage: Follower = {
 };
 
 async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): Promise<void> {
-  // Insert in key order, so that concurrent writers can't deadlock.
+  // Rows go in the order of the key, so that two writers never wait for each other crosswise.
   await sql`
     insert into template_call as c
       (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
@@ -31,7 +33,7 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
         max(accepted_at) as accepted_at, max(id)::uuid as id
       from (
         -- Names as the callers gave them; only the few that differ are sorted.
-        select m.account_id, m.template_id, array(select json_object_keys(c.values)) as names,
+        select m.account_id, m.template_id, ${namesOf(sql.raw('c.values'))} as names,
           c."subjectLine" is not null as own_subject, c."previewText" is not null as own_preview,
           max(m.accepted_at) as accepted_at, max(m.id::text) as id
         from message m
@@ -51,17 +53,48 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
   );
 }
 
-/** One way a template is called. */
+/** Objects and items of a value, with what their place ends in: those of a list `[]`, an object that isn't empty `{}`. */
+const records = sql`
+  select '[]' as ending, item.value from json_array_elements(
+    case json_typeof(f.value) when 'array' then f.value else '[]' end) item
+  where json_typeof(item.value) = 'object'
+  union all select '{}', f.value where json_typeof(f.value) = 'object' and f.value::text <> '{}'`;
+
+/**
+ * The names of the values, then for lists and objects their places and the names that each item has, as `usageNames` has
+ * them: `Items[]`, `Items[].Price`. Of names in items no more are kept than a template can have.
+ */
+function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`array(
+    with recursive record (place, value) as (
+      select f.key || r.ending, r.value from json_each(${values}) f cross join lateral (${records}) r
+      union all
+      select record.place || '.' || f.key || r.ending, r.value
+      from record cross join lateral json_each(record.value) f cross join lateral (${records}) r)
+    select json_object_keys(${values})
+    union all (select place from record
+      union select r.place || '.' || f.key
+        from (select place, value, count(*) over (partition by place) as count from record) r
+        cross join lateral json_each(r.value) f
+        where length(f.key) <= ${MAX_FIELD_NAME_LENGTH}
+        group by r.place, f.key, r.count having count(*) = r.count
+      order by 1 limit ${MAX_FIELDS})
+    union all select f.key || case json_typeof(f.value) when 'array' then '[0]' else '{0}' end from json_each(${values}) f
+      where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}'))`;
+}
+
+/** A way in which a template is called. */
 export interface TemplateUsage {
+  /** Names of values, and places in lists and objects, as `usageNames` has them. */
   readonly fields: readonly string[];
-  /** The request had its own subject line, with its own fields. */
+  /** The request brought its own subject line, and so that line's fields. */
   readonly ownSubject: boolean;
   readonly ownPreview: boolean;
   readonly lastAt: Date;
   readonly lastMessageId: string;
 }
 
-/** How a template was called in the last 30 days, latest first. */
+/** The ways in which a template was called in the last 30 days, the latest first. */
 export async function readTemplateUsage(
   kysely: Kysely,
   accountId: AccountId,

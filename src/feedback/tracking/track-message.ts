@@ -4,6 +4,7 @@ import type { ClaimedMessage } from '../../queue/attempt.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import { unsubscribeField } from '../../template/built-in-fields.ts';
 import type { CompiledLink } from '../../template/compiled-template.ts';
+import type { ValueScope } from '../../template/value-scope.ts';
 import type { TrackingTokens } from './tracking-tokens.ts';
 
 /** Links whose tracking URL would be longer aren't tracked, because some mail programs truncate long URLs. */
@@ -28,10 +29,10 @@ export function trackMessage(
   if (!message.trackClicks) return { bodyEnd };
   return { bodyEnd, rewriteLink };
 
-  function linkAddress(link: CompiledLink | undefined): string {
+  function linkAddress(link: CompiledLink | undefined, item?: ValueScope): string {
     const { accountId, messageId, retentionDays, templateId, templateVersion } = message;
     const values = (link?.fields ?? []).map((name) =>
-      Object.hasOwn(content.values, name) ? content.values[name] : undefined,
+      item === undefined ? textOf(name) : item.text(name),
     );
     const index = link?.index;
     const token = tokens.makeLink({
@@ -46,9 +47,14 @@ export function trackMessage(
     return `${base}/c/${token}`;
   }
 
-  function rewriteLink(link: CompiledLink, url: string): string {
+  function textOf(name: string): string | undefined {
+    const value = Object.hasOwn(content.values, name) ? content.values[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  function rewriteLink(link: CompiledLink, url: string, item?: ValueScope): string {
     if (link.fields.includes(unsubscribeField)) return url;
-    const address = linkAddress(link);
+    const address = linkAddress(link, item);
     return address.length > maxAddressLength ? url : address;
   }
 }

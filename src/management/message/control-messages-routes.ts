@@ -76,7 +76,7 @@ async function isResendable(
   );
   if (template === undefined || !hasAllValues(content)) return false;
   const override = (text: string | undefined) => {
-    const parsed = text === undefined ? undefined : parseOverride(text);
+    const parsed = text === undefined ? undefined : parseOverride(text, template.compiled);
     return parsed?.ok === true ? parsed.override : undefined;
   };
   const { subjectLine, previewText } = content;

@@ -165,7 +165,11 @@ export const getRenderedMessage = defineOperation({
       message.template_version,
     );
     if (template === undefined) throw notFound('version');
-    const values = maskedValues(content, await secretNamesOf(call, message));
+    const values = maskedValues(
+      content,
+      await secretNamesOf(call, message),
+      template.compiled.fields,
+    );
     const { subjectLine, previewText } = content;
     const { subject, html, text } = renderOrExplain(template, { values, subjectLine, previewText });
     return { subject, html, text };

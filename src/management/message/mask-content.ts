@@ -1,4 +1,6 @@
 import type { StoredContent } from '../../message/message-content.ts';
+import type { CompiledField } from '../../template/compiled-template.ts';
+import type { FieldValue } from '../../template/field-value.ts';
 
 /** Shown instead of a secret value, to every role. */
 export const mask = '••••••';
@@ -16,14 +18,25 @@ export function maskContent(
   return { ...content, values: Object.fromEntries(values) };
 }
 
-/** Values for rendering, with secret and erased ones masked. */
+/** Values for rendering, with secret and erased ones masked. @param fields of the message's version */
 export function maskedValues(
   content: StoredContent,
   secret: ReadonlySet<string>,
-): Record<string, string> {
+  fields: readonly CompiledField[],
+): Record<string, FieldValue> {
+  const fieldsByName = new Map(fields.map((field) => [field.name, field]));
   const values = Object.entries(content.values).map(([name, value]) => [
     name,
-    value === null || secret.has(name) ? mask : value,
+    value === null || secret.has(name) ? maskOf(fieldsByName.get(name)) : value,
   ]);
   return Object.fromEntries(values);
+}
+
+/** A list is shown as one item of masks, so that not even its length is told. */
+function maskOf(field: CompiledField | undefined): FieldValue {
+  if (field?.kind === undefined) return mask;
+  const record = Object.fromEntries(
+    (field.fields ?? []).map((inner) => [inner.name, maskOf(inner)]),
+  );
+  return field.kind === 'list' ? [record] : record;
 }

@@ -1,20 +1,25 @@
 import { loadTemplate } from '../../rendering/load-template.ts';
 import { renderLine } from '../../rendering/render-line.ts';
-import { renderMessage } from '../../rendering/render-message.ts';
+import { defaultLocale, renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { type CompileResult, compileSource } from '../../template/compile-source.ts';
-import type { CompiledTemplate } from '../../template/compiled-template.ts';
+import type { CompiledTemplate, MarkupFormat } from '../../template/compiled-template.ts';
+import { indexFields } from '../../template/field-index.ts';
+import type { GivenValues } from '../../template/field-value.ts';
 import { isStackOverflow } from '../../template/is-stack-overflow.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import type { TemplateProblem } from '../../template/template-problem.ts';
+import { openScope } from '../../template/value-scope.ts';
 import { findHints, type Hint, type RenderedContent } from './find-hints.ts';
-import { sampleValues } from './sample-values.ts';
+import { findValueProblems, sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
 /** The input of a preview; plain data, so it can be sent to a thread. */
 export interface PreviewJob {
   readonly content: VersionContent;
-  readonly values: Readonly<Record<string, string>> | undefined;
+  /** How a version reads its markup; undefined: as new versions do. */
+  readonly format: MarkupFormat | undefined;
+  readonly values: GivenValues | undefined;
   /** Overrides, already validated. */
   readonly subjectLine: string | undefined;
   readonly previewText: string | undefined;
@@ -23,19 +28,25 @@ export interface PreviewJob {
 export interface Preview {
   readonly problems: readonly TemplateProblem[];
   readonly fields: CompileResult['fields'];
+  /** A value that fits for each field. */
+  readonly examples: GivenValues;
   readonly rendered: RenderedContent | null;
   readonly hints: readonly Hint[];
 }
 
 /** Compiles and renders a template and collects hints, synchronously and without a time limit. */
 export async function makePreview(job: PreviewJob): Promise<Preview> {
-  const result = await compileSource({ ...job.content });
+  const result = await compileSource({ source: { ...job.content }, format: job.format });
   const { compiled, fields, problems } = result;
-  if (compiled === null) return { problems, fields, rendered: null, hints: [] };
+  const examples = sampleValues(result, job.content);
+  if (compiled === null) return { problems, fields, examples, rendered: null, hints: [] };
+  const unusable = inputProblems(compiled, job);
+  if (unusable.length > 0)
+    return { problems: [...problems, ...unusable], fields, examples, rendered: null, hints: [] };
   try {
     const values = sampleValues(result, job.content, job.values);
     const rendered = render(compiled, values, job);
-    return { problems, fields, rendered, hints: hintsOf(rendered) };
+    return { problems, fields, examples, rendered, hints: hintsOf(rendered) };
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
     const part = job.content.mjml === undefined ? 'html' : 'mjml';
@@ -45,13 +56,13 @@ export async function makePreview(job: PreviewJob): Promise<Preview> {
       rule: 'too-large',
       message: `with these values ${error.message}`,
     } as const;
-    return { problems: [...problems, problem], fields, rendered: null, hints: [] };
+    return { problems: [...problems, problem], fields, examples, rendered: null, hints: [] };
   }
 }
 
 function render(
   compiled: CompiledTemplate,
-  values: Readonly<Record<string, string>>,
+  values: GivenValues,
   { subjectLine, previewText: override }: PreviewJob,
 ): RenderedContent {
   const message = renderMessage(loadTemplate(compiled), {
@@ -59,14 +70,35 @@ function render(
     subjectLine,
     previewText: override,
   });
-  const own = override === undefined ? compiled.previewText : overrideNodes(override);
-  const lookUp = (name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : '');
-  const previewText = renderLine(own, lookUp);
+  const own = override === undefined ? compiled.previewText : overrideNodes(override, compiled);
+  const scope = openScope(indexFields(compiled.fields), values);
+  const previewText = renderLine(own, scope, defaultLocale);
   return { subject: message.subject, previewText, html: message.html, text: message.text };
 }
 
-function overrideNodes(text: string) {
-  const parsed = parseOverride(text);
+/** Values and overrides that don't fit the template. */
+function inputProblems(compiled: CompiledTemplate, job: PreviewJob): TemplateProblem[] {
+  const problems = findValueProblems(compiled, job.values ?? {}).map(({ place, reason }) => ({
+    severity: 'error' as const,
+    part: 'fields' as const,
+    rule: 'bad-value',
+    message: `the value of ${place} ${reason}`,
+  }));
+  const overrides = [
+    ['subject', job.subjectLine],
+    ['previewText', job.previewText],
+  ] as const;
+  const malformed = overrides.flatMap(([part, text]) => {
+    const parsed = text === undefined ? undefined : parseOverride(text, compiled);
+    return parsed === undefined || parsed.ok
+      ? []
+      : [{ severity: 'error' as const, part, rule: 'bad-override', message: parsed.reason }];
+  });
+  return [...problems, ...malformed];
+}
+
+function overrideNodes(text: string, compiled: CompiledTemplate) {
+  const parsed = parseOverride(text, compiled);
   return parsed.ok ? parsed.override.nodes : [];
 }
 

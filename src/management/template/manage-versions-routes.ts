@@ -3,6 +3,7 @@ import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/pag
 import { notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
+import { sampleValues } from './sample-values.ts';
 import { contentOf, VersionDetailView, VersionView } from './template-views.ts';
 import { viewFields } from './view-fields.ts';
 
@@ -38,13 +39,16 @@ export const getVersion = defineOperation({
     const { kysely } = call.dependencies.database;
     const row = await readTemplateVersion(kysely, accountOf(call).id, templateId, version);
     if (row === undefined) throw notFound('version');
+    const content = contentOf(row);
+    const { compiled } = row;
+    const examples = sampleValues({ compiled, fields: compiled.fields }, content);
     return {
       version: row.version,
       published: row.published,
       createdAt: row.createdAt,
       subject: row.source.subject,
-      content: contentOf(row),
-      fields: viewFields(row.compiled.fields, row.source.fields),
+      content,
+      fields: viewFields(compiled.fields, row.source.fields, examples),
     };
   },
 });

@@ -1,12 +1,15 @@
 import { Type } from 'typebox';
-import { FieldValues, Nullable, strict } from '../../foundation/common-schemas.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { currentFormat } from '../../template/compiled-template.ts';
+import type { GivenValues } from '../../template/field-value.ts';
+import { structureSchemas } from '../../template/field-value-schema.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
-import { currentContent } from './publish-template-routes.ts';
+import { currentContent, type ReadableContent } from './publish-template-routes.ts';
 import { maxValueBytes, requireSendableValues } from './sample-values.ts';
 import {
   contentOf,
@@ -29,7 +32,15 @@ const ProblemView = Type.Object(
 );
 
 /** Field values of a preview or test message. */
-export const Values = FieldValues(maxValueBytes);
+export const Values = Type.Unsafe<GivenValues>({
+  type: 'object',
+  description: `Values by field name: strings, or what a list or object declares. At most ${maxValueBytes} bytes in total.`,
+  maxProperties: 1_000,
+  propertyNames: { type: 'string', maxLength: 1_000 },
+  additionalProperties: {
+    anyOf: [{ type: 'string', maxLength: maxValueBytes }, ...structureSchemas()],
+  },
+});
 
 const PreviewView = Type.Object(
   {
@@ -83,17 +94,18 @@ export const previewTemplate = defineOperation({
     const { values } = call.body;
     requireSendableValues(values);
     await requireTemplate(call);
-    const content = await chosenContent(call, call.body.content, call.body.version);
+    const { content, format } = await chooseVersion(call, call.body.content, call.body.version);
     const preview = await previewInThread(
       {
         content,
+        format,
         values,
         subjectLine: checkOverride('subjectLine', call.body.subjectLine),
         previewText: checkOverride('previewText', call.body.previewText),
       },
       accountOf(call).id,
     );
-    const fields = viewFields(preview.fields, content.fields);
+    const fields = viewFields(preview.fields, content.fields, preview.examples);
     const problems = [...preview.problems];
     if (preview.rendered === null) return { problems, fields, rendered: null, hints: [] };
     const { html, text } = preview.rendered;
@@ -112,12 +124,12 @@ function bytesOf(text: string | null): number {
 }
 
 /** The content to preview or send. */
-export async function chosenContent(
+export async function chooseVersion(
   call: OperationCall,
-  inline: VersionContent | undefined,
+  given: VersionContent | undefined,
   version: number | undefined,
-): Promise<VersionContent> {
-  if (inline !== undefined) return inline;
+): Promise<ReadableContent> {
+  if (given !== undefined) return { content: given, format: currentFormat };
   if (version === undefined) return currentContent(call);
   const { kysely } = call.dependencies.database;
   const row = await readTemplateVersion(
@@ -127,7 +139,7 @@ export async function chosenContent(
     version,
   );
   if (row === undefined) throw notFound('version');
-  return contentOf(row);
+  return { content: contentOf(row), format: row.compiled.format };
 }
 
 function checkOverride(name: string, text: string | undefined): string | undefined {

@@ -5,6 +5,7 @@ import { makePreview } from './make-preview.ts';
 // Warms up the libraries, so loading them doesn't count against a preview's time limit.
 await makePreview({
   content: { subject: '', mjml: '<mjml><mj-body></mj-body></mjml>' },
+  format: undefined,
   values: undefined,
   subjectLine: undefined,
   previewText: undefined,

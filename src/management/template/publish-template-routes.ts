@@ -10,7 +10,11 @@ import {
   withCompiledContents,
 } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
-import type { RequiredNames } from '../../template/compiled-template.ts';
+import {
+  type CompiledTemplate,
+  currentFormat,
+  type MarkupFormat,
+} from '../../template/compiled-template.ts';
 import {
   readDraft,
   readTemplateFacts,
@@ -51,18 +55,26 @@ const Force = Type.Optional(
 async function requireNoBrokenCallers(
   call: OperationCall<unknown, { readonly force?: boolean }>,
   transaction: DatabaseTransaction,
-  required: RequiredNames,
+  compiled: CompiledTemplate,
 ): Promise<void> {
   if (call.body.force === true) return;
   const { id } = accountOf(call);
   const calls = await readTemplateUsage(transaction, id, call.params.templateId);
-  const broken = findBrokenUsage(required, calls);
+  const broken = findBrokenUsage(compiled, calls);
   if (broken.length === 0) return;
-  const names = [...new Set(broken.flatMap(({ missing }) => missing))];
+  const missing = [...new Set(broken.flatMap((usage) => usage.missing))];
+  const mismatched = [...new Set(broken.flatMap((usage) => usage.mismatched))];
+  const found = [
+    ...(missing.length === 0 ? [] : [`supplied no value for ${missing.join(', ')}`]),
+    ...(mismatched.length === 0
+      ? []
+      : [`supplied another kind of value for ${mismatched.join(', ')}`]),
+  ];
+  const advice = missing.length === 0 ? 'Keep the kind' : 'Add a default';
   throw new Problem(
     'breaks-callers',
-    `Callers in the last 30 days supplied no value for ${names.join(', ')}. Add a default or publish with force`,
-    { extra: { missing: names, calls: broken.slice(0, 20) } },
+    `Callers in the last 30 days ${found.join(' and ')}. ${advice} or publish with force`,
+    { extra: { missing, mismatched, calls: broken.slice(0, 20) } },
   );
 }
 
@@ -105,7 +117,7 @@ function publish(
     );
     const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
     if (published === undefined) throw new Error('the published version was not stored');
-    await requireNoBrokenCallers(call, transaction, published.compiled.required);
+    await requireNoBrokenCallers(call, transaction, published.compiled);
     await removeDraft(transaction, accountId, templateId);
     const { version } = published;
     await recordAudit(call, transaction, 'template_published', templateId, { version });
@@ -132,7 +144,7 @@ export const rollBackTemplate = defineOperation({
       const row = await readTemplateVersion(transaction, accountId, templateId, version);
       if (row === undefined || row.trial)
         throw invalidField('version', 'must be a version of this template');
-      await requireNoBrokenCallers(call, transaction, row.compiled.required);
+      await requireNoBrokenCallers(call, transaction, row.compiled);
       await setPublishedVersion(transaction, accountId, templateId, version);
       await recordAudit(call, transaction, 'template_rolled_back', templateId, { version });
       return { version, notes: [] };
@@ -155,7 +167,7 @@ export const duplicateTemplate = defineOperation({
       const id = parseTemplateId(call.body.id);
       if (id === undefined) throw invalidField('id', 'must be 1 to 64 letters, digits, - and _');
       await requireTemplate(call, transaction);
-      const content = await currentContent(call, transaction);
+      const { content } = await currentContent(call, transaction);
       if ((await readTemplateFacts(transaction, accountId, { id })).length > 0)
         throw new Problem('conflict', 'A template with this ID already exists');
       const personId = personOf(actorOf(call));
@@ -175,16 +187,23 @@ export const duplicateTemplate = defineOperation({
     }),
 });
 
+/** The content of a draft or version, and how its markup is read. */
+export interface ReadableContent {
+  readonly content: VersionContent;
+  readonly format: MarkupFormat;
+}
+
 /** The draft, or else the published version. */
 export async function currentContent(
   call: OperationCall,
   transaction: DatabaseTransaction = call.dependencies.database.kysely,
-): Promise<VersionContent> {
+): Promise<ReadableContent> {
   const { id } = accountOf(call);
   const { templateId } = call.params;
   const draft = await readDraft(transaction, id, templateId);
-  if (draft !== undefined) return draft.content as VersionContent;
+  if (draft !== undefined)
+    return { content: draft.content as VersionContent, format: currentFormat };
   const row = await readTemplateVersion(transaction, id, templateId, 'published');
   if (row === undefined) throw new Problem('conflict', 'The template has no content yet');
-  return contentOf(row);
+  return { content: contentOf(row), format: row.compiled.format };
 }

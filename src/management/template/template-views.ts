@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import { maxSourceText, TemplateSchema } from '../../manifest/manifest-schema.ts';
+import type { FieldKind, FieldValue } from '../../template/field-value.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
@@ -56,6 +57,14 @@ export function contentOf(row: {
   };
 }
 
+const ValueView = Type.Unsafe<FieldValue>({
+  anyOf: [
+    { type: 'string' },
+    { type: 'object', additionalProperties: true },
+    { type: 'array', items: { type: 'object', additionalProperties: true } },
+  ],
+});
+
 export const TemplateView = Type.Object(
   {
     id: Type.String(),
@@ -76,17 +85,61 @@ export const TemplateView = Type.Object(
   { ...strict, title: 'Template' },
 );
 
+const itemFieldProperties = {
+  name: Type.String(),
+  kind: Type.Enum(['text', 'list', 'object'], { description: 'What its values are.' }),
+  parts: Type.Array(Type.String(), { description: 'Where it is used.' }),
+  default: Nullable(ValueView),
+  sample: Nullable(ValueView),
+  description: Nullable(Type.String()),
+};
+
+const ItemFieldView = Type.Object(
+  {
+    ...itemFieldProperties,
+    required: Type.Boolean({
+      description:
+        'Each item must have a value, because the field has no default. A field that isn’t declared may have one outside of the item instead.',
+    }),
+    fields: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+        description: 'The fields of its items, in the same form.',
+      }),
+    ),
+  },
+  { ...strict, title: 'TemplateItemField' },
+);
+
+/** A field of items, as answers have it. */
+export interface ItemFieldJson {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly parts: string[];
+  readonly required: boolean;
+  readonly default: FieldValue | null;
+  readonly sample: FieldValue | null;
+  readonly description: string | null;
+  readonly fields?: ItemFieldJson[];
+}
+
 export const FieldView = Type.Object(
   {
-    name: Type.String(),
-    parts: Type.Array(Type.String(), { description: 'Where it is used.' }),
+    ...itemFieldProperties,
     required: Type.Boolean({
       description: 'Requests must supply a value, because the field has no default.',
     }),
     secret: Type.Boolean(),
-    default: Nullable(Type.String()),
-    sample: Nullable(Type.String()),
-    description: Nullable(Type.String()),
+    example: Type.Unsafe<FieldValue>({
+      ...ValueView,
+      description: 'A value that fits: the sample, or one made up.',
+    }),
+    fields: Type.Optional(
+      Type.Unsafe<ItemFieldJson[]>({
+        type: 'array',
+        items: ItemFieldView,
+        description: 'The fields of a list’s items, or of an object; absent for texts.',
+      }),
+    ),
   },
   { ...strict, title: 'TemplateField' },
 );

@@ -5,7 +5,8 @@ import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { readSender } from '../../sender/sender-store.ts';
 import { compileTemplate } from '../../template/compile-template.ts';
-import type { CompiledTemplate } from '../../template/compiled-template.ts';
+import { type CompiledTemplate, currentFormat } from '../../template/compiled-template.ts';
+import type { GivenValues } from '../../template/field-value.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { findVersionByContent } from '../../template/template-page-store.ts';
@@ -15,8 +16,8 @@ import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { chosenContent, Values } from './preview-template-routes.ts';
-import { requireSendableValues, sampleValues } from './sample-values.ts';
+import { chooseVersion, Values } from './preview-template-routes.ts';
+import { findValueProblems, requireSendableValues, sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
 /** Tag of test messages in reports. */
@@ -48,11 +49,12 @@ export const testSendTemplate = defineOperation({
     if (!to.ok) throw invalidField('to', to.reason);
     const published = template.hasDraft ? undefined : (template.publishedVersion ?? undefined);
     const chosen = call.body.version ?? published;
-    const content = await chosenContent(call, undefined, chosen);
-    const result = await compileTemplate({ ...content }, account.id);
+    const { content, format } = await chooseVersion(call, undefined, chosen);
+    const result = await compileTemplate({ ...content }, account.id, format);
     if (result.compiled === null)
       throw new Problem('conflict', 'The template has errors. Check its preview');
     const { compiled } = result;
+    requireFittingValues(compiled, call.body.values);
     const values = sampleValues(result, content, call.body.values);
     requireSize(compiled, values);
     const from = await chooseSender(call, content.sender ?? template.createdBy);
@@ -87,8 +89,14 @@ export const testSendTemplate = defineOperation({
   },
 });
 
+/** Enforces what fields are declared to be, as the send operation does. */
+function requireFittingValues(compiled: CompiledTemplate, values: GivenValues = {}): void {
+  const [problem] = findValueProblems(compiled, values);
+  if (problem !== undefined) throw invalidField(`values.${problem.place}`, problem.reason);
+}
+
 /** Enforces the same limit as the send operation. */
-function requireSize(compiled: CompiledTemplate, values: Readonly<Record<string, string>>): void {
+function requireSize(compiled: CompiledTemplate, values: GivenValues): void {
   const found = findOversizedPart(
     compiled,
     computeSizeBounds(compiled),
@@ -98,7 +106,9 @@ function requireSize(compiled: CompiledTemplate, values: Readonly<Record<string,
   if (found === undefined) return;
   throw invalidField(
     `values.${found.field ?? ''}`,
-    `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${found.uses} times`,
+    found.structured
+      ? `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}`
+      : `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${found.uses} times`,
   );
 }
 
@@ -126,7 +136,9 @@ async function storeTrialVersion(
   const { id: accountId } = accountOf(call);
   const { templateId } = call.params;
   const { sender, freshnessMinutes = 15, ...source } = content;
-  const contentHash = createHash('sha256').update(JSON.stringify(content)).digest();
+  const contentHash = createHash('sha256')
+    .update(JSON.stringify([currentFormat, content]))
+    .digest();
   return inTransaction(call, async (transaction) => {
     const existingVersion = await findVersionByContent(
       transaction,

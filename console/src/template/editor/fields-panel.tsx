@@ -3,6 +3,7 @@ import {
   Badge,
   Checkbox,
   Group,
+  NativeSelect,
   Stack,
   Text,
   Textarea,
@@ -12,6 +13,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
 import { Icon } from '../../components/icon.tsx';
+import { JsonArea } from '../../components/json-area.tsx';
 import { text } from '../../texts/text.ts';
 
 type Settings = NonNullable<TemplateContent['fields']>;
@@ -53,6 +55,22 @@ export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
   );
 }
 
+type Kind = NonNullable<Settings[string]['kind']>;
+type Value = Settings[string]['default'];
+
+function isStructured({ kind = 'text' }: Settings[string]): boolean {
+  return kind !== 'text';
+}
+
+function textOf(value: Value): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function emptyOf(kind: Kind | undefined): Value {
+  if (kind === 'list') return [];
+  return kind === 'object' ? {} : '';
+}
+
 /** Multi-line, because a single-line field would remove line breaks from the value. */
 const lines = { autosize: true, minRows: 1, maxRows: 8 } as const;
 
@@ -82,15 +100,26 @@ function FieldRow({ field: { name, required, secret }, settings, change }: Field
             </Badge>
           )}
         </Group>
-        <Textarea
-          {...lines}
-          size="xs"
-          className="field-sample"
-          aria-label={sample}
-          placeholder={text('editor.sample')}
-          value={settings.sample ?? ''}
-          onChange={(event) => change({ sample: event.currentTarget.value || undefined })}
-        />
+        {isStructured(settings) ? (
+          <JsonArea
+            size="xs"
+            className="field-sample"
+            aria-label={sample}
+            placeholder={text('editor.json')}
+            value={settings.sample}
+            change={(value) => change({ sample: value as Value })}
+          />
+        ) : (
+          <Textarea
+            {...lines}
+            size="xs"
+            className="field-sample"
+            aria-label={sample}
+            placeholder={text('editor.sample')}
+            value={textOf(settings.sample)}
+            onChange={(event) => change({ sample: event.currentTarget.value || undefined })}
+          />
+        )}
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -112,19 +141,53 @@ interface FieldSettingsProps {
 }
 
 function FieldSettings({ settings, change }: FieldSettingsProps) {
+  const structured = isStructured(settings);
   return (
     <Stack gap="xs" p="sm">
+      <NativeSelect
+        label={text('editor.kind')}
+        description={text('editor.kindHint')}
+        value={settings.kind ?? 'text'}
+        onChange={(event) => {
+          const kind = event.currentTarget.value as Kind;
+          // What fits one kind fits no other.
+          const none = { default: undefined, sample: undefined, fields: undefined };
+          change({ ...none, kind: kind === 'text' ? undefined : kind });
+        }}
+        data={[
+          { value: 'text', label: text('editor.kindText') },
+          { value: 'list', label: text('editor.kindList') },
+          { value: 'object', label: text('editor.kindObject') },
+        ]}
+      />
       <Checkbox
         label={text('editor.hasDefault')}
         checked={settings.default !== undefined}
-        onChange={(event) => change({ default: event.currentTarget.checked ? '' : undefined })}
+        onChange={(event) =>
+          change({ default: event.currentTarget.checked ? emptyOf(settings.kind) : undefined })
+        }
       />
-      {settings.default !== undefined && (
-        <Textarea
-          {...lines}
-          label={text('editor.default')}
-          value={settings.default}
-          onChange={(event) => change({ default: event.currentTarget.value })}
+      {settings.default !== undefined &&
+        (structured ? (
+          <JsonArea
+            label={text('editor.default')}
+            value={settings.default}
+            change={(value) => change({ default: value as Value })}
+          />
+        ) : (
+          <Textarea
+            {...lines}
+            label={text('editor.default')}
+            value={textOf(settings.default)}
+            onChange={(event) => change({ default: event.currentTarget.value })}
+          />
+        ))}
+      {structured && (
+        <JsonArea
+          label={text('editor.itemFields')}
+          description={text('editor.itemFieldsHint')}
+          value={settings.fields}
+          change={(value) => change({ fields: value as Settings[string]['fields'] })}
         />
       )}
       <TextInput

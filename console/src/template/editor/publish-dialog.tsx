@@ -57,7 +57,7 @@ export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
           <Alert color="orange" title={text('editor.breaks')} role="alert">
             <Text size="sm">{breaks.message}</Text>
             <List size="sm">
-              {namesOf(breaks.body.missing).map((name) => (
+              {[...namesOf(breaks.body.missing), ...namesOf(breaks.body.mismatched)].map((name) => (
                 <List.Item key={name}>{name}</List.Item>
               ))}
             </List>

@@ -2,12 +2,18 @@ import { Alert } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '../../account/use-me.ts';
+import type { paths } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { JsonArea } from '../../components/json-area.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';
+
+type TestSend =
+  paths['/accounts/{accountId}/templates/{templateId}/test-send']['post']['requestBody'];
+type Values = NonNullable<TestSend['content']['application/json']['values']>;
 
 interface TestDialogProps {
   opened: boolean;
@@ -21,6 +27,7 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
   const navigate = useNavigate();
   const { data: me } = useMe();
   const [typed, setTyped] = useState<string>();
+  const [values, setValues] = useState<Values>();
   const to = typed ?? me?.person?.email ?? '';
 
   async function submit() {
@@ -28,7 +35,7 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
     const { messageId } = await answerOf(
       api.POST('/accounts/{accountId}/templates/{templateId}/test-send', {
         params: { path },
-        body: { to },
+        body: { to, ...(values === undefined ? {} : { values }) },
       }),
     );
     await navigate({
@@ -57,6 +64,12 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
             change={setTyped}
             error={error}
             data-autofocus
+          />
+          <JsonArea
+            label={text('editor.testValues')}
+            description={text('editor.testValuesHint')}
+            value={values}
+            change={(value) => setValues(value as Values | undefined)}
           />
         </>
       )}

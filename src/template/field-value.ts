@@ -1,0 +1,32 @@
+import { normalizeValue } from './normalize-value.ts';
+
+/** What the values of a field are. */
+export type FieldKind = 'text' | 'list' | 'object';
+
+/** The value of a field: a text, an object, or a list of objects. */
+export type FieldValue = string | FieldRecord | readonly FieldRecord[];
+
+/** An object, or an item of a list. */
+export interface FieldRecord {
+  readonly [name: string]: FieldValue;
+}
+
+/** Values by field name. */
+export type GivenValues = Readonly<Record<string, FieldValue>>;
+
+/** True for an object, an item included; false for a list and for everything else. */
+export function isRecord(value: unknown): value is FieldRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a section is repeated for: the items of a list, or an object unless it is empty. */
+export function recordsOf(value: FieldValue | null | undefined): readonly FieldRecord[] {
+  if (Array.isArray(value)) return value.every(isRecord) ? value : value.filter(isRecord);
+  return isRecord(value) && Object.keys(value).length > 0 ? [value] : [];
+}
+
+/** The text of a value; for a list or an object any text says that it isn't empty, which is all that sections ask. */
+export function textOfValue(value: FieldValue | null | undefined): string {
+  if (typeof value === 'string') return normalizeValue(value);
+  return recordsOf(value).length === 0 ? '' : 'filled';
+}

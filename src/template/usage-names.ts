@@ -1,0 +1,36 @@
+import { type FieldValue, type GivenValues, isRecord } from './field-value.ts';
+
+/**
+ * What a call gives its template, for telling whom a version would refuse: the names of its values, for a list `Items[]`
+ * and for an object `Shop{}`, then the names that each item has, `Items[].Price`. An empty one is `Items[0]` or `Shop{0}`,
+ * and has no names. The follower of template usage says the same in SQL.
+ */
+export function usageNames(values: GivenValues): string[] {
+  const names = Object.keys(values);
+  for (const [name, value] of Object.entries(values))
+    if (typeof value !== 'string') addNames([value], name, names);
+  return names;
+}
+
+/** @param values of one field in every item */
+function addNames(values: readonly FieldValue[], place: string, names: string[]): void {
+  const isList = values.every(Array.isArray);
+  if (!isList && !values.every(isRecord)) return;
+  const [open, close] = isList ? '[]' : '{}';
+  const records = values.flat().filter(isRecord);
+  const filled = isList ? records : records.filter((record) => Object.keys(record).length > 0);
+  if (filled.length === 0) {
+    names.push(`${place}${open}0${close}`);
+    return;
+  }
+  const inside = `${place}${open}${close}`;
+  names.push(inside);
+  const [first = {}] = filled;
+  for (const name of Object.keys(first)) {
+    if (!filled.every((record) => Object.hasOwn(record, name))) continue;
+    names.push(`${inside}.${name}`);
+    const inner = filled.map((record) => record[name] ?? '');
+    if (inner.every((value) => typeof value !== 'string'))
+      addNames(inner, `${inside}.${name}`, names);
+  }
+}
