@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { maxBatchMessages } from '../http/limits/route-limits.ts';
 import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
@@ -114,3 +115,27 @@ export const sendBodySchema = Type.Object(
 );
 
 export type SendBody = Static<typeof sendBodySchema>;
+
+/** The body of a batch, for its documentation; `readBatch` validates it. */
+export const batchBodySchema = Type.Object(
+  {
+    messages: Type.Array(
+      Type.Object(
+        {
+          ...sendBodySchema.properties,
+          idempotencyKey: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 255,
+              pattern: '^[ -~]+$',
+              description: 'As the header `Idempotency-Key` of a single request.',
+            }),
+          ),
+        },
+        { ...strict, title: 'BatchMessage' },
+      ),
+      { maxItems: maxBatchMessages },
+    ),
+  },
+  { ...strict, title: 'SendBatch' },
+);
