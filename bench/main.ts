@@ -4,6 +4,7 @@ import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchAcceptHistory } from './bench-accept-history.ts';
 import { benchApiKey } from './bench-api-key.ts';
 import { benchBacklog } from './bench-backlog.ts';
+import { benchBatch } from './bench-batch.ts';
 import { benchDeliver } from './bench-deliver.ts';
 import { benchHistory } from './bench-history.ts';
 import { benchIdleConnections } from './bench-idle-connections.ts';
@@ -26,6 +27,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   accept: benchAccept,
   'accept-cases': benchAcceptCases,
   'accept-history': benchAcceptHistory,
+  batch: benchBatch,
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,

@@ -42,7 +42,7 @@ const escapable: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const literals: ReadonlyMap<number, Buffer> = new Map(
   ['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]),
 );
-const noLiteral = Buffer.alloc(0);
+const noLiteral: Buffer = Buffer.alloc(0);
 
 /** Depth of an item: in the array `messages`, which is in the root object. */
 const itemDepth = 2;
@@ -316,9 +316,7 @@ function isHexDigit(byte: number): boolean {
 }
 
 function canEndNumber(state: State): boolean {
-  return (
-    state === afterZero || state === inInteger || state === inFraction || state === inExponent
-  );
+  return state === afterZero || state === inInteger || state === inFraction || state === inExponent;
 }
 
 /** The state after a byte of a number; `invalid` if it doesn't belong to the number. */

@@ -8,8 +8,8 @@ import { unusableBody } from './read-body-json.ts';
 /** Runs work in an event loop turn of its own. */
 export type RunInTurn = <Result>(work: () => Result) => Promise<Result>;
 
-/** A few milliseconds of scanning. */
-const bytesPerTurn = 128 * 1024;
+/** A millisecond or two of scanning. */
+const bytesPerTurn = 64 * 1024;
 /** Max bytes of a member name in a response. */
 const maxShownName = 300;
 

@@ -72,9 +72,7 @@ async function sendBatch(
   };
   const admission = await admit();
   if (headers['idempotency-key'] !== undefined) throw refusedKey();
-  await withTimeout(
-    Promise.resolve(findSendableTemplate(dependencies, admission, templateText)),
-  );
+  await withTimeout(Promise.resolve(findSendableTemplate(dependencies, admission, templateText)));
   if (!isPlain(headers['content-encoding'])) throw unusableBody(encodedBody.unusable);
   if (!isJsonType(headers['content-type'])) throw unusableBody(wrongContentType);
   const body = await exchange.readBody();

@@ -197,7 +197,10 @@ class ResultWriter {
   #limit(details: readonly FaultDetail[]): readonly FaultDetail[] {
     this.#details += details.length;
     if (this.#details <= maxBatchDetails || details.length < 2) return details;
-    return [...details.slice(0, 1), { field: '', reason: `and ${details.length - 1} more problems` }];
+    return [
+      ...details.slice(0, 1),
+      { field: '', reason: `and ${details.length - 1} more problems` },
+    ];
   }
 }
 
