@@ -104,24 +104,37 @@ export class BatchSender {
       return chunk.map(() => fault);
     }
     const outcomes: Promise<Outcome>[] = [];
+    /** The latest message of each key; a repetition begins after it, as a second request would. */
+    const latest = new Map<string, Promise<Outcome>>();
+    const send = async (item: Buffer): Promise<Outcome> => {
+      try {
+        const request = toRequest(admission, batch.templateText, item);
+        const key = request.idempotencyKey;
+        if (typeof key !== 'string') return await sendEmail(this.#dependencies, request);
+        const before = latest.get(key);
+        const sent =
+          before === undefined
+            ? sendEmail(this.#dependencies, request)
+            : before.then(() => this.#repeat(request, deadline));
+        const outcome = sent.catch(toFault);
+        latest.set(key, outcome);
+        return await outcome;
+      } catch (error) {
+        return toFault(error);
+      }
+    };
     while (outcomes.length < chunk.length)
       await this.#turns.run(batch.accountId, () => {
         const end = performance.now() + maxTurnMs;
-        do {
-          const item = chunk[outcomes.length] as Buffer;
-          outcomes.push(this.#sendItem(batch, admission, item).catch(toFault));
-        } while (outcomes.length < chunk.length && performance.now() < end);
+        do outcomes.push(send(chunk[outcomes.length] as Buffer));
+        while (outcomes.length < chunk.length && performance.now() < end);
       });
     return Promise.all(outcomes);
   }
 
-  /** Reaches the group commit in the turn of the call, unless it has to wait for a look-up. */
-  async #sendItem(
-    { templateText }: BatchRequest,
-    admission: SendAdmission,
-    item: Buffer,
-  ): Promise<Receipt> {
-    return sendEmail(this.#dependencies, toRequest(admission, templateText, item));
+  #repeat(request: AdmittedRequest, deadline: number): Promise<Receipt> {
+    if (performance.now() >= deadline) throw new Fault('IO_EXCEPTION', { cause: batchTimeout });
+    return sendEmail(this.#dependencies, request);
   }
 }
 

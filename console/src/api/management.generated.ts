@@ -1,6 +1,7 @@
 // Generated from the OpenAPI document by `npm run generated`.
 
 export type Accepted = { "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
+export type AcceptedMessage = { "status": 200; "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
 export type Account = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "quota": { "perHour": (number | null); "perDay": (number | null) } };
 export type Allowance = { "clientId": string; "accountId": string; "perHour": number };
 export type AllowanceUse = { "email": string; "used": number; "left": number; "freeAt": (string | null) };
@@ -8,6 +9,8 @@ export type ApiKey = { "id": string; "name": string; "hint": (string | null); "s
 export type Attention = { "kind": string; "severity": ("error" | "warning" | "info"); "subject": (string | null); "sentence": string; "nextStep": string };
 export type AttentionList = { "items": (Attention)[] };
 export type AuditEvent = { "id": string; "at": string; "kind": string; "outcome": string; "email": (string | null); "clientId": (string | null); "remoteAddress": (string | null); "requestId": (string | null); "detail": Record<string, unknown> };
+export type BatchMessage = { "envelope": { "toAddress": string; "ccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, string>; "previewText"?: string }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[] }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string }; "idempotencyKey"?: string };
+export type BatchResults = { "results": ((AcceptedMessage | Fault))[] };
 export type ClientSecret = { "clientId": string; "clientSecret": string };
 export type Consent = { "email": string; "accountId": string; "grantedAt": string };
 export type Contact = { "email": string; "fields": Record<string, string>; "createdAt": string };
@@ -55,6 +58,7 @@ export type Report = { "rows": (ReportRow)[] };
 export type ReportCounts = { "accepted": number; "delivered": number; "bounced_hard": number; "bounced_soft": number; "deferred": number; "expired": number; "failed": number; "uncertain": number; "canceled": number; "complained": number; "unsubscribed": number; "opened_people": number; "opened_people_unique": number; "opened_machines": number; "opened_machines_unique": number; "clicked_people": number; "clicked_people_unique": number; "clicked_machines": number; "clicked_machines_unique": number };
 export type ReportRow = { "key": string; "counts": ReportCounts; "latency": (Latency | null) };
 export type RetentionRule = { "contentDays": (number | null); "addressDays": (number | null); "engagementDays": (number | null) };
+export type SendBatch = { "messages": (BatchMessage)[] };
 export type SendRequest = { "envelope": { "toAddress": string; "ccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, string>; "previewText"?: string }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[] }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string } };
 export type Sender = { "address": string; "displayNames": (string)[]; "verified": boolean };
 export type Sent = { "messageId": string };
