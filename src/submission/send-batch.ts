@@ -27,12 +27,12 @@ export interface BatchRequest {
 
 /**
  * Batches take turns by account. A batch has one chunk of messages in the group commit at a time, so that those of all
- * batches together fill less than half of it and other accounts' requests wait behind one commit at most.
+ * batches together fill less than half of it, and other accounts' requests wait behind a commit or two.
  */
 const slotLimits = {
   what: 'batches',
-  slots: 8,
-  slotsPerGroup: 4,
+  slots: 10,
+  slotsPerGroup: 6,
   waiting: 1_000,
   waitingPerGroup: 500,
   timeout: 10_000,
