@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchAcceptHistory, benchApiKey, benchIdleConnections } from './bench-accept-beside.ts';
-import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
+import { benchBacklog, benchBatch } from './bench-batch.ts';
+import { benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchTogether } from './bench-latency.ts';
 import { benchMemory } from './bench-memory.ts';
@@ -18,6 +19,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   accept: benchAccept,
   'accept-cases': benchAcceptCases,
   'accept-history': benchAcceptHistory,
+  batch: benchBatch,
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,

@@ -21,14 +21,14 @@ export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>>
 }
 
 function toRow({ methods, path, caller, ...limit }: RouteLimit): string {
-  const { bodyBytes, bodySeconds, bodyValues, streamed } = limit;
+  const { bodyBytes, bodySeconds, bodyValues, bodyItems, streamed } = limit;
   const body =
     bodyBytes === 0
       ? ['none', '', '']
       : [
           `${formatBytes(bodyBytes)}${streamed ? ', to disk' : ''}`,
           `${bodySeconds} s`,
-          bodyValues === undefined ? '' : String(bodyValues),
+          bodyItems === undefined ? String(bodyValues ?? '') : `${bodyItems} items`,
         ];
   return `| ${[`${methods.join(', ')} \`${path}\``, caller, ...body].join(' | ')} |`;
 }

@@ -17,6 +17,12 @@ export const tokenOperations = {
     permission: 'messages:send',
     allows: 'send email with this account’s templates and verified senders',
   },
+  batch: {
+    method: 'POST',
+    path: '/ete/v1/email/{account_id}/{template_id}/batch',
+    permission: 'messages:send',
+    allows: 'send up to 1,000 such emails in one request',
+  },
   status: {
     method: 'GET',
     path: '/ete/v1/message/{account_id}/{message_id}',

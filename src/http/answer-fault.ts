@@ -37,23 +37,34 @@ interface FaultAnswer {
 
 /** Builds the response to a fault; logs internal errors. */
 function describeFault(fault: Fault, context: RequestContext): FaultAnswer {
-  const { status, message } = errorCatalog[fault.code];
-  if (status >= 500) context.log.error({ err: fault.cause ?? fault }, message);
+  const { status } = errorCatalog[fault.code];
+  logFault(fault, context);
   const headers: [string, string][] = [];
   if (status === 503 || fault.retryAfter !== undefined)
     headers.push(['retry-after', String(Math.ceil(fault.retryAfter ?? defaultRetryAfter))]);
   // RFC 6750 section 3: a 401 for a missing or invalid bearer token names the scheme.
   if (fault.code === 'UNAUTHORIZED') headers.push(['www-authenticate', challengeOf(fault)]);
-  const body = {
+  return { status, headers, body: faultBody(fault, context.id) };
+}
+
+/** Logs a fault of the service itself. */
+export function logFault(fault: Fault, { log }: Pick<RequestContext, 'log'>): void {
+  const { status, message } = errorCatalog[fault.code];
+  if (status >= 500) log.error({ err: fault.cause ?? fault }, message);
+}
+
+/** The body of an error response. */
+export function faultBody(fault: Fault, requestId: string): FaultAnswer['body'] {
+  const { status, message } = errorCatalog[fault.code];
+  return {
     success: false,
     status,
     errorName: fault.code,
     message,
     details: fault.details,
     ...fault.extra,
-    requestId: context.id,
+    requestId,
   };
-  return { status, headers, body };
 }
 
 function challengeOf({ challenge }: Fault): string {

@@ -14,6 +14,8 @@ export type DirectHandler = (exchange: Exchange) => Promise<void>;
 
 interface DirectRoute {
   readonly prefix: string;
+  /** What the whole target must match; undefined if the prefix is enough. */
+  readonly pattern: RegExp | undefined;
   readonly context: ExchangeContext;
   readonly handler: DirectHandler;
 }
@@ -61,15 +63,29 @@ export class DirectRoutes {
    * @param name the route's name in logs
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
+    this.#add(`${prefix}*`, { prefix, pattern: undefined, handler }, name);
+  }
+
+  /**
+   * Sends each POST to a path to a handler. Call before `post` for a prefix of it.
+   * @param path with parameters, such as `/items/:id/copy`
+   */
+  postTo(path: string, handler: DirectHandler): void {
+    const prefix = path.slice(0, path.indexOf(':'));
+    const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}/?(?:\\?|$)`);
+    this.#add(path, { prefix, pattern, handler }, path);
+  }
+
+  #add(url: string, parts: Omit<DirectRoute, 'context'>, name: string): void {
     const { limits, ...shared } = this.#dependencies;
-    const limit = findLimit(limits, ['POST'], `${prefix}*`);
-    if (limit === undefined) throw new Error(`POST ${prefix}* is missing from the table of limits`);
+    const limit = findLimit(limits, ['POST'], url);
+    if (limit === undefined) throw new Error(`POST ${url} is missing from the table of limits`);
     const context = { ...shared, route: name, closing: () => this.#closing, limit };
-    const route = { prefix, context, handler };
+    const route = { ...parts, context };
     this.#routes.push(route);
     this.#http.route({
       method: 'POST',
-      url: `${prefix}*`,
+      url,
       onRequest: (request, reply) => {
         reply.hijack();
         this.#answer(route, request.raw, reply.raw);
@@ -81,7 +97,9 @@ export class DirectRoutes {
   #find(request: IncomingMessage): DirectRoute | undefined {
     if (request.method !== 'POST') return undefined;
     const url = stripBaseSlash(request.url ?? '');
-    const route = this.#routes.find(({ prefix }) => url.startsWith(prefix));
+    const route = this.#routes.find(
+      ({ prefix, pattern }) => url.startsWith(prefix) && (pattern?.test(url) ?? true),
+    );
     if (route !== undefined) request.url = url;
     return route;
   }

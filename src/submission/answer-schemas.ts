@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { FaultSchema } from '../http/fault-schema.ts';
+import { maxBatchMessages } from '../http/limits/route-limits.ts';
 
 /** The response of the send operation. */
 export const AcceptedSchema = Type.Object(
@@ -11,4 +13,20 @@ export const AcceptedSchema = Type.Object(
     }),
   },
   { title: 'Accepted' },
+);
+
+const AcceptedMessageSchema = Type.Object(
+  { status: Type.Literal(200), ...AcceptedSchema.properties },
+  { title: 'AcceptedMessage' },
+);
+
+/** The response of a batch. */
+export const BatchResultsSchema = Type.Object(
+  {
+    results: Type.Array(Type.Union([AcceptedMessageSchema, FaultSchema]), {
+      maxItems: maxBatchMessages,
+      description: 'One for each message, in order.',
+    }),
+  },
+  { title: 'BatchResults' },
 );

@@ -12,19 +12,22 @@ export interface IdempotencyKey {
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * Reads the `Idempotency-Key` header.
+ * Reads an idempotency key.
+ * @param header of a single request, or the member of a batch's message
  * @param templateText template id from the path, valid or not
+ * @param field its name in errors
  * @throws Fault VALIDATION_FAILED for a key that is empty, too long or not printable ASCII
  */
 export function readIdempotencyKey(
-  header: string | string[] | undefined,
+  header: unknown,
   templateText: string,
   body: Buffer | undefined,
+  field = 'Idempotency-Key',
 ): IdempotencyKey | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !keyPattern.test(header)) {
     const reason = 'must be one value of 1 to 255 printable ASCII characters';
-    throw new Fault('VALIDATION_FAILED', { details: [{ field: 'Idempotency-Key', reason }] });
+    throw new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });
   }
   return { text: header, requestHash: hashRequest(templateText, body) };
 }

@@ -11,17 +11,19 @@ export interface BodyJson {
 const noProblems: readonly FaultDetail[] = Object.freeze([]);
 
 /** True for `application/json`, with or without parameters; charset has no effect (RFC 8259 section 11). */
-function isJsonType(contentType: string | undefined): boolean {
+export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
+
+export const wrongContentType = 'the Content-Type must be application/json';
 
 /**
  * Parses a JSON body (RFC 8259), which must be UTF-8 (section 8.1).
  * @throws Fault VALIDATION_FAILED if it can't be parsed
  */
 export function readBodyJson(bytes: Buffer, contentType: string | undefined): BodyJson {
-  if (!isJsonType(contentType)) throw unusableBody('the Content-Type must be application/json');
+  if (!isJsonType(contentType)) throw unusableBody(wrongContentType);
   if (!isUtf8(bytes)) throw unusableBody('the body is not valid UTF-8');
   const text = bytes.toString('utf8');
   let value: unknown;

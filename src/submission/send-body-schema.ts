@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { maxBatchMessages } from '../http/limits/route-limits.ts';
 import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
@@ -134,3 +135,27 @@ export const textBodySchema = makeBody<string>({ type: 'string' });
 export type SendBody<Value extends FieldValue = FieldValue> = Static<
   ReturnType<typeof makeBody<Value>>
 >;
+
+/** The body of a batch, for its documentation; `readBatch` validates it. */
+export const batchBodySchema = Type.Object(
+  {
+    messages: Type.Array(
+      Type.Object(
+        {
+          ...sendBodySchema.properties,
+          idempotencyKey: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 255,
+              pattern: '^[ -~]+$',
+              description: 'As the header `Idempotency-Key` of a single request.',
+            }),
+          ),
+        },
+        { ...strict, title: 'BatchMessage' },
+      ),
+      { maxItems: maxBatchMessages },
+    ),
+  },
+  { ...strict, title: 'SendBatch' },
+);

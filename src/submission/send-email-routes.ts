@@ -4,10 +4,10 @@ import { Fault } from '../foundation/errors.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
-import { escapeMalformedPercent } from '../http/escape-malformed-percent.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
+import { readPathIds, sendPrefix } from './read-path-ids.ts';
 import { type SendDependencies, sendEmail } from './send-email.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -28,8 +28,8 @@ export interface SendRouteDependencies extends AdmissionDependencies, SendDepend
  * before the body is read, so unauthorized callers can't make the service buffer bodies.
  */
 export function registerSendEmailRoute(http: Http, dependencies: SendRouteDependencies): void {
-  const name = `${prefix}:accountId/:templateId`;
-  http.direct.post(prefix, name, async (exchange) => {
+  const name = `${sendPrefix}:accountId/:templateId`;
+  http.direct.post(sendPrefix, name, async (exchange) => {
     try {
       const receipt = await send(dependencies, exchange);
       dependencies.metrics.accepted(exchange.elapsed);
@@ -43,13 +43,12 @@ export function registerSendEmailRoute(http: Http, dependencies: SendRouteDepend
   allowOnlyMethod(http, 'POST', name);
 }
 
-const prefix = '/ete/v1/email/';
 const replayed = ['idempotency-replayed', 'true'];
 
 async function send(dependencies: SendRouteDependencies, exchange: Exchange): Promise<Receipt> {
   const { request } = exchange;
   const { headers } = request;
-  const [accountText, templateText] = readIds(request.url ?? '');
+  const [accountText, templateText] = readPathIds(request.url ?? '');
   const admitting = admitCaller(dependencies, tokenOperations.send, {
     authorization: headers.authorization,
     accountText,
@@ -63,13 +62,16 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
     templateText,
     contentType: headers['content-type'],
     idempotencyKey: keyOf(request),
-    body: isPlain(headers['content-encoding']) ? body : encoded,
+    body: isPlain(headers['content-encoding']) ? body : encodedBody,
   });
 }
 
-const encoded = { unusable: 'Content-Encoding is not supported; send the body uncompressed' };
+export const encodedBody = {
+  unusable: 'Content-Encoding is not supported; send the body uncompressed',
+};
 
-function isPlain(encoding: string | undefined): boolean {
+/** True unless the body is compressed. */
+export function isPlain(encoding: string | undefined): boolean {
   return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
 }
 
@@ -79,34 +81,6 @@ function keyOf(request: IncomingMessage): string | string[] | undefined {
   if (typeof key !== 'string' || !key.includes(',')) return key;
   const fields = request.headersDistinct['idempotency-key'];
   return fields?.length === 1 ? key : fields;
-}
-
-/** Ids from the path; both empty if either is empty or contains a slash. A trailing slash is ignored. */
-function readIds(target: string): readonly [accountText: string, templateText: string] {
-  const query = target.indexOf('?');
-  const path = query === -1 ? target : target.slice(0, query);
-  const ids = path.startsWith(prefix) ? path.slice(prefix.length) : afterPrefix(path);
-  const parts = ids.split('/');
-  if (parts.length === 3 && parts[2] === '') parts.pop();
-  const [account = '', template = ''] = parts;
-  if (parts.length !== 2 || account === '' || template === '') return ['', ''];
-  return [decode(account), decode(template)];
-}
-
-/**
- * Handles targets in absolute form (RFC 9112 section 3.2.2) or with a differently encoded prefix (RFC 3986 section
- * 6.2.2.2).
- */
-function afterPrefix(path: string): string {
-  const local = path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
-  return local
-    .split('/')
-    .slice(prefix.split('/').length - 1)
-    .join('/');
-}
-
-function decode(text: string): string {
-  return text.includes('%') ? decodeURIComponent(escapeMalformedPercent(text)) : text;
 }
 
 function toBody(receipt: Receipt): string {

@@ -1,10 +1,11 @@
 import type { Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
-import { parseTemplateId } from '../foundation/ids.ts';
+import { parseTemplateId, type TemplateId } from '../foundation/ids.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import type { RawBody } from '../http/read-body.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
-import type { TemplateDirectory } from '../template/template-directory.ts';
+import type { PublishedTemplate, TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import { checkPersonalization } from './check-personalization.ts';
@@ -20,7 +21,7 @@ import { composeRow } from './compose-row.ts';
 import { type IdempotencyKey, type IdempotencyLocks, readIdempotencyKey } from './idempotency.ts';
 import type { ReceivingTemplate, SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
-import { readBodyJson, unusableBody } from './read-body-json.ts';
+import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -44,8 +45,10 @@ export interface AdmittedRequest {
   /** Template id from the path. */
   readonly templateText: string;
   readonly contentType: string | undefined;
-  readonly idempotencyKey: string | string[] | undefined;
+  readonly idempotencyKey: unknown;
   readonly body: RawBody;
+  /** For a message of a batch: its parsed body, without the key. */
+  readonly parsed?: BodyJson;
 }
 
 /**
@@ -58,7 +61,9 @@ export async function sendEmail(
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
   const bytes = admitted.body instanceof Buffer ? admitted.body : undefined;
-  const key = readIdempotencyKey(admitted.idempotencyKey, admitted.templateText, bytes);
+  const { idempotencyKey, templateText, parsed } = admitted;
+  const field = parsed && 'idempotencyKey';
+  const key = readIdempotencyKey(idempotencyKey, templateText, bytes, field);
   if (key === undefined) return sendNew(dependencies, admitted, undefined, 0);
 
   const accountId = admitted.admission.account.id;
@@ -87,16 +92,12 @@ async function sendNew(
   const { id: accountId, addOns, quota } = admission.account;
 
   // 5 template
-  const templateId = parseTemplateId(admitted.templateText);
-  if (templateId === undefined || admission.templates?.has(templateId) === false)
-    throw unknownTemplate();
-  const published = dependencies.templates.published(accountId, templateId);
-  const template = published instanceof Promise ? await withTimeout(published) : published;
-  if (template === undefined) throw unknownTemplate();
+  const found = findSendableTemplate(dependencies, admission, admitted.templateText);
+  const { templateId, template } = found instanceof Promise ? await withTimeout(found) : found;
 
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
-  const json = readBodyJson(admitted.body, admitted.contentType);
+  const json = admitted.parsed ?? readBodyJson(admitted.body, admitted.contentType);
   const request = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
 
   // 7 sender
@@ -118,6 +119,36 @@ async function sendNew(
   if (newUsageRecord !== undefined && !(await receipt).replayed)
     dependencies.usage.record(newUsageRecord);
   return receipt;
+}
+
+interface FoundTemplate {
+  readonly templateId: TemplateId;
+  readonly template: PublishedTemplate<SendableTemplate>;
+}
+
+/**
+ * Check 5.
+ * @throws Fault INVALID_ID if the template is unknown, unpublished or not the caller's to send with
+ */
+export function findSendableTemplate(
+  dependencies: Pick<SendDependencies, 'templates'>,
+  { account, templates }: SendAdmission,
+  templateText: string,
+): MaybePromise<FoundTemplate> {
+  const templateId = parseTemplateId(templateText);
+  if (templateId === undefined || templates?.has(templateId) === false) throw unknownTemplate();
+  const published = dependencies.templates.published(account.id, templateId);
+  if (published instanceof Promise)
+    return published.then((template) => requireTemplate(templateId, template));
+  return requireTemplate(templateId, published);
+}
+
+function requireTemplate(
+  templateId: TemplateId,
+  template: PublishedTemplate<SendableTemplate> | undefined,
+): FoundTemplate {
+  if (template === undefined) throw unknownTemplate();
+  return { templateId, template };
 }
 
 /** Messages that aren't stored don't count, unless the outcome is unknown (503). */

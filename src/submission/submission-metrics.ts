@@ -13,12 +13,12 @@ export class SubmissionMetrics {
     const registers = [registry];
     this.#accepted = new Counter({
       name: 'signalpost_send_accepted_total',
-      help: 'Requests of the send operation answered with 200',
+      help: 'Requests of the send operation answered with 200, and messages of batches',
       registers,
     });
     this.#refused = new Counter({
       name: 'signalpost_send_refused_total',
-      help: 'Requests of the send operation answered with an error, by its name',
+      help: 'Requests of the send operation answered with an error, and messages of batches, by its name',
       labelNames: ['error'],
       registers,
     });
@@ -48,6 +48,10 @@ export class SubmissionMetrics {
   accepted(milliseconds: number): void {
     this.#accepted.inc();
     this.#seconds.observe(milliseconds / 1000);
+  }
+
+  acceptedInBatch(): void {
+    this.#accepted.inc();
   }
 
   refused(error: FaultCode): void {

@@ -17,6 +17,8 @@ import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
 import { QuotaShares } from './quota-shares.ts';
 import { RecentTemplateUsage } from './recent-template-usage.ts';
+import { BatchSender } from './send-batch.ts';
+import { registerSendBatchRoute } from './send-batch-routes.ts';
 import { type SendDependencies, sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
 import { SubmissionMetrics } from './submission-metrics.ts';
@@ -110,6 +112,8 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       const { access, senders, templates } = dependencies;
       const { authenticator, facts } = access;
       const checks = { authenticator, facts, senders, templates, parser, keys, quotas, usage };
+      const batches = new BatchSender({ ...checks, database, acceptor });
+      registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
       registerSendEmailRoute(http, { ...checks, database, acceptor, metrics });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },

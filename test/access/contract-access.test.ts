@@ -40,10 +40,11 @@ function call(
         headers,
       },
     );
-  return sendRequest(`${service.url}/ete/v1/email/${account}/t-0001`, {
+  const isBatch = operation === 'batch';
+  return sendRequest(`${service.url}/ete/v1/email/${account}/t-0001${isBatch ? '/batch' : ''}`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(goodBody()),
+    body: JSON.stringify(isBatch ? { messages: [goodBody()] } : goodBody()),
   });
 }
 

@@ -177,6 +177,12 @@ test('ASVS 4.0.3 13.1.1: a body without Content-Length is cut off at the limit',
       400,
       { ...json, authorization: `Bearer ${token}` },
     ],
+    [
+      `/ete/v1/email/${shop.id}/t-0001/batch`,
+      10 * mebibyte,
+      400,
+      { ...json, authorization: `Bearer ${token}` },
+    ],
   ] as const) {
     const talk = await openRawRequest(service.url, {
       path,
@@ -209,6 +215,7 @@ test('ASVS 4.0.3 13.1.3: intakes that are not configured do not exist: 150 bodie
 });
 
 test('ASVS 4.0.3 13.1.3: unknown, forbidden and unauthenticated requests are answered before their body arrives', async () => {
+  const bearer = { authorization: `Bearer ${token}` };
   for (const [path, status, headers] of [
     ['/nowhere', 404, {}],
     ['/manage/v1/nowhere', 404, {}],
@@ -218,6 +225,11 @@ test('ASVS 4.0.3 13.1.3: unknown, forbidden and unauthenticated requests are ans
     ['/intake/sendgrid', 401, {}],
     [`/manage/v1/accounts/${shop.id}/keys`, 401, {}],
     [`/ete/v1/email/${shop.id}/t-0001`, 401, {}],
+    [`/ete/v1/email/${shop.id}/t-0001/batch`, 401, {}],
+    [`/ete/v1/email/none/t-0001/batch`, 400, bearer],
+    [`/ete/v1/email/${shop.id}/none/batch`, 400, bearer],
+    [`/ete/v1/email/${shop.id}/t-0001/batch`, 400, { ...bearer, 'idempotency-key': 'x' }],
+    [`/ete/v1/email/${shop.id}/t-0001/batch`, 400, { ...bearer, 'content-type': 'text/plain' }],
     ['/token', 400, {}],
   ] as const) {
     const talk = await announce(service.url, path, 4_096, headers);

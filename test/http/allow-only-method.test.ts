@@ -11,6 +11,7 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 test('RFC 9110 15.5.6: an unsupported method on a path of the contract gets a 405 with the allowed one', async () => {
   for (const [path, allowed, methods] of [
     ['/ete/v1/email/46100/t-0001', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']],
+    ['/ete/v1/email/46100/t-0001/batch', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']],
     ['/ete/v1/message/46100/x', 'GET, HEAD', ['POST', 'PATCH']],
     ['/api/1/list/', 'GET, HEAD', ['POST', 'OPTIONS']],
   ] as const)

@@ -25,6 +25,8 @@ export interface RouteLimit {
   readonly bodySeconds: number;
   /** Max values in a JSON body: members and array items, nested ones included. */
   readonly bodyValues?: number;
+  /** Max items of the list in the body. */
+  readonly bodyItems?: number;
   /** The body is streamed to disk and isn't kept in memory. */
   readonly streamed?: boolean;
 }

@@ -3,10 +3,14 @@ import { type Caller, kibibyte, mebibyte, type RouteLimit } from './route-limit.
 /** Max bytes of the send operation's body. */
 export const sendBodyBytes = 256 * kibibyte;
 
+/** Max bytes and messages of a batch. */
+export const batchBodyBytes = 10 * mebibyte;
+export const maxBatchMessages = 1_000;
+
 /** Max bytes of a form; far more than any form needs. */
 const formBytes = 16 * kibibyte;
 
-type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds'>;
+type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'bodyItems'>;
 
 const none: Body = { bodyBytes: 0, bodySeconds: 0 };
 const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
@@ -26,6 +30,12 @@ export const routeLimits: readonly RouteLimit[] = [
   // The contract
   line('POST', '/token', 'a registered client', form),
   line('GET POST', '/authorize', 'a browser', form),
+  // Before the pattern that also matches it.
+  line('POST', '/ete/v1/email/:accountId/:templateId/batch', 'a token or API key', {
+    bodyBytes: batchBodyBytes,
+    bodySeconds: 60,
+    bodyItems: maxBatchMessages,
+  }),
   line('POST', '/ete/v1/email/*', 'a token or API key', {
     bodyBytes: sendBodyBytes,
     bodySeconds: 30,

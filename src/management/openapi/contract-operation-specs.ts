@@ -4,8 +4,8 @@ import { listNumbers } from '../../list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../list/listing-schema.ts';
 import { MessageStatusSchema } from '../../message/message-view.ts';
 import { OAuthErrorSchema, TokenFormSchema, TokenSchema } from '../../session/token-schemas.ts';
-import { AcceptedSchema } from '../../submission/answer-schemas.ts';
-import { sendBodySchema } from '../../submission/send-body-schema.ts';
+import { AcceptedSchema, BatchResultsSchema } from '../../submission/answer-schemas.ts';
+import { batchBodySchema, sendBodySchema } from '../../submission/send-body-schema.ts';
 
 interface Parameter {
   readonly name: string;
@@ -126,6 +126,28 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       }),
     },
     answers: { 200: ['Successfully Accepted.', AcceptedSchema], ...sendFaults },
+  },
+  {
+    id: 'sendBatch',
+    method: 'post',
+    path: '/ete/v1/email/{account_id}/{template_id}/batch',
+    tag: 'Event-triggered email',
+    summary: 'Send up to 1,000 emails from a stored template',
+    description:
+      'For each message, returns what the send operation would return, in order, with its `status`. An error of one message doesn’t affect the others. What refuses all messages, such as the token or the template, is returned as for one. At most 10 MiB. The `Idempotency-Key` header is refused; each message can have an `idempotencyKey`.',
+    bearer: true,
+    parameters: [
+      pathParameter('account_id', 'The account.'),
+      pathParameter('template_id', 'The email template.'),
+    ],
+    body: { type: 'application/json', schema: batchBodySchema },
+    answers: {
+      200: ['The result of each message.', BatchResultsSchema],
+      400: ['Invalid ID, or Validation Failed: the body is not a batch.', FaultSchema],
+      401: ['Unauthorized Request, or Account Temporarily Suspended.', FaultSchema],
+      500: ['Internal Server Error.', FaultSchema],
+      503: ['IO Exception was encountered: nothing was accepted. See Retry-After.', FaultSchema],
+    },
   },
   {
     id: 'getMessageStatus',

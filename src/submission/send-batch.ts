@@ -1,0 +1,223 @@
+import { Fault, type FaultDetail } from '../foundation/errors.ts';
+import { FairSlots } from '../foundation/fair-slots.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { TurnQueue } from '../foundation/turn-queue.ts';
+import { faultBody, toFault } from '../http/answer-fault.ts';
+import { formatBytes } from '../http/limits/route-limit.ts';
+import { sendBodyBytes } from '../http/limits/route-limits.ts';
+import type { SendAdmission } from './admit-caller.ts';
+import type { Receipt } from './commit-message.ts';
+import { readBatch } from './read-batch.ts';
+import { type BodyJson, readBodyJson } from './read-body-json.ts';
+import { type AdmittedRequest, type SendDependencies, sendEmail } from './send-email.ts';
+
+/** A batch whose caller and template passed checks 1 to 5. */
+export interface BatchRequest {
+  readonly accountId: AccountId;
+  readonly templateText: string;
+  readonly body: Buffer;
+  /** For the bodies of errors. */
+  readonly requestId: string;
+  /** Repeats checks 1 to 3, because a batch can take seconds. */
+  readonly admit: () => Promise<SendAdmission>;
+  readonly onAccepted: () => void;
+  /** Called with each error of a message. */
+  readonly onFault: (fault: Fault) => void;
+}
+
+/**
+ * Batches take turns by account. A batch has one chunk of messages in the group commit at a time, so that those of all
+ * batches together fill less than half of it, and other accounts' requests wait behind a commit or two.
+ */
+const slotLimits = {
+  what: 'batches',
+  slots: 10,
+  slotsPerGroup: 6,
+  waiting: 1_000,
+  waitingPerGroup: 500,
+  timeout: 10_000,
+  retryAfter: 1,
+};
+const messagesPerChunk = 100;
+const bytesPerChunk = 1024 * 1024;
+
+/** Max milliseconds of checking messages per event loop turn, unless a single one takes longer. */
+const maxTurnMs = 4;
+/** Messages not begun this long after their batch are refused. */
+const maxBatchMs = 30_000;
+/** Details in the results of a batch; beyond them, each result shows its first one only. */
+const maxBatchDetails = 1_000;
+
+/** Sends the messages of batches as the send operation would, a bounded number at a time. */
+export class BatchSender {
+  readonly #dependencies: SendDependencies;
+  readonly #turns = new TurnQueue();
+  readonly #slots = new FairSlots(slotLimits);
+
+  constructor(dependencies: SendDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Sends each message.
+   * @returns the body that the send operation would answer for each message, as JSON, in order
+   * @throws Fault VALIDATION_FAILED if the body isn't a batch, IO_EXCEPTION if too many are in progress
+   */
+  async send(batch: BatchRequest): Promise<readonly string[]> {
+    const release = await this.#slots.acquire(batch.accountId).catch((cause: unknown) => {
+      throw new Fault('IO_EXCEPTION', { cause });
+    });
+    try {
+      const runInTurn = <Result>(work: () => Result): Promise<Result> =>
+        this.#turns.run(batch.accountId, work);
+      const items = await readBatch(batch.body, runInTurn);
+      return await this.#sendAll(batch, items);
+    } finally {
+      release();
+    }
+  }
+
+  async #sendAll(batch: BatchRequest, items: readonly Buffer[]): Promise<readonly string[]> {
+    const results: string[] = [];
+    const describe = new ResultWriter(batch);
+    const deadline = performance.now() + maxBatchMs;
+    while (results.length < items.length) {
+      const chunk = takeChunk(items, results.length);
+      const outcomes = await this.#sendChunk(batch, chunk, deadline);
+      for (const outcome of outcomes) results.push(describe.write(outcome));
+    }
+    return results;
+  }
+
+  /** Resolves once each message of the chunk has an outcome. */
+  async #sendChunk(
+    batch: BatchRequest,
+    chunk: readonly Buffer[],
+    deadline: number,
+  ): Promise<readonly Outcome[]> {
+    let admission: SendAdmission;
+    try {
+      if (performance.now() >= deadline) throw new Fault('IO_EXCEPTION', { cause: batchTimeout });
+      admission = await batch.admit();
+    } catch (error) {
+      const fault = toFault(error);
+      return chunk.map(() => fault);
+    }
+    const outcomes: Promise<Outcome>[] = [];
+    /** The latest message of each key; a repetition begins after it, as a second request would. */
+    const latest = new Map<string, Promise<Outcome>>();
+    const send = async (item: Buffer): Promise<Outcome> => {
+      try {
+        const request = toRequest(admission, batch.templateText, item);
+        const key = request.idempotencyKey;
+        if (typeof key !== 'string') return await sendEmail(this.#dependencies, request);
+        const before = latest.get(key);
+        const sent =
+          before === undefined
+            ? sendEmail(this.#dependencies, request)
+            : before.then(() => this.#repeat(request, deadline));
+        const outcome = sent.catch(toFault);
+        latest.set(key, outcome);
+        return await outcome;
+      } catch (error) {
+        return toFault(error);
+      }
+    };
+    while (outcomes.length < chunk.length)
+      await this.#turns.run(batch.accountId, () => {
+        const end = performance.now() + maxTurnMs;
+        do outcomes.push(send(chunk[outcomes.length] as Buffer));
+        while (outcomes.length < chunk.length && performance.now() < end);
+      });
+    return Promise.all(outcomes);
+  }
+
+  #repeat(request: AdmittedRequest, deadline: number): Promise<Receipt> {
+    if (performance.now() >= deadline) throw new Fault('IO_EXCEPTION', { cause: batchTimeout });
+    return sendEmail(this.#dependencies, request);
+  }
+}
+
+type Outcome = Receipt | Fault;
+
+const batchTimeout = new Error(`the batch took longer than ${maxBatchMs / 1_000} seconds`);
+
+function takeChunk(items: readonly Buffer[], from: number): readonly Buffer[] {
+  let end = from;
+  let bytes = 0;
+  while (end < items.length && end - from < messagesPerChunk) {
+    bytes += items[end]?.length ?? 0;
+    if (bytes > bytesPerChunk && end > from) break;
+    end += 1;
+  }
+  return items.slice(from, end);
+}
+
+const oversized = { unusable: `the body is larger than ${formatBytes(sendBodyBytes)}` };
+const jsonType = 'application/json';
+
+/** The request that an item stands for. Its key is a member of its body, so it is part of what the key's hash covers. */
+function toRequest(admission: SendAdmission, templateText: string, item: Buffer): AdmittedRequest {
+  const request = { admission, templateText, contentType: jsonType };
+  if (item.length > sendBodyBytes)
+    return { ...request, idempotencyKey: undefined, body: oversized };
+  const json = readBodyJson(item, jsonType);
+  const idempotencyKey = takeMember(json.value, 'idempotencyKey');
+  return { ...request, idempotencyKey, body: item, parsed: refuseAttachments(json) };
+}
+
+const attachments = 'attachments';
+
+function refuseAttachments({ value, problems }: BodyJson): BodyJson {
+  const content = isObject(value) && Object.hasOwn(value, 'content') ? value.content : undefined;
+  if (takeMember(content, attachments) === undefined) return { value, problems };
+  const reason = 'must not be given in a batch; send this message in a request of its own';
+  return { value, problems: [...problems, { field: `content.${attachments}`, reason }] };
+}
+
+/** Removes a member from an object and returns its value. */
+function takeMember(value: unknown, name: string): unknown {
+  if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+  const member = value[name];
+  delete value[name];
+  return member;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Writes the results of one batch. */
+class ResultWriter {
+  readonly #batch: BatchRequest;
+  #details = 0;
+
+  constructor(batch: BatchRequest) {
+    this.#batch = batch;
+  }
+
+  write(outcome: Outcome): string {
+    if (!(outcome instanceof Fault)) {
+      this.#batch.onAccepted();
+      return toAcceptedResult(outcome);
+    }
+    this.#batch.onFault(outcome);
+    const body = faultBody(outcome, this.#batch.requestId);
+    return JSON.stringify({ ...body, details: this.#limit(outcome.details) });
+  }
+
+  /** Limits the size of the response, since a short message can have many problems. */
+  #limit(details: readonly FaultDetail[]): readonly FaultDetail[] {
+    this.#details += details.length;
+    if (this.#details <= maxBatchDetails || details.length < 2) return details;
+    return [
+      ...details.slice(0, 1),
+      { field: '', reason: `and ${details.length - 1} more problems` },
+    ];
+  }
+}
+
+function toAcceptedResult({ messageId, suppressedRecipients }: Receipt): string {
+  const list = suppressedRecipients.length === 0 ? '[]' : JSON.stringify(suppressedRecipients);
+  return `{"success":true,"status":200,"message":"Successfully Accepted","messageId":"${messageId}","suppressedRecipients":${list}}`;
+}
