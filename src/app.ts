@@ -190,6 +190,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const submission = createSubmission({
     database,
+    clock,
     log,
     metrics,
     access,

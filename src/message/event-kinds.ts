@@ -225,6 +225,25 @@ export const eventKinds = {
     meaning: 'a user asked for an immediate retry',
     doesNotProve: '',
   },
+  'move-asked': {
+    state: null,
+    webhook: null,
+    report: {},
+    suppresses: null,
+    fromReader: false,
+    meaning: 'a user changed its send time',
+    doesNotProve: '',
+  },
+  'version-kept': {
+    state: null,
+    webhook: null,
+    report: {},
+    suppresses: null,
+    fromReader: false,
+    meaning:
+      'the template version that was due couldn’t be used, for example because it lacks values, so the accepted one was used',
+    doesNotProve: '',
+  },
 } as const satisfies Readonly<Record<string, EventKindFacts>>;
 
 type Table = typeof eventKinds;

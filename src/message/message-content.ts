@@ -32,6 +32,10 @@ export interface MessageContent<Value extends string | null = string> {
   readonly previewText?: string;
   /** Values by field name, as given in the request. */
   readonly values: Readonly<Record<string, Value>>;
+  /** When to send it (RFC 3339), if that was ahead when it was accepted. */
+  readonly sendAt?: string;
+  /** Until the version to use is chosen at the send time. */
+  readonly templateVersion?: 'due';
 }
 
 /** The kind of each member. Retention rules erase texts and values before addresses. */
@@ -44,6 +48,8 @@ export const contentMemberKinds = {
   subjectLine: 'text',
   previewText: 'text',
   values: 'values',
+  sendAt: 'text',
+  templateVersion: 'text',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
 /** Content as stored; erased values are null. */
@@ -70,7 +76,24 @@ export function readContent(stored: unknown): MessageContent | undefined {
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
     values: isFields(values) ? stringMembers(values) : {},
+    sendAt: textOf(stored.sendAt),
+    templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
   };
+  return content;
+}
+
+/** The send time in stored content; undefined if it has none. */
+export function sendAtOf(stored: unknown): Date | undefined {
+  const text = isFields(stored) ? textOf(stored.sendAt) : undefined;
+  return text === undefined ? undefined : new Date(text);
+}
+
+/** The content of a new message that is sent at once. */
+export function withoutSchedule({
+  sendAt: _,
+  templateVersion: __,
+  ...content
+}: MessageContent): MessageContent {
   return content;
 }
 

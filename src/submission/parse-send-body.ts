@@ -3,6 +3,7 @@ import { type EmailAddress, parseEmailAddress } from '../foundation/email-addres
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { maxCc } from '../message/message-content.ts';
 import { parseOverride } from '../template/parse-override.ts';
+import { readTiming } from './delivery-timing.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
 import { type SendBody, sendBodySchema } from './send-body-schema.ts';
@@ -16,8 +17,11 @@ const noValues: Readonly<Record<string, string>> = Object.freeze({});
  */
 export class SendBodyParser {
   readonly #validate: ValidateFunction<SendBody>;
+  readonly #now: () => number;
 
-  constructor() {
+  /** @param now the time that send times are compared with, in milliseconds since the epoch */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
     // No coercion or defaults: a number in place of a string is a caller error.
     this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody>(sendBodySchema);
   }
@@ -32,13 +36,14 @@ export class SendBodyParser {
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems];
-      const request = toRequest(value, details);
+      const request = toRequest(value, this.#now, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
     const details = [...problems, ...describeBodyProblems(validate.errors ?? [])];
     addTextProblems(value, details);
+    readTiming(actionsOf(value), this.#now, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
     throw invalidBody(details);
@@ -67,7 +72,19 @@ function dropEmptyMap(value: unknown): void {
     delete (content as Record<string, unknown>).personalizationDataMap;
 }
 
-function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
+/** The actions of a body that violates the schema. */
+function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
+  const actions = member(value, 'actions');
+  return typeof actions === 'object' && actions !== null
+    ? (actions as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+function toRequest(
+  body: SendBody,
+  now: () => number,
+  details: FaultDetail[],
+): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
@@ -84,6 +101,7 @@ function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
     trackOpens: actions.trackOpens,
     trackClicks: actions.trackClicks,
     deliverWhenDelayed: actions.deliveryWhenDelayed?.toLowerCase() !== 'false',
+    timing: readTiming(actions, now, details),
   };
 }
 
