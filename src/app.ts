@@ -171,6 +171,8 @@ export function createApp(dependencies: AppDependencies): App {
   const relay = { name: config.hostname };
   const delivery = createDeliveryModule({
     database,
+    senders,
+    templates,
     clock,
     log,
     metrics,

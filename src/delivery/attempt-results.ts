@@ -44,7 +44,7 @@ export function resultUnrenderable(message: ClaimedMessage, error: unknown): Att
 }
 
 export function resultExpired(message: ClaimedMessage): AttemptResult {
-  const reason = message.deliverWhenDelayed
+  const reason = message.deliverWhenDelayed || message.deadlineAt !== undefined
     ? 'it could not be delivered before it expired'
     : 'it could not be delivered within its freshness window';
   return resultForAll(message, 'expired', reason);

@@ -30,19 +30,21 @@ export interface DueFacts {
   };
 }
 
-/** A scheduled message that can be sent now. */
-interface DueMessage {
+/** What to send. */
+export interface DueMessage {
   readonly templateVersion: number;
   readonly content: MessageContent;
   /** Results for recipients that have become suppressed. */
   readonly suppressed: readonly RecipientResult[];
+  /** Set if nothing is sent now. */
+  readonly result?: AttemptResult;
 }
 
 /** Undefined: the lease is lost. */
 export type CheckDue = (
   message: ClaimedMessage,
   content: MessageContent,
-) => Promise<DueMessage | { readonly result: AttemptResult } | undefined>;
+) => Promise<DueMessage | undefined>;
 
 /** Creates the checks of a scheduled message at its send time: sender, suppressions, and which template version to use. */
 export function createCheckDue({ database, senders, templates }: DueFacts): CheckDue {
@@ -79,31 +81,36 @@ export function createCheckDue({ database, senders, templates }: DueFacts): Chec
   }
 
   return async (message, content) => {
+    const unsent = { templateVersion: message.templateVersion, content, suppressed: [] };
     const unverified = await findUnverified(message, content);
     if (unverified !== undefined)
-      return { result: waitForSender(message, { problem: 'its sender isn’t verified any more' }) };
+      return {
+        ...unsent,
+        result: waitForSender(message, { problem: `${unverified} isn’t a verified sender any more` }),
+      };
     const recipients = recipientsOf(content);
-    const pending = message.pending.map((recipient) => ({
-      recipient,
-      address: normalizeAddress(recipients[recipient] ?? ''),
-    }));
+    const pending = message.pending.flatMap((recipient) => {
+      const address = recipients[recipient];
+      return address === undefined ? [] : { recipient, address: normalizeAddress(address) };
+    });
     const blocked = await findSuppressed({
       accountId: message.accountId,
       transactional: message.transactional,
       addresses: pending.map(({ address }) => address),
     });
+    const leftOut = new Set(content.suppressedCc?.map(normalizeAddress));
     const suppressed = pending
-      .filter(({ address }) => blocked?.includes(address))
+      .filter(({ address }) => blocked?.includes(address) === true || leftOut.has(address))
       .map(({ recipient }) => recipient);
-    if (suppressed.includes(0)) return { result: withoutTo(message, suppressed) };
+    if (suppressed.includes(0)) return { ...unsent, result: withoutTo(message, suppressed) };
     const choice =
       content.templateVersion === 'due'
         ? await chooseVersion(message, content)
         : { version: message.templateVersion, kept: undefined };
-    const leftOut = new Set(content.suppressedCc?.map(normalizeAddress));
+    // After the first attempt, the Cc header stays as others may have received it.
     const newlyLeftOut = suppressed
       .flatMap((recipient) => recipients[recipient] ?? [])
-      .filter((address) => !leftOut.has(normalizeAddress(address)));
+      .filter((address) => message.attempt === 1 && !leftOut.has(normalizeAddress(address)));
     if (content.templateVersion === 'due' || newlyLeftOut.length > 0) {
       const isSaved = await saveDueDecision(database.kysely, message, {
         templateVersion: choice.version,

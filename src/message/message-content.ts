@@ -89,11 +89,11 @@ export function sendAtOf(stored: unknown): Date | undefined {
 }
 
 /** The content of a new message that is sent at once. */
-export function withoutSchedule({
+export function withoutSchedule<Value extends string | null>({
   sendAt: _,
   templateVersion: __,
   ...content
-}: MessageContent): MessageContent {
+}: MessageContent<Value>): Omit<MessageContent<Value>, 'sendAt' | 'templateVersion'> {
   return content;
 }
 

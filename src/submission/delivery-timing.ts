@@ -49,13 +49,8 @@ export function readTiming(
   const time = now();
   const start = readTime(sendAt, 'actions.sendAt', details);
   const end = readTime(deliverBefore, 'actions.deliverBefore', details);
-  if (start !== undefined && start.getTime() < time - maxPastMs)
-    details.push({ field: 'actions.sendAt', reason: 'is more than 5 minutes in the past' });
-  if (start !== undefined && start.getTime() > time + maxAheadMs)
-    details.push({
-      field: 'actions.sendAt',
-      reason: `is more than ${maxDaysAhead} days ahead; use an earlier time`,
-    });
+  const problem = start && problemOfSendAt(start, time);
+  if (problem !== undefined) details.push({ field: 'actions.sendAt', reason: problem });
   if (end !== undefined && end.getTime() <= time)
     details.push({ field: 'actions.deliverBefore', reason: 'is in the past; use a later time' });
   else if (end !== undefined && start !== undefined && end <= start)
@@ -78,13 +73,31 @@ function isAbsent(value: unknown): boolean {
 function readTime(value: unknown, field: string, details: FaultDetail[]): Date | undefined {
   if (typeof value !== 'string' || value === '' || value.length > maxTimestampLength)
     return undefined;
-  const time = timePattern.test(value) ? parseTimestamp(value.toUpperCase()) : undefined;
-  if (time === undefined)
-    details.push({
-      field,
-      reason: 'must be an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z',
-    });
+  const time = parseRfc3339(value);
+  if (time === undefined) details.push({ field, reason: notATime });
   return time;
+}
+
+const notATime = 'must be an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z';
+
+function parseRfc3339(text: string): Date | undefined {
+  return timePattern.test(text) ? parseTimestamp(text.toUpperCase()) : undefined;
+}
+
+function problemOfSendAt(sendAt: Date, now: number): string | undefined {
+  if (sendAt.getTime() < now - maxPastMs)
+    return 'is more than 5 minutes in the past; use a later time';
+  if (sendAt.getTime() > now + maxAheadMs)
+    return `is more than ${maxDaysAhead} days ahead; use an earlier time`;
+  return undefined;
+}
+
+/** A new send time within the limits of `actions.sendAt`, or what is wrong with it. */
+export function checkSendAt(text: string, now: number): Date | { readonly reason: string } {
+  const sendAt = parseRfc3339(text);
+  if (sendAt === undefined) return { reason: notATime };
+  const reason = problemOfSendAt(sendAt, now);
+  return reason === undefined ? sendAt : { reason };
 }
 
 /** When to start, and how late a message can be delivered. */
