@@ -9,7 +9,7 @@ import type { LoadedTemplate } from '../rendering/load-template.ts';
 import { parseOverride, type TemplateOverride } from '../template/parse-override.ts';
 import { missingFields } from '../template/template-fields.ts';
 import { waitForSender } from './delivery-gates.ts';
-import { readSuppressed, saveDueDecision, type SuppressionQuestion } from './due-message-store.ts';
+import { readSuppressed, type SuppressionQuestion, saveDueDecision } from './due-message-store.ts';
 
 /** What was true when a scheduled message was accepted, and may no longer be. */
 export interface DueFacts {
@@ -24,9 +24,7 @@ export interface DueFacts {
     published(
       accountId: AccountId,
       templateId: TemplateId,
-    ): MaybePromise<
-      { readonly version: number; readonly template: LoadedTemplate } | undefined
-    >;
+    ): MaybePromise<{ readonly version: number; readonly template: LoadedTemplate } | undefined>;
   };
 }
 
@@ -86,7 +84,9 @@ export function createCheckDue({ database, senders, templates }: DueFacts): Chec
     if (unverified !== undefined)
       return {
         ...unsent,
-        result: waitForSender(message, { problem: `${unverified} isn’t a verified sender any more` }),
+        result: waitForSender(message, {
+          problem: `${unverified} isn’t a verified sender any more`,
+        }),
       };
     const recipients = recipientsOf(content);
     const pending = message.pending.flatMap((recipient) => {
@@ -138,10 +138,11 @@ function asSuppressed(recipient: number): RecipientResult {
 
 /** Without its To recipient, nothing of a message is sent, as at acceptance. */
 function withoutTo(message: ClaimedMessage, suppressed: readonly number[]): AttemptResult {
-  const results = message.pending.map((recipient): RecipientResult =>
-    suppressed.includes(recipient)
-      ? asSuppressed(recipient)
-      : { recipient, outcome: 'canceled', reason: 'its To address has been suppressed' },
+  const results = message.pending.map(
+    (recipient): RecipientResult =>
+      suppressed.includes(recipient)
+        ? asSuppressed(recipient)
+        : { recipient, outcome: 'canceled', reason: 'its To address has been suppressed' },
   );
   return { results, notes: [] };
 }

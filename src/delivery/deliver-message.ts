@@ -76,7 +76,8 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
     const secretFields = secretFieldsOf(content, secret);
     if (due.result !== undefined) return { ...due.result, secretFields };
-    const rendered = templateVersion === message.templateVersion ? message : { ...message, templateVersion };
+    const rendered =
+      templateVersion === message.templateVersion ? message : { ...message, templateVersion };
     const decorated = dependencies.decorate?.(rendered, content, template);
     const decoration = decorated instanceof Promise ? await decorated : decorated;
     const redirected = dependencies.staging.redirect !== undefined;

@@ -36,7 +36,8 @@ export function selectRecipients(
 ): RecipientSelection {
   const heldForReview = message.whenUncertain === 'hold' ? message.doubtful : [];
   const left = new Set([...heldForReview, ...suppressed.map(({ recipient }) => recipient)]);
-  const pending = left.size === 0 ? message.pending : message.pending.filter((recipient) => !left.has(recipient));
+  const pending =
+    left.size === 0 ? message.pending : message.pending.filter((recipient) => !left.has(recipient));
   const route = routeRecipients(recipients, pending, staging, message.pausedDestinations);
   const untried = [
     ...suppressed,

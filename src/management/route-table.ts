@@ -43,12 +43,12 @@ import {
 } from './message/control-messages-routes.ts';
 import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
 import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
+import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
 import {
   cancelScheduledMessages,
   listScheduledMessages,
   moveScheduledMessages,
 } from './message/manage-scheduled-routes.ts';
-import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
 import {
   erasePersonData,
   exportPersonData,

@@ -65,7 +65,11 @@ export class ScheduleStore {
   }
 
   /** Moves messages to another time, for example now. @param commitWith committed with the first change */
-  move(selection: ScheduleSelection, sendAt: Date, commitWith?: CommitWith): Promise<ScheduleChange> {
+  move(
+    selection: ScheduleSelection,
+    sendAt: Date,
+    commitWith?: CommitWith,
+  ): Promise<ScheduleChange> {
     return this.#change(moveStatement, selection, sendAt, commitWith);
   }
 
@@ -193,7 +197,9 @@ const cancelStatement = (condition: string): string => `${chosen(condition)},
   ${result}`;
 
 // Messages at the new time are excluded, so that those moved by an earlier chunk aren't moved again.
-const moveStatement = (condition: string): string => `${chosen(`${condition} and s.send_at <> $5::timestamptz`)},
+const moveStatement = (
+  condition: string,
+): string => `${chosen(`${condition} and s.send_at <> $5::timestamptz`)},
   changed as (
     update queue_entry q
     set due_at = case when q.due_at = 'infinity' then q.due_at else $5::timestamptz end,

@@ -80,11 +80,7 @@ function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
     : {};
 }
 
-function toRequest(
-  body: SendBody,
-  now: () => number,
-  details: FaultDetail[],
-): ParsedSendRequest {
+function toRequest(body: SendBody, now: () => number, details: FaultDetail[]): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),

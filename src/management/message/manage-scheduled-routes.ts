@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { MessageId } from '../../foundation/ids.ts';
-import { ScheduleStore, type ScheduleSelection } from '../../queue/schedule-store.ts';
+import { type ScheduleSelection, ScheduleStore } from '../../queue/schedule-store.ts';
 import { checkSendAt } from '../../submission/delivery-timing.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
@@ -149,7 +149,11 @@ function selectionOf(
 }
 
 /** What the audit log calls the selected messages. */
-function nameOf({ messageId, tag: wantedTag, externalId: wantedExternalId }: SelectionBody): string {
+function nameOf({
+  messageId,
+  tag: wantedTag,
+  externalId: wantedExternalId,
+}: SelectionBody): string {
   if (messageId !== undefined) return messageId;
   return wantedTag === undefined ? `externalId ${wantedExternalId}` : `tag ${wantedTag}`;
 }
