@@ -76,7 +76,7 @@ export const eventKinds = {
     report: { expired: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'its retry period or freshness window ended',
+    meaning: 'its retry period, freshness window or deadline ended',
     doesNotProve: 'that no attempt reached anyone',
   },
   failed: {

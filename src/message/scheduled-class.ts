@@ -14,10 +14,5 @@ export function isScheduledClass(retentionDays: number): boolean {
   return retentionDays > scheduledClassOffset;
 }
 
-/** Days that a class keeps its messages. */
-export function daysOfClass(retentionDays: number): number {
-  return isScheduledClass(retentionDays) ? retentionDays - scheduledClassOffset : retentionDays;
-}
-
 /** Reason of queue entries whose send time is still ahead. A clock that steps back doesn't make them due. */
 export const scheduledReason = 'scheduled';

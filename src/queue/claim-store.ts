@@ -37,8 +37,8 @@ const clockCheckIntervalMs = 5_000;
 
 /** Messages whose deadline is this near go before the account's other messages. */
 const nearDeadlineMinutes = 15;
-/** Max messages with a near deadline to look at, because many may be waiting for a retry. */
-const maxNear = 500;
+/** Messages with a near deadline to look at for each one to claim, because many may be waiting for a retry. */
+const nearPerClaimed = 2;
 
 /** Finds and leases due messages. */
 export class ClaimStore {
@@ -134,7 +134,7 @@ function claimStatement(size: number): string {
     select q.message_id from queue_entry q
     where q.account_id = $1 and q.deliver_before > (select now from moment)
       and q.deliver_before <= (select now + interval '${nearDeadlineMinutes} minutes' from moment)
-    order by q.deliver_before limit ${maxNear}),
+    order by q.deliver_before limit ${nearPerClaimed * size}),
   pressing as materialized (
     select q.message_id, q.stage, q.in_transaction from near join queue_entry q using (message_id)
     where q.account_id = $1 and q.due_at <= (select now from moment)

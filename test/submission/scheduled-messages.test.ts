@@ -221,6 +221,7 @@ test('erasing a person cancels their scheduled messages', async () => {
     address: to as ComparableAddress,
     requestedBy: 'officer',
     hashKey: createSecretKey(Buffer.alloc(32, 1)),
+    keepSuppressions: false,
   });
   await waitForState(id, 'canceled');
 });
