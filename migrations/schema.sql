@@ -442,6 +442,10 @@ partition message_event_90 of message_event FOR VALUES IN ('90') by RANGE (messa
 
 partition message_event_90_rest of message_event_90 DEFAULT
 
+partition message_event_scheduled of message_event FOR VALUES IN ('10030', '10090', '10400')
+
+partition message_scheduled of message FOR VALUES IN ('10030', '10090', '10400')
+
 create table message_search (
   account_id text not null,
   message_id uuid not null,
@@ -471,6 +475,8 @@ partition message_search_400_rest of message_search_400 DEFAULT
 partition message_search_90 of message_search FOR VALUES IN ('90') by RANGE (message_id)
 
 partition message_search_90_rest of message_search_90 DEFAULT
+
+partition message_search_scheduled of message_search FOR VALUES IN ('10030', '10090', '10400')
 
 create table one_time_link (
   purpose text not null,
@@ -536,9 +542,11 @@ create table queue_entry (
   canceled boolean not null default false,
   in_transaction smallint[],
   doubtful smallint[],
+  deliver_before timestamp with time zone,
   queue_entry_pkey PRIMARY KEY (account_id, message_id),
   queue_entry_stage_check CHECK (stage = ANY (ARRAY['claimed'::text, 'dot'::text]))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX queue_entry_deadline ON queue_entry USING btree (account_id, deliver_before) WHERE (deliver_before IS NOT NULL);
 CREATE INDEX queue_entry_due ON queue_entry USING btree (account_id, priority, due_at);
 
 create table recovery_code (
@@ -679,6 +687,26 @@ create table retention_rule (
   retention_rule_content_days_check CHECK (content_days >= 3),
   retention_rule_engagement_days_check CHECK (engagement_days >= 3)
 );
+
+create table scheduled_message (
+  account_id text not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  send_at timestamp with time zone not null,
+  lifetime_seconds integer not null,
+  keep_until timestamp with time zone not null,
+  tag text,
+  external_id text,
+  waiting boolean not null default true,
+  content_erased boolean not null default false,
+  addresses_erased boolean not null default false,
+  scheduled_message_pkey PRIMARY KEY (account_id, message_id)
+);
+CREATE INDEX scheduled_message_end ON scheduled_message USING btree (keep_until);
+CREATE INDEX scheduled_message_erasable ON scheduled_message USING btree (account_id, send_at) WHERE ((NOT content_erased) OR (NOT addresses_erased));
+CREATE INDEX scheduled_message_external ON scheduled_message USING btree (account_id, external_id, send_at, message_id) WHERE (waiting AND (external_id IS NOT NULL));
+CREATE INDEX scheduled_message_tag ON scheduled_message USING btree (account_id, tag, send_at, message_id) WHERE (waiting AND (tag IS NOT NULL));
+CREATE INDEX scheduled_message_waiting ON scheduled_message USING btree (account_id, send_at, message_id) WHERE waiting;
 
 create table schema_migration (
   version integer not null,

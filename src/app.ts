@@ -171,6 +171,8 @@ export function createApp(dependencies: AppDependencies): App {
   const relay = { name: config.hostname };
   const delivery = createDeliveryModule({
     database,
+    senders,
+    templates,
     clock,
     log,
     metrics,
@@ -190,6 +192,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const submission = createSubmission({
     database,
+    clock,
     log,
     metrics,
     access,

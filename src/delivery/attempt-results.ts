@@ -44,9 +44,10 @@ export function resultUnrenderable(message: ClaimedMessage, error: unknown): Att
 }
 
 export function resultExpired(message: ClaimedMessage): AttemptResult {
-  const reason = message.deliverWhenDelayed
-    ? 'it could not be delivered before it expired'
-    : 'it could not be delivered within its freshness window';
+  const reason =
+    message.deliverWhenDelayed || message.deadlineAt !== undefined
+      ? 'it could not be delivered before it expired'
+      : 'it could not be delivered within its freshness window';
   return resultForAll(message, 'expired', reason);
 }
 

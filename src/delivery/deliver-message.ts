@@ -1,5 +1,6 @@
 import { domainOf } from '../foundation/email-address.ts';
 import type { Log } from '../foundation/log.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import {
   type MessageContent,
@@ -7,9 +8,17 @@ import {
   recipientsOf,
   secretFieldsOf,
 } from '../message/message-content.ts';
-import type { Attempt, AttemptResult, ClaimedMessage, Lease } from '../queue/attempt.ts';
+import { isScheduledClass } from '../message/scheduled-class.ts';
+import type {
+  Attempt,
+  AttemptResult,
+  ClaimedMessage,
+  Lease,
+  RecipientResult,
+} from '../queue/attempt.ts';
 import { admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
 import { resultForAll } from './attempt-results.ts';
+import type { CheckDue, DueMessage } from './check-due-message.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
 import {
   checkMessage,
@@ -40,6 +49,8 @@ export interface DeliveryDependencies {
   readonly deferBacklog?: DeferBacklog | undefined;
   /** Looks up the sender's identity. Without it, mail is unsigned and the sender is the return path. */
   readonly findIdentity?: FindIdentity;
+  /** Checks scheduled messages at their send time. Without it, they are sent as accepted. */
+  readonly checkDue?: CheckDue | undefined;
 }
 
 /**
@@ -49,41 +60,66 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
   // Messages are claimed in batches; rendering and signing a whole batch at once would leave connections idle.
   const turns = new TurnQueue();
   return async (message, lease) => {
-    const content = readContent(message.content);
-    if (content === undefined)
+    const accepted = readContent(message.content);
+    if (accepted === undefined)
       return resultForAll(message, 'canceled', 'its content has been erased');
+    const due = await checkScheduled(dependencies.checkDue, message, lease, accepted);
+    if (due === undefined) return undefined;
+    const { content, templateVersion } = due;
     const template = await dependencies.findVersion(
       message.accountId,
       message.templateId,
-      message.templateVersion,
+      templateVersion,
     );
     if (template === undefined)
       return resultForAll(message, 'failed', 'its template version no longer exists');
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
-    const decorated = dependencies.decorate?.(message, content, template);
+    const secretFields = secretFieldsOf(content, secret);
+    if (due.result !== undefined) return { ...due.result, secretFields };
+    const rendered =
+      templateVersion === message.templateVersion ? message : { ...message, templateVersion };
+    const decorated = dependencies.decorate?.(rendered, content, template);
     const decoration = decorated instanceof Promise ? await decorated : decorated;
     const redirected = dependencies.staging.redirect !== undefined;
     const prepare = () =>
       turns.run(message.accountId, () =>
-        prepareMail(message, content, template, redirected, decoration),
+        prepareMail(rendered, content, template, redirected, decoration),
       );
-    const result = await deliver(dependencies, message, lease, content, prepare);
-    return result && { ...result, secretFields: secretFieldsOf(content, secret) };
+    const result = await deliver(dependencies, message, lease, due, prepare);
+    return result && { ...result, secretFields };
   };
 }
+
+/** Only scheduled messages are checked again, unless they won't be sent anyway. */
+function checkScheduled(
+  checkDue: CheckDue | undefined,
+  message: ClaimedMessage,
+  lease: Lease,
+  content: MessageContent,
+): MaybePromise<DueMessage | undefined> {
+  if (
+    checkDue !== undefined &&
+    isScheduledClass(message.retentionDays) &&
+    checkMessage(message, lease) === undefined
+  )
+    return checkDue(message, content);
+  return { content, templateVersion: message.templateVersion, suppressed: noResults };
+}
+
+const noResults: readonly RecipientResult[] = Object.freeze([]);
 
 async function deliver(
   { transport, staging, deferBacklog, findIdentity, log }: DeliveryDependencies,
   message: ClaimedMessage,
   lease: Lease,
-  content: MessageContent,
+  { content, suppressed }: DueMessage,
   prepare: () => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
   const refused = checkMessage(message, lease);
   if (refused !== undefined) return refused;
   const { from } = content;
   const recipients = recipientsOf(content);
-  const selection = selectRecipients(message, recipients, staging);
+  const selection = selectRecipients(message, recipients, staging, suppressed);
   const { envelope, redirected } = selection.route;
   if (envelope.size === 0) return resultWithoutEnvelope(message, selection);
   const identity = await findSendingIdentity(findIdentity, message, from.address);
@@ -106,7 +142,17 @@ async function deliver(
     return prepared;
   }
   return await sendMessage(
-    { message, lease, recipients, selection, admission, identity },
+    { message, lease: withDeadline(message, lease), recipients, selection, admission, identity },
     prepared,
   );
+}
+
+/** Refuses the final dot after the message's deadline. Its lease then ends, and the next claim marks it as expired. */
+function withDeadline(message: ClaimedMessage, lease: Lease): Lease {
+  const { deadlineAt } = message;
+  if (deadlineAt === undefined) return lease;
+  return {
+    ...lease,
+    markDot: () => (performance.now() < deadlineAt ? lease.markDot() : Promise.resolve(false)),
+  };
 }

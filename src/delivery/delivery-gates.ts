@@ -27,16 +27,20 @@ export function checkMessage(message: ClaimedMessage, lease: Lease): AttemptResu
   return undefined;
 }
 
-/** Excludes recipients that are held for review, outside DELIVERY_ALLOW or on a paused domain. */
+/** Excludes recipients that are suppressed, held for review, outside DELIVERY_ALLOW or on a paused domain. */
 export function selectRecipients(
   message: ClaimedMessage,
   recipients: readonly EmailAddress[],
   staging: StagingRules,
+  suppressed: readonly RecipientResult[],
 ): RecipientSelection {
   const heldForReview = message.whenUncertain === 'hold' ? message.doubtful : [];
-  const pending = message.pending.filter((recipient) => !heldForReview.includes(recipient));
+  const left = new Set([...heldForReview, ...suppressed.map(({ recipient }) => recipient)]);
+  const pending =
+    left.size === 0 ? message.pending : message.pending.filter((recipient) => !left.has(recipient));
   const route = routeRecipients(recipients, pending, staging, message.pausedDestinations);
   const untried = [
+    ...suppressed,
     ...heldForReview.map(asHeldForReview),
     ...route.heldBack.map(asHeldBack),
     ...route.paused.map(asPaused),

@@ -10,6 +10,7 @@ import { LeaseStore } from '../queue/lease-store.ts';
 import { registerQueueMetrics } from '../queue/queue-metrics.ts';
 import { QueueSizeStore } from '../queue/queue-size-store.ts';
 import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worker.ts';
+import { createCheckDue, type DueFacts } from './check-due-message.ts';
 import { createDeferBacklog } from './defer-backlog.ts';
 import { createDelivery } from './deliver-message.ts';
 import type { DecorateMail, FindVersion } from './prepare-mail.ts';
@@ -23,6 +24,8 @@ import type { Transport } from './transport.ts';
 
 export interface DeliveryModuleDependencies {
   readonly database: Database;
+  readonly senders: DueFacts['senders'];
+  readonly templates: DueFacts['templates'];
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
@@ -70,6 +73,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
         attempt: createDelivery({
           ...dependencies,
           transport,
+          checkDue: createCheckDue(dependencies),
           deferBacklog: createDeferBacklog(new DeferStore(database), log),
         }),
         clock,

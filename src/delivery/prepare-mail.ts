@@ -36,6 +36,13 @@ export interface PreparedMail {
 /** Header with the original recipients of a message redirected by DELIVERY_REDIRECT. */
 export const redirectHeader = 'X-Signalpost-Original-To';
 
+/** The Cc addresses without those that became suppressed before the first attempt, which keep their numbers. */
+function withoutSuppressed({ cc, suppressedCc }: MessageContent): MessageContent['cc'] {
+  if (cc === undefined || suppressedCc === undefined) return cc;
+  const left = cc.filter((address) => !suppressedCc.includes(address));
+  return left.length === 0 ? undefined : left;
+}
+
 /** Renders and composes a message. The output depends only on the message, so every attempt produces the same bytes. */
 export function prepareMail(
   message: ClaimedMessage,
@@ -51,7 +58,8 @@ export function prepareMail(
     subjectLine: content.subjectLine,
     previewText: content.previewText,
   });
-  const { from, replyTo, to, cc } = content;
+  const { from, replyTo, to } = content;
+  const cc = withoutSuppressed(content);
   const mail = composeMime(
     rendered,
     { from: { address: from.address, displayName: from.name }, replyTo, to, cc },

@@ -45,6 +45,11 @@ import { getMessage, getRenderedMessage, listMessages } from './message/manage-m
 import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
 import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
 import {
+  cancelScheduledMessages,
+  listScheduledMessages,
+  moveScheduledMessages,
+} from './message/manage-scheduled-routes.ts';
+import {
   erasePersonData,
   exportPersonData,
   getRetentionRule,
@@ -188,6 +193,10 @@ const rows: readonly RouteRow[] = [
   ['DELETE', `${account}/queue/pauses/:destination`, 'queue:control', resumeDestination],
   ['POST', `${account}/queue/retry`, 'queue:control', retryQueue],
   ['POST', `${account}/queue/cancel`, 'queue:control', cancelQueue],
+
+  ['GET', `${account}/scheduled-messages`, 'queue:read', listScheduledMessages],
+  ['POST', `${account}/scheduled-messages/move`, 'queue:control', moveScheduledMessages],
+  ['POST', `${account}/scheduled-messages/cancel`, 'queue:control', cancelScheduledMessages],
 
   ['GET', `${account}/suppressions`, 'suppressions:read', listSuppressions],
   ...suppressionRoutes,

@@ -76,7 +76,7 @@ export const eventKinds = {
     report: { expired: 'all' },
     suppresses: null,
     fromReader: false,
-    meaning: 'its retry period or freshness window ended',
+    meaning: 'its retry period, freshness window or deadline ended',
     doesNotProve: 'that no attempt reached anyone',
   },
   failed: {
@@ -223,6 +223,25 @@ export const eventKinds = {
     suppresses: null,
     fromReader: false,
     meaning: 'a user asked for an immediate retry',
+    doesNotProve: '',
+  },
+  'move-asked': {
+    state: null,
+    webhook: null,
+    report: {},
+    suppresses: null,
+    fromReader: false,
+    meaning: 'a user changed its send time',
+    doesNotProve: '',
+  },
+  'version-kept': {
+    state: null,
+    webhook: null,
+    report: {},
+    suppresses: null,
+    fromReader: false,
+    meaning:
+      'the template version that was due couldn’t be used, for example because it lacks values, so the accepted one was used',
     doesNotProve: '',
   },
 } as const satisfies Readonly<Record<string, EventKindFacts>>;

@@ -34,6 +34,10 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly previewText?: string;
   /** Values by field name, as the request had them. */
   readonly values: Readonly<Record<string, Value>>;
+  /** When to send it (RFC 3339), if that was ahead when it was accepted. */
+  readonly sendAt?: string;
+  /** Until the version to use is chosen at the send time. */
+  readonly templateVersion?: 'due';
 }
 
 /** What each member holds: a retention rule erases texts and values before addresses. */
@@ -46,6 +50,8 @@ export const contentMemberKinds = {
   subjectLine: 'text',
   previewText: 'text',
   values: 'values',
+  sendAt: 'text',
+  templateVersion: 'text',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
 /** Content as the database has it; values that were erased are null. */
@@ -72,7 +78,24 @@ export function readContent(stored: unknown): MessageContent | undefined {
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
     values: isFields(values) ? withoutErased(values) : {},
+    sendAt: textOf(stored.sendAt),
+    templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
   };
+  return content;
+}
+
+/** The send time in stored content; undefined if it has none. */
+export function sendAtOf(stored: unknown): Date | undefined {
+  const text = isFields(stored) ? textOf(stored.sendAt) : undefined;
+  return text === undefined ? undefined : new Date(text);
+}
+
+/** The content of a new message that is sent at once. */
+export function withoutSchedule<Value extends FieldValue | null>({
+  sendAt: _,
+  templateVersion: __,
+  ...content
+}: MessageContent<Value>): Omit<MessageContent<Value>, 'sendAt' | 'templateVersion'> {
   return content;
 }
 

@@ -1,5 +1,6 @@
 import type { EventKind } from './event-kinds.ts';
 import { contentMemberKinds, type MessageContent } from './message-content.ts';
+import { scheduledClassOffset } from './scheduled-class.ts';
 
 /**
  * SQL fragments for `message.content`. Arguments are trusted SQL, such as the alias of a `message` row, and never input.
@@ -67,6 +68,12 @@ export function withoutTexts(message: string): string {
     .filter(([, kind]) => kind === 'text')
     .map(([name]) => ` - '${name}'`);
   return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}')::json`;
+}
+
+/** When delivery could start: the send time of a scheduled message, else when it was accepted. */
+export function startOf(message: string, retentionDays: string): string {
+  return `coalesce(case when ${retentionDays} > ${scheduledClassOffset}
+    then (${message}.content ->> 'sendAt')::timestamptz end, ${message}.accepted_at)`;
 }
 
 /** Kinds as literals for `in (…)`, so that the planner can use a partial index that names them. */

@@ -10,16 +10,16 @@
  *     queued, deferred, uncertain, failed ──cancel──> canceled                final
  *     accepted with a suppressed recipient ──> suppressed                     final
  *
- * queued     Committed before the 200 and due at once.
+ * queued     Committed before the 200 and due at once, or at its send time.
  * sending    Leased by a worker. Only the queue entry shows this state; it is too short to write to the message row.
  * delivered  The next host accepted the final dot (RFC 5321 section 4.2.5). A later bounce message is only an event.
  * bounced    Rejected permanently by a 5yz reply, or too large to send with these values.
  * deferred   A 4yz reply, or a connection, DNS or TLS failure.
  * uncertain  The final dot may have been sent, but no reply was read. The template says whether to resend or hold it.
  * failed     An internal error, such as a rendering that throws.
- * expired    Not accepted by the next host within 48 hours or the freshness window.
+ * expired    Not accepted by the next host within 48 hours, the freshness window or the message's deadline.
  * canceled   Canceled by a user, or its domain isn't in DELIVERY_ALLOW.
- * suppressed The recipient's address is suppressed.
+ * suppressed The recipient's address is suppressed, at acceptance or at the send time.
  *
  * A lease has two stages. If it expires in `claimed`, nothing was sent and the message is due again; if it expires in
  * `dot`, the final dot may have been sent and the message is uncertain. Entries held for review have an infinite `due_at`;

@@ -26,7 +26,10 @@ export interface ClaimedMessage {
   readonly expired: boolean;
   /** Milliseconds from the claim until `expires_at`; negative if it has passed. */
   readonly remainingMs: number;
+  /** `performance.now()` value of its deadline, if it has one: the final dot must not be sent later. */
+  readonly deadlineAt?: number;
   readonly whenUncertain: UncertainPolicy;
+  /** The send time of a scheduled message. */
   readonly acceptedAt: Date;
   readonly deliverWhenDelayed: boolean;
   readonly transactional: boolean;
@@ -49,7 +52,7 @@ export type UncertainPolicy = 'resend' | 'hold';
 /** The result for one recipient in one attempt. */
 export interface RecipientResult {
   readonly recipient: number;
-  readonly outcome: Exclude<OutcomeKind, 'suppressed'>;
+  readonly outcome: OutcomeKind;
   /** One sentence shown to users, without addresses. */
   readonly reason: string;
   /** Retry schedule for `deferred` and `uncertain`. */

@@ -1,6 +1,7 @@
 import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
+import { sendAtOf } from '../message/message-content.ts';
 import { insertEvents } from '../message/write-events.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
@@ -19,6 +20,8 @@ interface ClaimedRow {
   canceled: boolean;
   paused_destinations: string[] | null;
   milliseconds_left: number;
+  /** Null without a deadline. */
+  milliseconds_to_deadline: number | null;
   template_id: TemplateId | null;
   template_version: number;
   accepted_at: Date;
@@ -31,6 +34,11 @@ interface ClaimedRow {
 }
 
 const clockCheckIntervalMs = 5_000;
+
+/** Messages whose deadline is this near go before the account's other messages. */
+const nearDeadlineMinutes = 15;
+/** Messages with a near deadline to look at for each one to claim, because many may be waiting for a retry. */
+const nearPerClaimed = 2;
 
 /** Finds and leases due messages. */
 export class ClaimStore {
@@ -90,8 +98,8 @@ export class ClaimStore {
   }
 
   /**
-   * Leases up to `max` of an account's due messages (rounded by `claimSize`), transactional ones first, and reads what
-   * is needed to send them. One short statement; no transaction stays open.
+   * Leases up to `max` of an account's due messages (rounded by `claimSize`), those near their deadline and transactional
+   * ones first, and reads what is needed to send them. One short statement; no transaction stays open.
    * If an earlier lease expired in stage `dot`, this also records those recipients as uncertain before anything is
    * resent. They stay marked until an outcome settles them, whatever happens to this claim.
    */
@@ -104,7 +112,7 @@ export class ClaimStore {
       text: claimStatement(size),
       values: [accountId, owner, this.#leaseMs],
     });
-    return rows.map((row) => toClaimedMessage(accountId, row, owner, startedAt + this.#leaseMs));
+    return rows.map((row) => toClaimedMessage(accountId, row, owner, startedAt, this.#leaseMs));
   }
 }
 
@@ -122,15 +130,27 @@ function claimStatement(size: number): string {
     where set_config('synchronous_commit', 'off', true) is not null
       and not exists (select from account a where a.id = $1 and a.suspended_at is not null)
       and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),
+  near as materialized (
+    select q.message_id from queue_entry q
+    where q.account_id = $1 and q.deliver_before > (select now from moment)
+      and q.deliver_before <= (select now + interval '${nearDeadlineMinutes} minutes' from moment)
+    order by q.deliver_before limit ${nearPerClaimed * size}),
+  pressing as materialized (
+    select q.message_id, q.stage, q.in_transaction from near join queue_entry q using (message_id)
+    where q.account_id = $1 and q.due_at <= (select now from moment)
+    order by q.deliver_before limit ${size} for update of q skip locked),
   urgent as materialized (
     select q.message_id, q.stage, q.in_transaction from queue_entry q
     where q.account_id = $1 and q.priority = 0 and q.due_at <= (select now from moment)
+      and q.message_id not in (select message_id from pressing)
     order by q.due_at limit ${size} for update of q skip locked),
   ordinary as materialized (
     select q.message_id, q.stage, q.in_transaction from queue_entry q
     where q.account_id = $1 and q.priority > 0 and q.due_at <= (select now from moment)
+      and q.message_id not in (select message_id from pressing)
     order by q.priority, q.due_at limit ${size} for update of q skip locked),
-  due as materialized (select * from urgent union all select * from ordinary limit ${size}),
+  due as materialized (
+    select * from pressing union all select * from urgent union all select * from ordinary limit ${size}),
   leased as (
     update queue_entry q
     set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
@@ -139,7 +159,7 @@ function claimStatement(size: number): string {
     from due, moment
     where q.account_id = $1 and q.message_id = due.message_id
     returning q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held, q.expires_at, q.canceled,
-      q.doubtful, coalesce(due.stage = 'dot', false) as uncertain),
+      q.deliver_before, q.doubtful, coalesce(due.stage = 'dot', false) as uncertain),
   marked as (
     update message m set state = 'uncertain', state_at = moment.now
     from leased l, moment
@@ -162,6 +182,7 @@ function claimStatement(size: number): string {
   select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,
     (select array_agg(p.destination) from delivery_pause p where p.account_id = $1) as paused_destinations,
     extract(epoch from l.expires_at - moment.now)::float8 * 1000 as milliseconds_left,
+    extract(epoch from l.deliver_before - moment.now)::float8 * 1000 as milliseconds_to_deadline,
     m.template_id, m.template_version, m.accepted_at, m.deliver_when_delayed, m.transactional,
     m.track_opens, m.track_clicks, t.when_uncertain, m.content
   from leased l
@@ -179,8 +200,11 @@ function toClaimedMessage(
   accountId: AccountId,
   row: ClaimedRow,
   owner: string,
-  leaseEndsAt: number,
+  startedAt: number,
+  leaseMs: number,
 ): ClaimedMessage {
+  const { milliseconds_to_deadline: msToDeadline } = row;
+  const isPastDeadline = msToDeadline !== null && msToDeadline <= 0;
   return {
     accountId,
     messageId: row.message_id,
@@ -194,10 +218,13 @@ function toClaimedMessage(
     canceled: row.canceled,
     pausedDestinations: row.paused_destinations ?? [],
     // A message that was never tried gets one attempt even if late, unless it is worthless when delayed.
-    expired: row.milliseconds_left <= 0 && (row.attempts > 1 || row.deliver_when_delayed === false),
-    remainingMs: row.milliseconds_left,
+    expired:
+      isPastDeadline ||
+      (row.milliseconds_left <= 0 && (row.attempts > 1 || row.deliver_when_delayed === false)),
+    remainingMs: Math.min(row.milliseconds_left, msToDeadline ?? Number.POSITIVE_INFINITY),
+    ...(msToDeadline !== null && { deadlineAt: startedAt + msToDeadline }),
     whenUncertain: row.when_uncertain ?? 'resend',
-    acceptedAt: row.accepted_at,
+    acceptedAt: sendAtOf(row.content) ?? row.accepted_at,
     deliverWhenDelayed: row.deliver_when_delayed,
     transactional: row.transactional,
     templateId: row.template_id ?? ('' as TemplateId),
@@ -205,6 +232,6 @@ function toClaimedMessage(
     trackOpens: row.track_opens,
     trackClicks: row.track_clicks,
     content: row.content,
-    leaseEndsAt,
+    leaseEndsAt: startedAt + leaseMs,
   };
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../foundation/database/open-database.ts';
+import { scheduledReason } from '../message/scheduled-class.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Entries per statement, to keep locks short. */
@@ -6,7 +7,7 @@ const chunkSize = 1_000;
 
 /**
  * Fixes times written before the database clock stepped back, which are now too far ahead. Waiting entries become due
- * now, since their true delay is unknown; leases end at most one lease from now; held messages stay held. Covers all
+ * now, since their true delay is unknown, except scheduled ones; leases end at most one lease from now; held messages stay held. Covers all
  * accounts, since they share the clock.
  * @returns how many entries were changed
  */
@@ -31,7 +32,7 @@ const rescheduleStatement = `
     select now() as now, now() + $1::float8 * interval '1 ms' as lease_end),
   late as materialized (
     select q.account_id, q.message_id from queue_entry q, moment
-    where q.due_at < 'infinity'
+    where q.due_at < 'infinity' and q.reason is distinct from '${scheduledReason}'
       and q.due_at > case when q.lease_owner is null then moment.now else moment.lease_end end
     limit ${chunkSize} for update of q skip locked)
   update queue_entry q

@@ -4,6 +4,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { StoredEventKind } from '../message/event-kinds.ts';
 import { toDomain } from '../message/message-sql.ts';
+import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
 import { releasePaused } from './release-paused-store.ts';
 
@@ -38,9 +39,14 @@ const chunkSize = 500;
 
 const leased = 'q.lease_owner is not null and q.due_at > moment.now';
 
+/** Null unless the message was accepted for a later time. */
+const sendAt = `(case when q.retention_days > ${scheduledClassOffset} then (
+    select s.send_at from scheduled_message s where s.account_id = $1 and s.message_id = q.message_id) end)`;
+const isAhead = `coalesce(${sendAt} > moment.now, false)`;
+
 /**
  * What each action sets. A message being sent keeps its lease: a pause or cancellation applies after the attempt, while
- * a retry or resume makes no sense.
+ * a retry or resume makes no sense. No action sends a scheduled message early; moving it does.
  */
 const changes: Readonly<Record<Action, { readonly set: string; readonly unless: string }>> = {
   pause: {
@@ -49,8 +55,9 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
     unless: 'q.paused or q.canceled',
   },
   resume: {
-    set: `paused = false, reason = 'resumed by hand',
-      due_at = case when q.pending = '{}' then 'infinity' else moment.now end`,
+    set: `paused = false,
+      reason = case when ${isAhead} then '${scheduledReason}' else 'resumed by hand' end,
+      due_at = case when q.pending = '{}' then 'infinity' else greatest(moment.now, ${sendAt}) end`,
     unless: `not q.paused or ${leased}`,
   },
   cancel: {
@@ -62,9 +69,14 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
   retry: {
     set: `paused = false, pending = q.pending || q.held, held = '{}', reason = 'retried by hand',
       due_at = moment.now, expires_at = greatest(q.expires_at, moment.now + interval '1 hour')`,
-    unless: `q.canceled or ${leased}`,
+    unless: `q.canceled or ${leased} or ${isAhead}`,
   },
 };
+
+const unlistStatement = `unlisted as (
+          update scheduled_message s set waiting = false from changed
+          where changed.retention_days > ${scheduledClassOffset} and s.account_id = $1
+            and s.message_id = changed.message_id),`;
 
 /** User actions on waiting messages: pause, resume, cancel, retry now. Workers see them at their next claim. */
 export class QueueControlStore {
@@ -183,6 +195,7 @@ export class QueueControlStore {
           from chosen, moment
           where q.account_id = $1 and q.message_id = chosen.message_id and not (${unless})
           returning q.message_id, q.retention_days),
+        ${action === 'cancel' ? unlistStatement : ''}
         busy as (
           select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
           where q.account_id = $1 and ${leased}),

@@ -1,6 +1,7 @@
 import { isOutcome } from '../message/describe-message.ts';
 import type { OutcomeKind } from '../message/event-kinds.ts';
 import type { StoredEvent, StoredMessageStatus } from '../message/message-status-store.ts';
+import { scheduledReason } from '../message/scheduled-class.ts';
 
 /** Why a message hasn't arrived, and what the user can do about it. */
 export interface DeliveryExplanation {
@@ -84,6 +85,11 @@ function explainWaiting(
     return {
       sentence: `It is held for review${because}.`,
       nextStep: 'Retry or cancel it.',
+    };
+  if (entry.reason === scheduledReason)
+    return {
+      sentence: `It is scheduled for ${entry.due_at.toISOString()}.`,
+      nextStep: 'You don’t need to do anything. Move or cancel it to change that.',
     };
   if (last === undefined)
     return {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { hardCauses } from '../feedback/suppression/suppress-bounced-store.ts';
 import { type ReportFilter, readerEventKinds, reportColumnFacts } from '../message/event-kinds.ts';
-import { contentMembers, kindList } from '../message/message-sql.ts';
+import { contentMembers, kindList, startOf } from '../message/message-sql.ts';
 
 type Condition = RawBuilder<unknown>;
 
@@ -38,7 +38,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
           and p.kind = e.kind and (p.tx, p.id) < (e.tx, e.id)
           and case p.detail ->> 'class' when 'person' then 'people' else 'machines' end = f.class),
       case when e.kind = 'delivered' and coalesce(e.recipient, 0) = 0
-        then extract(epoch from e.at - m.accepted_at) * 1000 end
+        then extract(epoch from e.at - ${sql.raw(startOf('m', 'e.retention_days'))}) * 1000 end
     from message_event e
     cross join lateral (
       select message.account_id, message.template_id, message.tag, message.accepted_at, message.content

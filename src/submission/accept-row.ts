@@ -1,5 +1,6 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { AcceptTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 
 /** A message to store. */
@@ -27,6 +28,8 @@ export interface AcceptRow {
   /** `MessageContent` as JSON. */
   readonly content: string;
   readonly key: IdempotencyKey | undefined;
+  /** Undefined: at once, and no deadline of its own. */
+  readonly timing?: AcceptTiming | undefined;
 }
 
 export type AcceptOutcome =

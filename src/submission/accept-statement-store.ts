@@ -1,4 +1,5 @@
 import { maxRecipients } from '../message/message-content.ts';
+import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
 
 /**
  * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries in one commit. Each
@@ -8,7 +9,8 @@ import { maxRecipients } from '../message/message-content.ts';
  * Parameters for each row: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
  * $7 external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content. For each
  * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
- * request_hash, $19 suppressed recipients, all null without a key.
+ * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time or deadline, also for each
+ * row: $20 send_at, $21 deliver_before, null without.
  */
 
 /** Bits of the flags. */
@@ -80,6 +82,32 @@ function messages(refused: string, repeated: boolean): string {
   where i.n not in (${refused})${repeated ? '\n  on conflict do nothing\n  returning id' : ''})`;
 }
 
+function timedQueueEntries(refused: string, repeated: boolean): string {
+  const isStored = repeated ? '\n    and i.id in (select id from message_row)' : '';
+  return `timed as materialized (
+  select i.account_id, i.id, i.retention_days, i.flags, i.lifetime, i.recipients, i.external_id, i.tag,
+    i.send_at::timestamptz as send_at, i.deliver_before::timestamptz as deliver_before
+  from unnest($1::text[], $2::uuid[], $3::smallint[], $6::int4[], $7::text[], $8::text[], $10::int4[], $11::int4[],
+      $20::text[], $21::text[])
+    with ordinality as i (account_id, id, retention_days, flags, external_id, tag, lifetime, recipients, send_at,
+      deliver_before, n)
+  where i.n not in (${refused})${isStored}),
+scheduled_row as (
+  insert into scheduled_message (account_id, message_id, retention_days, send_at, lifetime_seconds, keep_until, tag,
+    external_id)
+  select account_id, id, retention_days, send_at, lifetime,
+    send_at + (retention_days - ${scheduledClassOffset}) * interval '1 day', tag, external_id
+  from timed where send_at is not null),
+queue_row as (
+  insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason,
+    deliver_before)
+  select account_id, id, retention_days, case when flags & ${transactionalBit} <> 0 then 0 else 1 end,
+    coalesce(send_at, ${now}), least(coalesce(send_at, ${now}) + lifetime * interval '1 second', deliver_before),
+    ('{${allRecipients}}'::smallint[])[1:recipients], case when send_at is not null then '${scheduledReason}' end,
+    deliver_before
+  from timed)`;
+}
+
 function queueEntries(refused: string, repeated: boolean): string {
   return `queue_row as (
   insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
@@ -93,8 +121,9 @@ function queueEntries(refused: string, repeated: boolean): string {
 /**
  * @param keyed some rows have an idempotency key
  * @param repeated rows may already be stored; those change nothing
+ * @param timed some rows have a send time or deadline; requires `keyed`
  */
-function acceptStatement(keyed: boolean, repeated: boolean): string {
+function acceptStatement(keyed: boolean, repeated: boolean, timed = false): string {
   const refused = keyed
     ? 'select n from blocked union all select n from taken'
     : 'select n from blocked';
@@ -102,7 +131,7 @@ function acceptStatement(keyed: boolean, repeated: boolean): string {
     blocked,
     ...(keyed ? [repeated ? upsertClaims : optimisticClaims] : []),
     messages(refused, repeated),
-    queueEntries(refused, repeated),
+    timed ? timedQueueEntries(refused, repeated) : queueEntries(refused, repeated),
   ];
   return `with ${parts.join(',\n')}
 select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
@@ -114,4 +143,6 @@ export const acceptStatements = {
   keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },
   plainRepeated: { name: 'accept-repeated', text: acceptStatement(false, true) },
   keyedRepeated: { name: 'accept-keyed-repeated', text: acceptStatement(true, true) },
+  timed: { name: 'accept-timed', text: acceptStatement(true, false, true) },
+  timedRepeated: { name: 'accept-timed-repeated', text: acceptStatement(true, true, true) },
 } as const;

@@ -203,7 +203,12 @@ function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig 
     ),
     ...recipientColumns(rows),
   ];
-  const keys = keyColumns(rows);
+  const timed = rows.some((row) => row.timing !== undefined);
+  const keys = keyColumns(rows, timed);
+  if (timed && keys !== undefined) {
+    values.push(...keys, ...timingColumns(rows));
+    return { ...(repeated ? acceptStatements.timedRepeated : acceptStatements.timed), values };
+  }
   if (keys === undefined) {
     return { ...(repeated ? acceptStatements.plainRepeated : acceptStatements.plain), values };
   }
@@ -232,8 +237,16 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
   ];
 }
 
-function keyColumns(rows: readonly AcceptRow[]): Buffer[] | undefined {
-  if (rows.every((row) => row.key === undefined)) return undefined;
+function timingColumns(rows: readonly AcceptRow[]): Buffer[] {
+  return [
+    textArray(rows.map((row) => row.timing?.sendAt?.toISOString())),
+    textArray(rows.map((row) => row.timing?.deliverBefore?.toISOString())),
+  ];
+}
+
+/** @param required columns of nulls instead of undefined if no row has a key */
+function keyColumns(rows: readonly AcceptRow[], required: boolean): Buffer[] | undefined {
+  if (!required && rows.every((row) => row.key === undefined)) return undefined;
   return [
     textArray(rows.map((row) => row.key?.text)),
     bytesArray(rows.map((row) => row.key?.requestHash)),

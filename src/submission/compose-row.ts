@@ -5,6 +5,7 @@ import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import type { CheckedSender } from './check-sender.ts';
+import { scheduleMembers, withTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
@@ -22,7 +23,7 @@ export interface CheckedRequest {
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
   const { admission, template, request, sender } = checked;
-  return {
+  const row = {
     accountId: admission.account.id,
     id: newMessageId(),
     retentionDays: admission.account.retentionDays,
@@ -42,6 +43,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     content: JSON.stringify(contentOf(request, sender)),
     key: checked.key,
   };
+  return withTiming(row, request.timing);
 }
 
 function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMembers {
@@ -54,6 +56,7 @@ function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMe
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
     values: request.values,
+    ...scheduleMembers(request.timing),
   };
 }
 

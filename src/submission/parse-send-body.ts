@@ -9,6 +9,7 @@ import type { FieldIndex } from '../template/field-index.ts';
 import type { GivenValues } from '../template/field-value.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import { findUnreadable } from '../template/template-fields.ts';
+import { readTiming } from './delivery-timing.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
 import { type SendBody, textBodySchema } from './send-body-schema.ts';
@@ -29,8 +30,11 @@ export interface ReceivingTemplate {
  */
 export class SendBodyParser {
   readonly #validate: ValidateFunction<SendBody<string>>;
+  readonly #now: () => number;
 
-  constructor() {
+  /** @param now the time that send times are compared with, in milliseconds since the epoch */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
     // No coercion or defaults: a number in place of a string is a caller error.
     this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
       textBodySchema,
@@ -54,7 +58,7 @@ export class SendBodyParser {
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems, ...(structures?.problems ?? noProblems)];
-      const request = toRequest(value, details, template?.compiled, structures?.attach());
+      const request = toRequest(value, this.#now, details, template?.compiled, structures?.attach());
       if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (details.length > 0) throw invalidBody(details);
@@ -66,6 +70,7 @@ export class SendBodyParser {
       ...(structures?.problems ?? noProblems),
     ];
     addTextProblems(value, details, template?.compiled);
+    readTiming(actionsOf(value), this.#now, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
     throw invalidBody(details);
@@ -136,9 +141,16 @@ function addUnreadable(
     details.push({ field: mapField(place), reason: `must be ${describeReadable(format)}` });
 }
 
+/** The actions of a body that violates the schema. */
+function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
+  const actions = member(value, 'actions');
+  return typeof actions === 'object' && actions !== null
+    ? (actions as Readonly<Record<string, unknown>>)
+    : {};
+}
+
 function toRequest(
-  body: SendBody<string>,
-  details: FaultDetail[],
+  body: SendBody<string>, now: () => number, details: FaultDetail[],
   template: CompiledTemplate | undefined,
   structured: GivenValues | undefined,
 ): ParsedSendRequest {
@@ -159,6 +171,7 @@ function toRequest(
     trackOpens: actions.trackOpens,
     trackClicks: actions.trackClicks,
     deliverWhenDelayed: actions.deliveryWhenDelayed?.toLowerCase() !== 'false',
+    timing: readTiming(actions, now, details),
   };
 }
 

@@ -4,6 +4,7 @@ import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-co
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
 import { MAX_STRUCTURED_TEXT } from '../template/template-limits.ts';
+import { maxTimestampLength } from './delivery-timing.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
@@ -103,6 +104,27 @@ const actions = Type.Object(
         pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
         description:
           '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
+      }),
+    ),
+    sendAt: Type.Optional(
+      Type.String({
+        maxLength: maxTimestampLength,
+        description:
+          'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
+      }),
+    ),
+    deliverBefore: Type.Optional(
+      Type.String({
+        maxLength: maxTimestampLength,
+        description:
+          'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
+      }),
+    ),
+    templateVersion: Type.Optional(
+      Type.String({
+        pattern: '^(accepted|due|)$',
+        description:
+          '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
       }),
     ),
   },

@@ -1,6 +1,7 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { GivenValues } from '../template/field-value.ts';
 import type { TemplateOverride } from '../template/parse-override.ts';
+import type { DeliveryTiming } from './delivery-timing.ts';
 
 /** A subject line or preview text from a request, raw and parsed. */
 export interface SubjectOverride {
@@ -26,4 +27,6 @@ export interface ParsedSendRequest {
   readonly trackOpens: boolean;
   readonly trackClicks: boolean;
   readonly deliverWhenDelayed: boolean;
+  /** Undefined: at once, and no deadline of its own. */
+  readonly timing?: DeliveryTiming | undefined;
 }

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { AccessModule } from '../access/access-module.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
+import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
@@ -26,6 +27,7 @@ import { SubmissionUpkeep } from './submission-upkeep.ts';
 
 export interface SubmissionDependencies {
   readonly database: Database;
+  readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
   readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
@@ -103,7 +105,7 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   });
   const metrics = new SubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
   const keys = new IdempotencyLocks();
-  const parser = new SendBodyParser();
+  const parser = new SendBodyParser(() => dependencies.clock.now());
   const usage = new RecentTemplateUsage();
   const upkeep = new SubmissionUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });

@@ -33,6 +33,8 @@ const eventTexts: Readonly<Record<EventKind, TextKey>> = {
   'resume-asked': 'event.resume-asked',
   'cancel-asked': 'event.cancel-asked',
   'retry-asked': 'event.retry-asked',
+  'move-asked': 'event.move-asked',
+  'version-kept': 'event.version-kept',
 };
 
 export const shownWebhookKinds = Object.keys(webhookTexts) as WebhookKind[];

@@ -3,6 +3,7 @@ import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { removeSpentTokens } from '../relay/spent-token-store.ts';
 import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
+import { deleteOldScheduled } from './delete-scheduled-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
 
@@ -35,6 +36,7 @@ export class PrivacyUpkeep {
       await removeExpiredSuppressions(database.kysely);
       await removeSpentTokens(database.kysely);
       await applyRetentionRules(database.kysely);
+      await deleteOldScheduled(database.kysely);
       await dropOldPartitions(database, log);
     } catch (error) {
       log.warn({ err: error }, 'could not delete old data; retrying in an hour');

@@ -3,6 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { kindList, withoutTexts } from '../../message/message-sql.ts';
+import { scheduledClassOffset } from '../../message/scheduled-class.ts';
 import { cancelWaiting, erasedWebhookColumns, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
@@ -64,6 +65,8 @@ const boundOf = (days: string): RawBuilder<string> => sql<string>`
 interface Step {
   readonly days: 'content_days' | 'address_days';
   readonly done: 'content_done' | 'address_done';
+  /** The same for scheduled messages. */
+  readonly scheduledDone: 'content_erased' | 'addresses_erased';
   /** Erasing statements to append to the `with` list; `part` holds account_id, message_id and retention_days. */
   readonly erase: RawBuilder<unknown>;
 }
@@ -72,6 +75,7 @@ const steps: readonly Step[] = [
   {
     days: 'content_days',
     done: 'content_done',
+    scheduledDone: 'content_erased',
     // Cancel messages that still wait for a review or a suspended account, so that they aren't sent without their
     // values.
     erase: sql`erased as (
@@ -86,6 +90,7 @@ const steps: readonly Step[] = [
   {
     days: 'address_days',
     done: 'address_done',
+    scheduledDone: 'addresses_erased',
     erase: sql`erased as (
       update message m set content = null
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
@@ -104,6 +109,7 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
     select account_id from retention_rule`.execute(kysely);
   for (const { account_id: accountId } of rows) {
     for (const step of steps) while (await applyStep(kysely, accountId, step));
+    for (const step of steps) while (await applyScheduledStep(kysely, accountId, step));
     while (await eraseEngagement(kysely, accountId));
   }
 }
@@ -116,12 +122,16 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
 async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
     with rule as materialized (
-      select ${boundOf('engagement_days')} as bound from retention_rule
+      select ${boundOf('engagement_days')} as bound, now() - engagement_days * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and engagement_days is not null),
     part as materialized (
       select account_id, message_id, retention_days, id from message_event
       where account_id = ${accountId} and kind in (${sql.raw(kindList(readerEventKinds))}) and message_id < (select bound from rule)
         and tx < (select min(tx) from feed_cursor)
+        and (retention_days < ${sql.lit(scheduledClassOffset)} or not exists (
+          select from scheduled_message s
+          where s.account_id = message_event.account_id and s.message_id = message_event.message_id
+            and s.send_at >= (select since from rule)))
       order by message_id limit ${batchSize}),
     erased as (
       delete from message_event e using part
@@ -130,6 +140,31 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
     posted as (
       update webhook_delivery w set ${erasedWebhookColumns}
       from part where w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)
+    select count(*)::int as count from part`.execute(kysely);
+  return rows[0]?.count === batchSize;
+}
+
+/**
+ * Like `applyStep` for scheduled messages, whose days count from their send time.
+ * @returns true if there is more to do
+ */
+async function applyScheduledStep(
+  kysely: Kysely,
+  accountId: AccountId,
+  { days, scheduledDone, erase }: Step,
+): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`
+    with rule as materialized (
+      select now() - ${sql.ref(days)} * interval '1 day' as since from retention_rule
+      where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
+    part as materialized (
+      select s.account_id, s.message_id, s.retention_days from scheduled_message s, rule
+      where s.account_id = ${accountId} and s.send_at < rule.since and not ${sql.ref(`s.${scheduledDone}`)}
+      order by s.send_at limit ${batchSize}),
+    ${erase},
+    moved as (
+      update scheduled_message s set ${sql.ref(scheduledDone)} = true
+      from part where s.account_id = ${accountId} and s.message_id = part.message_id)
     select count(*)::int as count from part`.execute(kysely);
   return rows[0]?.count === batchSize;
 }
@@ -147,6 +182,7 @@ async function applyStep(
     part as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m, rule
       where m.account_id = ${accountId} and m.id > rule.done and m.id < rule.bound
+        and m.retention_days < ${sql.lit(scheduledClassOffset)}
       order by m.id limit ${batchSize}),
     ${erase},
     moved as (

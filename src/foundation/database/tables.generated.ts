@@ -396,6 +396,7 @@ export interface QueueEntryTable {
   account_id: string;
   attempts: Generated<number>;
   canceled: Generated<boolean>;
+  deliver_before: Timestamp | null;
   doubtful: number[] | null;
   due_at: Timestamp;
   expires_at: Timestamp;
@@ -524,6 +525,20 @@ export interface RetentionRuleTable {
   content_days: number | null;
   content_done: Generated<string>;
   engagement_days: number | null;
+}
+
+export interface ScheduledMessageTable {
+  account_id: string;
+  addresses_erased: Generated<boolean>;
+  content_erased: Generated<boolean>;
+  external_id: string | null;
+  keep_until: Timestamp;
+  lifetime_seconds: number;
+  message_id: string;
+  retention_days: number;
+  send_at: Timestamp;
+  tag: string | null;
+  waiting: Generated<boolean>;
 }
 
 export interface SchemaMigrationTable {
@@ -771,6 +786,7 @@ export interface DB {
   report_sum: ReportSumTable;
   report_total: ReportTotalTable;
   retention_rule: RetentionRuleTable;
+  scheduled_message: ScheduledMessageTable;
   schema_migration: SchemaMigrationTable;
   second_factor: SecondFactorTable;
   sender: SenderTable;

@@ -6,6 +6,7 @@ import {
   type MessageContent,
   recipientsOf,
   type StoredContent,
+  withoutSchedule,
 } from '../../message/message-content.ts';
 import { maxDeliverySeconds } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
@@ -122,7 +123,7 @@ export const resendMessage = defineOperation({
       lifetimeSeconds: maxDeliverySeconds,
       recipients: recipientsOf(content),
       suppressed: [],
-      content: JSON.stringify(content),
+      content: JSON.stringify(withoutSchedule(content)),
       key: undefined,
     });
     return { messageId: id };

@@ -20,6 +20,8 @@ export const messagesTexts = {
   'event.resume-asked': 'Resume requested',
   'event.cancel-asked': 'Cancellation requested',
   'event.retry-asked': 'Retry requested',
+  'event.move-asked': 'Send time changed',
+  'event.version-kept': 'Accepted template version used',
 
   'messages.title': 'Messages',
   'messages.hint': 'All messages, newest first.',
