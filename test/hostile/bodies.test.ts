@@ -138,7 +138,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
   for (const { methods, path, bodyBytes, streamed } of table)
     for (const method of methods) {
       if (method === 'GET') continue;
-      const type = path.startsWith('/manage')
+      const type = /^\/manage|\/batch$/.test(path)
         ? json
         : { 'content-type': 'application/x-www-form-urlencoded' };
       const send = path.startsWith('/ete');

@@ -3,8 +3,7 @@ import { type Caller, kibibyte, mebibyte, type RouteLimit } from './route-limit.
 /** Max bytes of the send operation's body. */
 export const sendBodyBytes = 256 * kibibyte;
 
-/** Max bytes and messages of a batch. */
-export const batchBodyBytes = 10 * mebibyte;
+/** Max messages of a batch. */
 export const maxBatchMessages = 1_000;
 
 /** Max bytes of a form; far more than any form needs. */
@@ -32,7 +31,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET POST', '/authorize', 'a browser', form),
   // Before the pattern that also matches it.
   line('POST', '/ete/v1/email/:accountId/:templateId/batch', 'a token or API key', {
-    bodyBytes: batchBodyBytes,
+    bodyBytes: 10 * mebibyte,
     bodySeconds: 60,
     bodyItems: maxBatchMessages,
   }),
