@@ -36,3 +36,13 @@ create index scheduled_message_end on scheduled_message (keep_until);
 -- Messages near their deadline are claimed first.
 alter table queue_entry add column deliver_before timestamptz;
 create index queue_entry_deadline on queue_entry (account_id, deliver_before) where deliver_before is not null;
+
+-- Like the other columns and partitions: rows are found by key, so coarse statistics are enough.
+alter table queue_entry alter column deliver_before set statistics 10;
+do $$
+begin
+  execute (
+    select format('alter table message_scheduled %s',
+      string_agg(format('alter column %I set statistics 10', attname), ', '))
+    from pg_attribute where attrelid = 'message_scheduled'::regclass and attnum > 0 and not attisdropped);
+end $$;
