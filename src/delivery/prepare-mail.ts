@@ -2,6 +2,7 @@ import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { type MessageContent, recipientsOf } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
+import { customHeader } from '../rendering/custom-header.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
 import { renderMessage } from '../rendering/render-message.ts';
@@ -51,15 +52,25 @@ export function prepareMail(
     subjectLine: content.subjectLine,
     previewText: content.previewText,
   });
-  const { from, replyTo, to, cc } = content;
+  const { from, replyTo, to, toName, cc, headers } = content;
+  const ownLines = headers && Object.entries(headers).map((header) => customHeader(...header));
   const mail = composeMime(
     rendered,
-    { from: { address: from.address, displayName: from.name }, replyTo, to, cc },
+    {
+      from: { address: from.address, displayName: from.name },
+      replyTo,
+      to,
+      toDisplayName: toName,
+      cc,
+    },
     {
       messageId: message.messageId,
       acceptedAt: message.acceptedAt,
       headers: redirected ? [[redirectHeader, recipientsOf(content).join(', ')]] : [],
-      headerLines: decoration.headerLines,
+      headerLines:
+        ownLines === undefined
+          ? decoration.headerLines
+          : [...ownLines, ...(decoration.headerLines ?? [])],
     },
   );
   const notes = rendered.warnings.map((warning) => ({

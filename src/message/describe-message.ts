@@ -27,6 +27,7 @@ export function describeMessage(
     transactional: message.transactional,
     externalId: message.external_id,
     tag: message.tag,
+    attributes: message.content?.attributes ?? {},
     trackOpens: message.track_opens,
     trackClicks: message.track_clicks,
     deliveryWhenDelayed: message.deliver_when_delayed ? 'TRUE' : 'FALSE',

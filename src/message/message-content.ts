@@ -7,6 +7,10 @@ export const maxRecipients = 1 + maxCc;
 /** Section 2.2 of the contract, in Unicode code points. */
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
+/** Attributes of one message, and code points of their names and values. */
+export const maxAttributes = 20;
+export const maxAttributeName = 40;
+export const maxAttributeValue = 200;
 
 /** The From header of a message. */
 export interface MessageSender {
@@ -21,6 +25,8 @@ export interface MessageSender {
  */
 export interface MessageContent<Value extends string | null = string> {
   readonly to: EmailAddress;
+  /** The name in the To header. */
+  readonly toName?: string;
   readonly cc?: readonly EmailAddress[];
   /** Cc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
@@ -32,11 +38,16 @@ export interface MessageContent<Value extends string | null = string> {
   readonly previewText?: string;
   /** Values by field name, as given in the request. */
   readonly values: Readonly<Record<string, Value>>;
+  /** Headers of the request by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The caller's own data by name: in the message's view, search and webhooks, but not in its mail. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** The kind of each member. Retention rules erase texts and values before addresses. */
 export const contentMemberKinds = {
   to: 'address',
+  toName: 'address',
   cc: 'address',
   suppressedCc: 'address',
   from: 'address',
@@ -44,6 +55,8 @@ export const contentMemberKinds = {
   subjectLine: 'text',
   previewText: 'text',
   values: 'values',
+  headers: 'text',
+  attributes: 'text',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
 /** Content as stored; erased values are null. */
@@ -63,6 +76,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
   if (!isFields(from) || typeof from.address !== 'string') return undefined;
   const content: ContentMembers = {
     to: stored.to as EmailAddress,
+    toName: textOf(stored.toName),
     cc: addressesOf(stored.cc),
     suppressedCc: addressesOf(stored.suppressedCc),
     from: { address: from.address as EmailAddress, name: textOf(from.name) },
@@ -70,6 +84,8 @@ export function readContent(stored: unknown): MessageContent | undefined {
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
     values: isFields(values) ? stringMembers(values) : {},
+    headers: isFields(stored.headers) ? stringMembers(stored.headers) : undefined,
+    attributes: isFields(stored.attributes) ? stringMembers(stored.attributes) : undefined,
   };
   return content;
 }

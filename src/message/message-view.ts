@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Nullable, Time, Uuid } from '../foundation/common-schemas.ts';
+import { Nullable, StringMap, Time, Uuid } from '../foundation/common-schemas.ts';
 import type { Wire } from '../foundation/wire.ts';
 import { storedEventKinds } from './event-kinds.ts';
 import { messageStateNames } from './message-state.ts';
@@ -25,6 +25,7 @@ export const messageFields = {
   transactional: Type.Boolean(),
   externalId: Nullable(Type.String()),
   tag: Nullable(Type.String()),
+  attributes: StringMap('The attributes of the request; empty once erased.'),
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),
   deliveryWhenDelayed: Type.Enum(['TRUE', 'FALSE']),

@@ -4,10 +4,10 @@ import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts'
 import type { Database } from '../foundation/database/open-database.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
 import { maxCc } from '../message/message-content.ts';
-import { contentMembers, kindList } from '../message/message-sql.ts';
+import { attributeHash, attributeRows, contentMembers, kindList } from '../message/message-sql.ts';
 
 /**
- * Writes search rows and updates their states, following the messages. Recipients are numbered from To (0); suppressed
+ * Writes search rows and attributes and updates states, following the messages. Recipients are numbered from To (0); suppressed
  * Cc addresses are numbered from 6.
  */
 export const writeSearchRows: Follower = {
@@ -38,6 +38,12 @@ async function insertRows(
   { from, until }: Pick<FeedWindow, 'from' | 'until'>,
 ): Promise<void> {
   await sql`
+    with attributed as (
+      insert into message_attribute (account_id, hash, message_id, retention_days)
+      select m.account_id, ${sql.raw(attributeHash("a.key || '=' || a.value"))}, m.id, m.retention_days
+      from message m cross join lateral ${sql.raw(attributeRows('m'))} as a
+      where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+      on conflict do nothing)
     insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
       external_id)
     select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id

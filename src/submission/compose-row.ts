@@ -47,6 +47,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
 function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMembers {
   return {
     to: request.to,
+    toName: request.toDisplayName,
     cc: request.cc.length === 0 ? undefined : request.cc,
     suppressedCc: undefined,
     from: sender.from,
@@ -54,6 +55,8 @@ function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMe
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
     values: request.values,
+    headers: request.headers,
+    attributes: request.attributes,
   };
 }
 

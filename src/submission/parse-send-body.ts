@@ -3,6 +3,14 @@ import { type EmailAddress, parseEmailAddress } from '../foundation/email-addres
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { maxCc } from '../message/message-content.ts';
 import { parseOverride } from '../template/parse-override.ts';
+import {
+  CustomHeaderRules,
+  controlCharacterReason,
+  hasControlCharacter,
+  maxCustomHeaders,
+  maxHeaderName,
+  maxHeaderValue,
+} from './custom-headers.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
 import { type SendBody, sendBodySchema } from './send-body-schema.ts';
@@ -16,8 +24,10 @@ const noValues: Readonly<Record<string, string>> = Object.freeze({});
  */
 export class SendBodyParser {
   readonly #validate: ValidateFunction<SendBody>;
+  readonly #headerRules: CustomHeaderRules;
 
-  constructor() {
+  constructor(headerRules = new CustomHeaderRules()) {
+    this.#headerRules = headerRules;
     // No coercion or defaults: a number in place of a string is a caller error.
     this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody>(sendBodySchema);
   }
@@ -28,17 +38,17 @@ export class SendBodyParser {
    * @throws Fault VALIDATION_FAILED with every problem found
    */
   parse({ value, problems }: BodyJson, transactionalAllowed: boolean): ParsedSendRequest {
-    dropEmptyMap(value);
+    dropEmptyMaps(value);
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems];
-      const request = toRequest(value, details);
+      const request = toRequest(value, this.#headerRules, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
     const details = [...problems, ...describeBodyProblems(validate.errors ?? [])];
-    addTextProblems(value, details);
+    addTextProblems(value, this.#headerRules, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
     throw invalidBody(details);
@@ -59,18 +69,30 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-/** Treats `personalizationDataMap: []` as absent: PHP clients encode an empty map that way. */
-function dropEmptyMap(value: unknown): void {
-  const content = member(value, 'content');
-  const map = member(content, 'personalizationDataMap');
-  if (Array.isArray(map) && map.length === 0)
-    delete (content as Record<string, unknown>).personalizationDataMap;
+const maps = [
+  ['content', 'personalizationDataMap'],
+  ['content', 'headers'],
+  ['metadata', 'attributes'],
+] as const;
+
+/** Treats `[]` in place of a map as absent: PHP clients encode an empty map that way. */
+function dropEmptyMaps(value: unknown): void {
+  for (const [groupName, name] of maps) {
+    const group = member(value, groupName);
+    const map = member(group, name);
+    if (Array.isArray(map) && map.length === 0) delete (group as Record<string, unknown>)[name];
+  }
 }
 
-function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
+function toRequest(
+  body: SendBody,
+  headerRules: CustomHeaderRules,
+  details: FaultDetail[],
+): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
+    toDisplayName: readRecipientName(envelope.toDisplayName, details),
     cc: readCc(envelope.ccAddressList, details),
     from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
     fromDisplayName: emptyToUndefined(envelope.fromDisplayName),
@@ -78,6 +100,8 @@ function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
     subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details),
     previewText: readOverride(content?.previewText, 'content.previewText', details),
     values: content?.personalizationDataMap ?? noValues,
+    headers: content?.headers && headerRules.read(content.headers, details),
+    attributes: emptyMapToUndefined(metadata?.attributes),
     transactional: metadata?.transactional ?? false,
     externalId: emptyToUndefined(metadata?.externalId),
     tag: metadata?.tagList?.[0],
@@ -90,6 +114,19 @@ function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
 /** Treats an optional `""` as absent. */
 function emptyToUndefined(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
+}
+
+function emptyMapToUndefined(
+  map: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
+  return map === undefined || Object.keys(map).length === 0 ? undefined : map;
+}
+
+function readRecipientName(text: string | undefined, details: FaultDetail[]): string | undefined {
+  if (text === undefined) return undefined;
+  if (hasControlCharacter(text))
+    details.push({ field: 'envelope.toDisplayName', reason: controlCharacterReason });
+  return emptyToUndefined(text.trim());
 }
 
 function readAddress(text: string, field: string, details: FaultDetail[]): EmailAddress {
@@ -130,8 +167,24 @@ function readOverride(
   return undefined;
 }
 
+/** The headers within the limits of the schema, which has reported the others. */
+function readableHeaders(headers: unknown): Record<string, string> {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return {};
+  const readable = Object.entries(headers)
+    .slice(0, maxCustomHeaders)
+    .filter(
+      ([name, text]) =>
+        name.length <= maxHeaderName && typeof text === 'string' && text.length <= maxHeaderValue,
+    );
+  return Object.fromEntries(readable);
+}
+
 /** Adds text problems of correctly placed strings to the errors of a body that violates the schema. */
-function addTextProblems(value: unknown, details: FaultDetail[]): void {
+function addTextProblems(
+  value: unknown,
+  headerRules: CustomHeaderRules,
+  details: FaultDetail[],
+): void {
   const envelope = member(value, 'envelope');
   for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {
     const text = member(envelope, name);
@@ -149,4 +202,7 @@ function addTextProblems(value: unknown, details: FaultDetail[]): void {
     const text = member(content, name);
     if (typeof text === 'string') readOverride(text, `content.${name}`, details);
   }
+  const name = member(envelope, 'toDisplayName');
+  if (typeof name === 'string') readRecipientName(name, details);
+  headerRules.read(readableHeaders(member(content, 'headers')), details);
 }

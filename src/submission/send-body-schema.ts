@@ -1,16 +1,33 @@
 import { type Static, Type } from 'typebox';
-import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
+import { StringMap } from '../foundation/common-schemas.ts';
+import {
+  maxAttributeName,
+  maxAttributes,
+  maxAttributeValue,
+  maxCc,
+  maxPreviewLength,
+  maxSubjectLength,
+} from '../message/message-content.ts';
+import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
 /** Far longer than any name that can be registered. */
 const maxName = 1_000;
+/** As long as the name of a sender. */
+const maxRecipientName = 200;
 
 const strict = { additionalProperties: false } as const;
 
 const envelope = Type.Object(
   {
     toAddress: Type.String({ description: 'Recipient.', maxLength: maxAddress }),
+    toDisplayName: Type.Optional(
+      Type.String({
+        description: 'The recipient’s name in the To header. Default: only the address.',
+        maxLength: maxRecipientName,
+      }),
+    ),
     ccAddressList: Type.Optional(
       Type.Array(Type.String({ maxLength: maxAddress }), {
         maxItems: maxCc,
@@ -59,6 +76,12 @@ const content = Type.Object(
         description: 'Default: the template’s preview text.',
       }),
     ),
+    headers: Type.Optional(
+      StringMap(
+        'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
+        { members: maxCustomHeaders, nameLength: maxHeaderName, length: maxHeaderValue },
+      ),
+    ),
   },
   strict,
 );
@@ -78,6 +101,13 @@ const metadata = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
         maxItems: 1,
         description: 'Groups the reports of messages sent from one template.',
+      }),
+    ),
+    attributes: Type.Optional(
+      StringMap('Your own data by name, returned with the message, in search and in webhooks.', {
+        members: maxAttributes,
+        nameLength: maxAttributeName,
+        length: maxAttributeValue,
       }),
     ),
   },

@@ -10,6 +10,7 @@ export interface SubjectOverride {
 /** A validated send body, before the defaults of section 2.2 are applied. */
 export interface ParsedSendRequest {
   readonly to: EmailAddress;
+  readonly toDisplayName: string | undefined;
   readonly cc: readonly EmailAddress[];
   readonly from: EmailAddress | undefined;
   readonly fromDisplayName: string | undefined;
@@ -17,6 +18,8 @@ export interface ParsedSendRequest {
   readonly subjectLine: SubjectOverride | undefined;
   readonly previewText: SubjectOverride | undefined;
   readonly values: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly attributes: Readonly<Record<string, string>> | undefined;
   readonly transactional: boolean;
   readonly externalId: string | undefined;
   readonly tag: string | undefined;

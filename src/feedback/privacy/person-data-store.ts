@@ -6,7 +6,7 @@ import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxCc } from '../../message/message-content.ts';
 import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
-import { cancelWaiting, eraseTraces } from './erase-parts-store.ts';
+import { cancelWaiting, deleteAttributes, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -152,6 +152,7 @@ async function eraseSome(
       from touched f
       where s.account_id = f.account_id and s.message_id = f.message_id and s.retention_days = f.retention_days
         and (f.own or s.address = ${address})),
+    ${deleteAttributes('own')},
     ${eraseTraces('touched')}
     select count(*)::int as count from found`.execute(transaction);
   return rows[0]?.count ?? 0;

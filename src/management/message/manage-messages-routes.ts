@@ -2,7 +2,11 @@ import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { describeMessage } from '../../message/describe-message.ts';
-import type { StoredContent } from '../../message/message-content.ts';
+import {
+  maxAttributeName,
+  maxAttributeValue,
+  type StoredContent,
+} from '../../message/message-content.ts';
 import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
 import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
@@ -77,6 +81,12 @@ export const listMessages = defineOperation({
       Type.String({
         description: 'A To or Cc address, or part of a To address, case-insensitive.',
         maxLength: 320,
+      }),
+    ),
+    attribute: Type.Optional(
+      Type.String({
+        description: 'An attribute as `name=value`.',
+        maxLength: maxAttributeName + 1 + maxAttributeValue,
       }),
     ),
     clientId: Type.Optional(Type.String({ maxLength: 64 })),
