@@ -90,7 +90,14 @@ function composeForm(
       ? []
       : [mailboxHeader('Reply-To', [{ address: replyTo }])]),
     mailboxHeader('To', [recipient(to, toDisplayName)]),
-    ...(cc.length === 0 ? [] : [mailboxHeader('Cc', cc.map((address) => recipient(address)))]),
+    ...(cc.length === 0
+      ? []
+      : [
+          mailboxHeader(
+            'Cc',
+            cc.map((address) => recipient(address)),
+          ),
+        ]),
     textHeader('Subject', rendered.subject),
     `Date: ${formatDate(identity.acceptedAt)}`,
     `Message-ID: ${messageId}`,
