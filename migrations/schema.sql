@@ -415,6 +415,27 @@ partition message_90 of message FOR VALUES IN ('90') by RANGE (id)
 
 partition message_90_rest of message_90 DEFAULT
 
+create table message_attribute (
+  account_id text not null,
+  hash bytea not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  message_attribute_pkey PRIMARY KEY (account_id, hash, message_id, retention_days)
+) partition by LIST (retention_days);
+CREATE INDEX message_attribute_message ON ONLY message_attribute USING btree (account_id, message_id);
+
+partition message_attribute_30 of message_attribute FOR VALUES IN ('30') by RANGE (message_id)
+
+partition message_attribute_30_rest of message_attribute_30 DEFAULT
+
+partition message_attribute_400 of message_attribute FOR VALUES IN ('400') by RANGE (message_id)
+
+partition message_attribute_400_rest of message_attribute_400 DEFAULT
+
+partition message_attribute_90 of message_attribute FOR VALUES IN ('90') by RANGE (message_id)
+
+partition message_attribute_90_rest of message_attribute_90 DEFAULT
+
 create table message_event (
   account_id text not null,
   message_id uuid not null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import libmime from 'libmime';
 import { simpleParser } from 'mailparser';
 import { startSink } from '../support/mail-sink.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -64,10 +65,12 @@ test('all headers of a request arrive as sent, and the message’s own stay', as
   const { parsed, source } = await arrive({ content: { headers } });
   assert.equal(parsed.subject, 'Your order A-1001');
   assert.equal(parsed.headers.get('x-order'), 'A-1001');
-  assert.equal(parsed.headers.get('x-street'), 'Straße 😀');
+  // mailparser leaves the encoded words of headers that it doesn't know.
+  const decoded = (name: string) => libmime.decodeWords(String(parsed.headers.get(name)));
+  assert.equal(decoded('x-street'), 'Straße 😀');
   assert.equal(parsed.headers.get('x-long'), headers['X-Long']);
   assert.equal(parsed.headers.get('x-token'), headers['X-Token']);
-  assert.equal(parsed.headers.get('x-encoded'), '=?utf-8?Q?not_this?=');
+  assert.equal(decoded('x-encoded'), '=?utf-8?Q?not_this?=');
   assert.equal(parsed.headers.get('importance'), 'high');
   assert.equal(parsed.headers.get('feedback-id'), headers['Feedback-ID']);
   assert.equal(parsed.inReplyTo, '<m19@shop.test>');

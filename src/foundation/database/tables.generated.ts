@@ -334,6 +334,13 @@ export interface MessageTable {
   tx: Generated<string>;
 }
 
+export interface MessageAttributeTable {
+  account_id: string;
+  hash: Buffer;
+  message_id: string;
+  retention_days: number;
+}
+
 export interface MessageEventTable {
   account_id: string;
   at: Timestamp;
@@ -756,6 +763,7 @@ export interface DB {
   key_node: KeyNodeTable;
   membership: MembershipTable;
   message: MessageTable;
+  message_attribute: MessageAttributeTable;
   message_event: MessageEventTable;
   message_search: MessageSearchTable;
   one_time_link: OneTimeLinkTable;
