@@ -9,6 +9,7 @@ import {
 
 const content = {
   to: 'a@x.test',
+  toName: 'Ann',
   cc: ['b@x.test'],
   suppressedCc: ['c@x.test'],
   from: { address: 's@x.test', name: 'Shop' },
@@ -16,6 +17,8 @@ const content = {
   subjectLine: 'Hello',
   previewText: 'Soon',
   values: { name: 'Ann', secret: 'x' },
+  headers: { 'X-Order': 'A-1' },
+  attributes: { order: 'A-1' },
 } as unknown as MessageContent;
 
 test('content is read as stored', () => {
