@@ -1,5 +1,5 @@
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import { type MessageContent, recipientsOf } from '../message/message-content.ts';
+import { type MessageContent, visibleCc } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
 import { customHeader } from '../rendering/custom-header.ts';
@@ -52,7 +52,8 @@ export function prepareMail(
     subjectLine: content.subjectLine,
     previewText: content.previewText,
   });
-  const { from, replyTo, to, toName, cc, headers } = content;
+  const { from, replyTo, to, toName, headers } = content;
+  const cc = visibleCc(content);
   const ownLines = headers && Object.entries(headers).map((header) => customHeader(...header));
   const mail = composeMime(
     rendered,
@@ -66,7 +67,7 @@ export function prepareMail(
     {
       messageId: message.messageId,
       acceptedAt: message.acceptedAt,
-      headers: redirected ? [[redirectHeader, recipientsOf(content).join(', ')]] : [],
+      headers: redirected ? [[redirectHeader, [to, ...cc].join(', ')]] : [],
       headerLines:
         ownLines === undefined
           ? decoration.headerLines

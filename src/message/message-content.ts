@@ -2,8 +2,10 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 
 /** Max Cc addresses of one message (section 2.2 of the contract). */
 export const maxCc = 5;
-/** To and Cc. */
-export const maxRecipients = 1 + maxCc;
+/** Max Bcc addresses of one message. */
+export const maxBcc = 5;
+/** To, Cc and Bcc. */
+export const maxRecipients = 1 + maxCc + maxBcc;
 /** Section 2.2 of the contract, in Unicode code points. */
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
@@ -27,8 +29,11 @@ export interface MessageContent<Value extends string | null = string> {
   readonly to: EmailAddress;
   /** The name in the To header. */
   readonly toName?: string;
+  /** Cc, then Bcc, so that both are found, tracked and erased alike. Only `visibleCc` may be shown in the message. */
   readonly cc?: readonly EmailAddress[];
-  /** Cc addresses of the request that were skipped because they are suppressed. */
+  /** How many of the last addresses of `cc` are Bcc. */
+  readonly bccCount?: number;
+  /** Cc and Bcc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
   readonly from: MessageSender;
   /** Absent: the From address (section 2.2). */
@@ -49,6 +54,7 @@ export const contentMemberKinds = {
   to: 'address',
   toName: 'address',
   cc: 'address',
+  bccCount: 'address',
   suppressedCc: 'address',
   from: 'address',
   replyTo: 'address',
@@ -78,6 +84,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     to: stored.to as EmailAddress,
     toName: textOf(stored.toName),
     cc: addressesOf(stored.cc),
+    bccCount: typeof stored.bccCount === 'number' ? stored.bccCount : undefined,
     suppressedCc: addressesOf(stored.suppressedCc),
     from: { address: from.address as EmailAddress, name: textOf(from.name) },
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
@@ -90,12 +97,24 @@ export function readContent(stored: unknown): MessageContent | undefined {
   return content;
 }
 
-/** All recipients in the order of their numbers: To, then Cc. */
+/** All recipients in the order of their numbers: To, then Cc, then Bcc. */
 export function recipientsOf({
   to,
   cc,
 }: Pick<MessageContent, 'to' | 'cc'>): readonly [EmailAddress, ...EmailAddress[]] {
   return cc === undefined ? [to] : [to, ...cc];
+}
+
+type OtherRecipients = Pick<MessageContent, 'cc' | 'bccCount'>;
+
+/** The addresses of the Cc header. */
+export function visibleCc({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
+  return bccCount === 0 ? cc : cc.slice(0, -bccCount);
+}
+
+/** The addresses that appear in no header. */
+export function bccOf({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
+  return bccCount === 0 ? [] : cc.slice(-bccCount);
 }
 
 /** The named fields that have a value in the content; undefined if none has. */

@@ -9,7 +9,7 @@ export const MessageStateSchema = Type.Enum(messageStateNames);
 /** A recipient in the message's public view. */
 export const recipientFields = {
   address: Nullable(Type.String()),
-  role: Type.Enum(['to', 'cc']),
+  role: Type.Enum(['to', 'cc', 'bcc']),
   state: MessageStateSchema,
   at: Time('When the state last changed.'),
 };
@@ -42,7 +42,7 @@ export const messageFields = {
       at: Time('When it happened.'),
       kind: Type.Enum(storedEventKinds),
       recipient: Nullable(
-        Type.Integer({ description: '0: To; 1 and up: Cc; null: the whole message.' }),
+        Type.Integer({ description: '0: To; 1 and up: Cc, then Bcc; null: the whole message.' }),
       ),
       detail: Type.Unknown(),
     }),

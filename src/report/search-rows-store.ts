@@ -3,12 +3,12 @@ import type { Follower } from '../feedback/feed/event-feed.ts';
 import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
-import { maxCc } from '../message/message-content.ts';
+import { maxRecipients } from '../message/message-content.ts';
 import { attributeHash, attributeRows, contentMembers, kindList } from '../message/message-sql.ts';
 
 /**
  * Writes search rows and attributes and updates states, following the messages. Recipients are numbered from To (0); suppressed
- * Cc addresses are numbered from 6.
+ * Cc and Bcc addresses are numbered from 11.
  */
 export const writeSearchRows: Follower = {
   name: 'search',
@@ -55,7 +55,7 @@ async function insertRows(
       select c.place, c.address, 'queued'
       from json_array_elements_text(content.cc) with ordinality as c (address, place)
       union all
-      select c.place + ${maxCc}, c.address, 'suppressed'
+      select c.place + ${maxRecipients - 1}, c.address, 'suppressed'
       from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
     where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
     on conflict do nothing`.execute(transaction);

@@ -1,7 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
-import { maxCc } from '../message/message-content.ts';
+import { maxBcc, maxCc } from '../message/message-content.ts';
+import type { CompiledField } from '../template/compiled-template.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import {
   CustomHeaderRules,
@@ -35,15 +36,21 @@ export class SendBodyParser {
   /**
    * @param body an empty `personalizationDataMap` list is removed from its value
    * @param transactionalAllowed the account has the transactional add-on
+   * @param fields of the template
    * @throws Fault VALIDATION_FAILED with every problem found
    */
-  parse({ value, problems }: BodyJson, transactionalAllowed: boolean): ParsedSendRequest {
+  parse(
+    { value, problems }: BodyJson,
+    transactionalAllowed: boolean,
+    fields: readonly Pick<CompiledField, 'secret'>[] = [],
+  ): ParsedSendRequest {
     dropEmptyMaps(value);
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems];
       const request = toRequest(value, this.#headerRules, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
+      if (request.bcc.length > 0 && fields.some(({ secret }) => secret)) details.push(secretCopy);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
@@ -51,6 +58,11 @@ export class SendBodyParser {
     addTextProblems(value, this.#headerRules, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
+    if (
+      hasItems(member(member(value, 'envelope'), 'bccAddressList')) &&
+      fields.some(({ secret }) => secret)
+    )
+      details.push(secretCopy);
     throw invalidBody(details);
   }
 }
@@ -63,6 +75,15 @@ const missingAddOn: FaultDetail = {
   field: 'metadata.transactional',
   reason: 'the account does not have the transactional email add-on',
 };
+
+const secretCopy: FaultDetail = {
+  field: 'envelope.bccAddressList',
+  reason: 'can’t be used with a template that has secret fields; remove it',
+};
+
+function hasItems(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
 
 function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
@@ -93,7 +114,8 @@ function toRequest(
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
     toDisplayName: readRecipientName(envelope.toDisplayName, details),
-    cc: readCc(envelope.ccAddressList, details),
+    cc: readList(envelope.ccAddressList, 'envelope.ccAddressList', details),
+    bcc: readList(envelope.bccAddressList, 'envelope.bccAddressList', details),
     from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
     fromDisplayName: emptyToUndefined(envelope.fromDisplayName),
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
@@ -145,14 +167,15 @@ function readOptionalAddress(
   return text === undefined || text === '' ? undefined : readAddress(text, field, details);
 }
 
-const noCc: readonly EmailAddress[] = Object.freeze([]);
+const noAddresses: readonly EmailAddress[] = Object.freeze([]);
 
-function readCc(
+function readList(
   list: readonly string[] | undefined,
+  field: string,
   details: FaultDetail[],
 ): readonly EmailAddress[] {
-  if (list === undefined || list.length === 0) return noCc;
-  return list.map((text, index) => readAddress(text, `envelope.ccAddressList[${index}]`, details));
+  if (list === undefined || list.length === 0) return noAddresses;
+  return list.map((text, index) => readAddress(text, `${field}[${index}]`, details));
 }
 
 function readOverride(
@@ -191,10 +214,14 @@ function addTextProblems(
     if (typeof text !== 'string' || (text === '' && name !== 'toAddress')) continue;
     readAddress(text, `envelope.${name}`, details);
   }
-  const cc = member(envelope, 'ccAddressList');
-  if (Array.isArray(cc)) {
-    cc.slice(0, maxCc).forEach((text: unknown, index) => {
-      if (typeof text === 'string') readAddress(text, `envelope.ccAddressList[${index}]`, details);
+  for (const [name, maxItems] of [
+    ['ccAddressList', maxCc],
+    ['bccAddressList', maxBcc],
+  ] as const) {
+    const list = member(envelope, name);
+    if (!Array.isArray(list)) continue;
+    list.slice(0, maxItems).forEach((text: unknown, index) => {
+      if (typeof text === 'string') readAddress(text, `envelope.${name}[${index}]`, details);
     });
   }
   const content = member(value, 'content');

@@ -4,6 +4,7 @@ import {
   maxAttributeName,
   maxAttributes,
   maxAttributeValue,
+  maxBcc,
   maxCc,
   maxPreviewLength,
   maxSubjectLength,
@@ -32,6 +33,12 @@ const envelope = Type.Object(
       Type.Array(Type.String({ maxLength: maxAddress }), {
         maxItems: maxCc,
         description: 'Addresses of the Cc header.',
+      }),
+    ),
+    bccAddressList: Type.Optional(
+      Type.Array(Type.String({ maxLength: maxAddress }), {
+        maxItems: maxBcc,
+        description: 'Recipients that no header shows. Refused for templates with secret fields.',
       }),
     ),
     fromAddress: Type.Optional(

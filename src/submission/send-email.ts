@@ -99,7 +99,8 @@ async function sendNew(
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
   const json = readBodyJson(admitted.body, admitted.contentType);
-  const request = dependencies.parser.parse(json, addOns.has('transactional'));
+  const { fields } = template.template.compiled;
+  const request = dependencies.parser.parse(json, addOns.has('transactional'), fields);
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);

@@ -12,6 +12,7 @@ export interface ParsedSendRequest {
   readonly to: EmailAddress;
   readonly toDisplayName: string | undefined;
   readonly cc: readonly EmailAddress[];
+  readonly bcc: readonly EmailAddress[];
   readonly from: EmailAddress | undefined;
   readonly fromDisplayName: string | undefined;
   readonly replyTo: EmailAddress | undefined;

@@ -117,4 +117,5 @@ const known: Record<string, true> = Object.assign(Object.create(null), {
   headers: true,
   attributes: true,
   toDisplayName: true,
+  bccAddressList: true,
 });

@@ -22,7 +22,7 @@ export function MessageFacts({ message }: { message: Message }) {
     [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
     [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
-      text(role === 'to' ? 'message.to' : 'message.cc'),
+      text(`message.${role}`),
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')} <StateBadge state={state} />

@@ -63,6 +63,7 @@ export const messagesTexts = {
   'message.id': 'Message ID',
   'message.to': 'To',
   'message.cc': 'Cc',
+  'message.bcc': 'Bcc',
   'message.attribute': 'Attribute {name}',
   'message.header': 'Header {name}',
   'message.transactional': 'Transactional',
