@@ -27,6 +27,7 @@ create table account (
   quota_per_hour integer,
   quota_per_day integer,
   system boolean not null default false,
+  archive_address text,
   account_pkey PRIMARY KEY (id),
   account_quota_per_day_check CHECK (quota_per_day >= 0),
   account_quota_per_hour_check CHECK (quota_per_hour >= 0),

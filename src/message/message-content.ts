@@ -4,8 +4,8 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 export const maxCc = 5;
 /** Max Bcc addresses of one message. */
 export const maxBcc = 5;
-/** To, Cc and Bcc. */
-export const maxRecipients = 1 + maxCc + maxBcc;
+/** To, Cc, Bcc and the account's archive address. */
+export const maxRecipients = 1 + maxCc + maxBcc + 1;
 /** Section 2.2 of the contract, in Unicode code points. */
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
@@ -31,7 +31,7 @@ export interface MessageContent<Value extends string | null = string> {
   readonly toName?: string;
   /** Cc, then Bcc, so that both are found, tracked and erased alike. Only `visibleCc` may be shown in the message. */
   readonly cc?: readonly EmailAddress[];
-  /** How many of the last addresses of `cc` are Bcc. */
+  /** How many of the last addresses of `cc` are Bcc, the account's archive address included. */
   readonly bccCount?: number;
   /** Cc and Bcc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];

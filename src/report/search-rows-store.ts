@@ -8,7 +8,7 @@ import { attributeHash, attributeRows, contentMembers, kindList } from '../messa
 
 /**
  * Writes search rows and attributes and updates states, following the messages. Recipients are numbered from To (0); suppressed
- * Cc and Bcc addresses are numbered from 11.
+ * Cc and Bcc addresses are numbered from 12.
  */
 export const writeSearchRows: Follower = {
   name: 'search',

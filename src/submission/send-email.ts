@@ -7,6 +7,7 @@ import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
+import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
@@ -86,7 +87,7 @@ async function sendNew(
   deadline: number,
 ): Promise<Receipt> {
   const { admission } = admitted;
-  const { id: accountId, addOns, quota } = admission.account;
+  const { id: accountId, addOns, quota, archiveAddress } = admission.account;
 
   // 5 template
   const templateId = parseTemplateId(admitted.templateText);
@@ -100,7 +101,9 @@ async function sendNew(
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
   const json = readBodyJson(admitted.body, admitted.contentType);
   const { fields } = template.template.compiled;
-  const request = dependencies.parser.parse(json, addOns.has('transactional'), fields);
+  const parsed = dependencies.parser.parse(json, addOns.has('transactional'), fields);
+  const request =
+    archiveAddress === undefined ? parsed : addArchiveCopy(parsed, archiveAddress, fields);
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);

@@ -45,6 +45,7 @@ export interface AccessTokenTable {
 
 export interface AccountTable {
   add_ons: Generated<string[]>;
+  archive_address: string | null;
   created_at: Generated<Timestamp>;
   id: string;
   name: string;

@@ -14,3 +14,6 @@ create table message_attribute_400 partition of message_attribute for values in 
 create table message_attribute_30_rest partition of message_attribute_30 default;
 create table message_attribute_90_rest partition of message_attribute_90 default;
 create table message_attribute_400_rest partition of message_attribute_400 default;
+
+-- Gets a blind copy of the account's mail, except of templates with secret fields.
+alter table account add archive_address text;
