@@ -27,6 +27,7 @@ create table account (
   quota_per_hour integer,
   quota_per_day integer,
   system boolean not null default false,
+  archive_address text,
   account_pkey PRIMARY KEY (id),
   account_quota_per_day_check CHECK (quota_per_day >= 0),
   account_quota_per_hour_check CHECK (quota_per_hour >= 0),
@@ -414,6 +415,27 @@ partition message_400_rest of message_400 DEFAULT
 partition message_90 of message FOR VALUES IN ('90') by RANGE (id)
 
 partition message_90_rest of message_90 DEFAULT
+
+create table message_attribute (
+  account_id text not null,
+  hash bytea not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  message_attribute_pkey PRIMARY KEY (account_id, hash, message_id, retention_days)
+) partition by LIST (retention_days);
+CREATE INDEX message_attribute_message ON ONLY message_attribute USING btree (account_id, message_id);
+
+partition message_attribute_30 of message_attribute FOR VALUES IN ('30') by RANGE (message_id)
+
+partition message_attribute_30_rest of message_attribute_30 DEFAULT
+
+partition message_attribute_400 of message_attribute FOR VALUES IN ('400') by RANGE (message_id)
+
+partition message_attribute_400_rest of message_attribute_400 DEFAULT
+
+partition message_attribute_90 of message_attribute FOR VALUES IN ('90') by RANGE (message_id)
+
+partition message_attribute_90_rest of message_attribute_90 DEFAULT
 
 create table message_event (
   account_id text not null,

@@ -26,6 +26,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'SMTP_HOSTNAME',
     'DELIVERY_REDIRECT',
     'DELIVERY_ALLOW',
+    'REFUSED_HEADERS',
     'SYSTEM_MAIL_FROM',
     'INBOX_TOKEN',
   ],

@@ -199,6 +199,7 @@ export function createApp(dependencies: AppDependencies): App {
     accounts,
     senders,
     templates,
+    refusedHeaders: config.refusedHeaders,
     onAccepted: (accountIds) => {
       for (const accountId of accountIds) delivery.wake(accountId);
     },

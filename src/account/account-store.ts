@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Account, Quota, RetentionDays } from './account.ts';
 
@@ -39,6 +40,7 @@ export const accountColumns = [
   'retention_days',
   'quota_per_hour',
   'quota_per_day',
+  'archive_address',
 ] as const;
 
 export function toAccount(row: {
@@ -49,6 +51,7 @@ export function toAccount(row: {
   readonly retention_days: number;
   readonly quota_per_hour: number | null;
   readonly quota_per_day: number | null;
+  readonly archive_address: string | null;
 }): Account {
   const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
@@ -58,6 +61,9 @@ export function toAccount(row: {
     suspended: row.suspended_at !== null,
     retentionDays: row.retention_days as RetentionDays,
     ...(quota === undefined ? {} : { quota }),
+    ...(row.archive_address === null
+      ? {}
+      : { archiveAddress: row.archive_address as EmailAddress }),
   };
 }
 
@@ -78,6 +84,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       retention_days: account.retentionDays,
       quota_per_hour: account.quota?.perHour ?? null,
       quota_per_day: account.quota?.perDay ?? null,
+      archive_address: account.archiveAddress ?? null,
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -90,6 +97,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
         retention_days: eb.ref('excluded.retention_days'),
         quota_per_hour: eb.ref('excluded.quota_per_hour'),
         quota_per_day: eb.ref('excluded.quota_per_day'),
+        archive_address: eb.ref('excluded.archive_address'),
       })),
     )
     .execute();

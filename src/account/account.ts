@@ -1,3 +1,4 @@
+import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 
 /** Days that an account's messages are kept; each value has its own partitions. */
@@ -13,6 +14,8 @@ export interface Account {
   readonly retentionDays: RetentionDays;
   /** Undefined: no limit. */
   readonly quota?: Quota | undefined;
+  /** Gets a blind copy of the account's mail, except of templates with secret fields. */
+  readonly archiveAddress?: EmailAddress | undefined;
 }
 
 /** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */

@@ -14,6 +14,7 @@ import {
   readDays,
   readDomainList,
   readEmailAddress,
+  readHeaderNames,
   readHostName,
   readKey,
   readList,
@@ -45,6 +46,8 @@ export interface Config {
   readonly connections: ConnectionLimits;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
+  /** Headers that requests must not set, besides the reserved ones; `*` at the end stands for anything. */
+  readonly refusedHeaders: readonly string[];
   /** The server that receives bounces and complaints by mail; undefined: none. */
   readonly bounceServer: BounceServerConfig | undefined;
   readonly intake: IntakeConfig;
@@ -145,6 +148,7 @@ export function readConfig(given: Environment): Config {
     ),
     deliveryRedirect: readEmailAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
     deliveryAllow: readDomainList('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
+    refusedHeaders: readHeaderNames('REFUSED_HEADERS', read('REFUSED_HEADERS')),
     bounceServer: readBounceServer(read),
     intake: {
       snsTopics: readList(read('INTAKE_SNS_TOPICS')),

@@ -206,6 +206,16 @@ export function readKey(name: string, text: string | undefined): string | undefi
   return text;
 }
 
+/** Comma-separated header names; `*` at the end stands for anything. @throws OperatorError */
+export function readHeaderNames(name: string, text: string | undefined): string[] {
+  return readList(text).map((header) => {
+    if (/^[A-Za-z0-9._-]+\*?$/.test(header)) return header;
+    throw new OperatorError(
+      `${name} must list header names such as X-Priority or X-Internal-*, not "${header}".`,
+    );
+  });
+}
+
 /** Splits a comma-separated list. */
 export function readList(text = ''): string[] {
   return text

@@ -115,6 +115,12 @@ export const settingDefinitions: readonly Setting[] = [
       'Delivers only to these domains, separated by commas; other messages end as `canceled`. For staging.',
   },
   {
+    name: 'REFUSED_HEADERS',
+    default: '(none)',
+    meaning:
+      'More headers that requests can’t set, separated by commas: `X-Priority,X-Internal-*`. Some are always reserved; see docs/send-email.md.',
+  },
+  {
     name: 'TRUST_PROXY',
     default: '(none)',
     meaning:

@@ -4,13 +4,68 @@ import { postponedResult, resultForAll } from './attempt-results.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
 import type { RecipientSelection } from './delivery-gates.ts';
 import type { DeliveryRoute } from './route-recipients.ts';
-import type { MailOutline, Postponement, SendingAdmission, Transport } from './transport.ts';
+import type {
+  AdmittedTransaction,
+  MailOutline,
+  Postponement,
+  SendingAdmission,
+  Transport,
+} from './transport.ts';
+
+/**
+ * Admits a message, with a transaction for each separate recipient.
+ * @param separate Bcc addresses: a server may write the recipients of a transaction into the text that it stores
+ */
+export async function admitMail(
+  transport: Transport,
+  outline: MailOutline,
+  separate: readonly string[] = [],
+): Promise<SendingAdmission> {
+  if (separate.length === 0 || outline.to.length === 1)
+    return await admitTogether(transport, outline);
+  const alone = outline.to.filter((address) => separate.includes(address));
+  const together = outline.to.filter((address) => !separate.includes(address));
+  const transactions: AdmittedTransaction[] = [];
+  const postponed: Postponement[] = [];
+  for (const to of [together, ...alone.map((address) => [address])]) {
+    if (to.length === 0) continue;
+    const part = { ...outline, to };
+    if (transactions.length > 0) {
+      transactions.push(admitLater(transport, part));
+      continue;
+    }
+    const admitted = await admitTogether(transport, part);
+    transactions.push(...admitted.transactions);
+    postponed.push(...admitted.postponed);
+  }
+  return { transactions, postponed };
+}
+
+/** Asks for permission only when it is this one's turn, so that a message never waits for a slot that it holds itself. */
+function admitLater(transport: Transport, outline: MailOutline): AdmittedTransaction {
+  return {
+    to: outline.to,
+    cancel: () => undefined,
+    async send(mail, releaseDot, stopping) {
+      const { transactions, postponed } = await admitTogether(transport, outline);
+      const [transaction] = transactions;
+      if (transaction !== undefined) return await transaction.send(mail, releaseDot, stopping);
+      const text = postponed[0]?.reason ?? 'sending is limited';
+      return {
+        refused: new Map(),
+        end: { kind: 'fault', stage: 'connect', fault: 'limit', text },
+        server: '',
+        transcript: [],
+      };
+    },
+  };
+}
 
 /**
  * Admits recipients that need SMTPUTF8 separately: a server without the extension rejects the whole transaction (RFC
  * 6531 section 3.2), and the other recipients must not be affected.
  */
-export async function admitMail(
+async function admitTogether(
   transport: Transport,
   outline: MailOutline,
 ): Promise<SendingAdmission> {

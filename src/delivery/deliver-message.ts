@@ -3,6 +3,7 @@ import type { Log } from '../foundation/log.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import {
+  bccOf,
   type MessageContent,
   readContent,
   recipientsOf,
@@ -124,12 +125,17 @@ async function deliver(
   if (envelope.size === 0) return resultWithoutEnvelope(message, selection);
   const identity = await findSendingIdentity(findIdentity, message, from.address);
   if ('problem' in identity) return waitForSender(message, identity);
-  const admission = await admitMail(transport, {
-    to: [...envelope.keys()],
-    fromDomain: domainOf(from.address),
-    urgent: message.transactional,
-    pool: identity.pool,
-  });
+  const separate = content.bccCount === undefined ? [] : bccOf(content);
+  const admission = await admitMail(
+    transport,
+    {
+      to: [...envelope.keys()],
+      fromDomain: domainOf(from.address),
+      urgent: message.transactional,
+      pool: identity.pool,
+    },
+    separate,
+  );
   if (deferBacklog !== undefined && !redirected) reportBacklogs(deferBacklog, message, admission);
   if (admission.transactions.length === 0) {
     identity.release?.();

@@ -1,7 +1,9 @@
+import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import { type MessageContent, recipientsOf } from '../message/message-content.ts';
+import { type MessageContent, visibleCc } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
+import { customHeader } from '../rendering/custom-header.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
 import { renderMessage } from '../rendering/render-message.ts';
@@ -37,10 +39,11 @@ export interface PreparedMail {
 export const redirectHeader = 'X-Signalpost-Original-To';
 
 /** The Cc addresses without those that became suppressed before the first attempt, which keep their numbers. */
-function withoutSuppressed({ cc, suppressedCc }: MessageContent): MessageContent['cc'] {
-  if (cc === undefined || suppressedCc === undefined) return cc;
-  const left = cc.filter((address) => !suppressedCc.includes(address));
-  return left.length === 0 ? undefined : left;
+function withoutSuppressed(
+  cc: readonly EmailAddress[],
+  suppressed: readonly EmailAddress[] = [],
+): readonly EmailAddress[] {
+  return suppressed.length === 0 ? cc : cc.filter((address) => !suppressed.includes(address));
 }
 
 /** Renders and composes a message. The output depends only on the message, so every attempt produces the same bytes. */
@@ -58,16 +61,26 @@ export function prepareMail(
     subjectLine: content.subjectLine,
     previewText: content.previewText,
   });
-  const { from, replyTo, to } = content;
-  const cc = withoutSuppressed(content);
+  const { from, replyTo, to, toName, headers, suppressedCc } = content;
+  const cc = withoutSuppressed(visibleCc(content), suppressedCc);
+  const ownLines = headers && Object.entries(headers).map((header) => customHeader(...header));
   const mail = composeMime(
     rendered,
-    { from: { address: from.address, displayName: from.name }, replyTo, to, cc },
+    {
+      from: { address: from.address, displayName: from.name },
+      replyTo,
+      to,
+      toDisplayName: toName,
+      cc,
+    },
     {
       messageId: message.messageId,
       acceptedAt: message.acceptedAt,
-      headers: redirected ? [[redirectHeader, recipientsOf(content).join(', ')]] : [],
-      headerLines: decoration.headerLines,
+      headers: redirected ? [[redirectHeader, [to, ...cc].join(', ')]] : [],
+      headerLines:
+        ownLines === undefined
+          ? decoration.headerLines
+          : [...ownLines, ...(decoration.headerLines ?? [])],
     },
   );
   const notes = rendered.warnings.map((warning) => ({

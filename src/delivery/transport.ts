@@ -49,6 +49,8 @@ export type FaultKind =
   | 'protocol'
   /** Ours: no source address is available now. */
   | 'source'
+  /** Ours: the destination's rate limit. */
+  | 'limit'
   /** Ours: permission to send the dot could not be recorded. */
   | 'database';
 

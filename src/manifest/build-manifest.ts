@@ -27,6 +27,7 @@ import {
   checkSecret,
   checkText,
   parseManifestAddress,
+  parseOptionalAddress,
 } from './read-values.ts';
 import { findRedirectUriProblem } from './redirect-uri.ts';
 
@@ -65,6 +66,7 @@ async function buildAccount(
     suspended: raw.suspended,
     retentionDays: raw.retentionDays as RetentionDays | undefined,
     quota: raw.quota && { perHour: raw.quota.perHour, perDay: raw.quota.perDay },
+    archiveAddress: parseOptionalAddress(raw.archiveAddress, [...path, 'archiveAddress'], problems),
     users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
     senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
     integrations: each('integrations', raw.integrations, (integration, at) =>

@@ -286,6 +286,13 @@ export const AccountSchema = Type.Object(
       Type.Enum([30, 90, 400], { description: 'How many days messages are kept. Default: 90.' }),
     ),
     quota: Type.Optional(QuotaSchema),
+    archiveAddress: Type.Optional(
+      Type.String({
+        description:
+          'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+        maxLength: 320,
+      }),
+    ),
     users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
     senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),
     integrations: Type.Optional(Type.Array(IntegrationSchema, { maxItems: maxEntries })),

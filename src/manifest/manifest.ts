@@ -1,5 +1,5 @@
 import type { Quota, RetentionDays, Role } from '../account/account.ts';
-import type { ComparableAddress } from '../foundation/email-address.ts';
+import type { ComparableAddress, EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
 import type { GrantType } from '../session/integration-store.ts';
 import type { TemplateSource } from '../template/template-source.ts';
@@ -22,6 +22,8 @@ export interface ManifestAccount {
   readonly retentionDays: RetentionDays | undefined;
   /** No quota if both are undefined. */
   readonly quota: Quota | undefined;
+  /** Empty: none. */
+  readonly archiveAddress: EmailAddress | '' | undefined;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
   readonly integrations: readonly ManifestIntegration[];

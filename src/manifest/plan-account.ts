@@ -10,6 +10,7 @@ export async function planAccount(
 ): Promise<PlannedChange> {
   const before = await readAccount(transaction, account.id);
   const quota = account.quota ?? before?.quota;
+  const archiveAddress = account.archiveAddress ?? before?.archiveAddress ?? '';
   const after: Account = {
     id: account.id,
     name: account.name,
@@ -17,6 +18,7 @@ export async function planAccount(
     suspended: account.suspended ?? before?.suspended ?? false,
     retentionDays: account.retentionDays ?? before?.retentionDays ?? 90,
     ...(quota?.perHour === undefined && quota?.perDay === undefined ? {} : { quota }),
+    ...(archiveAddress === '' ? {} : { archiveAddress }),
   };
   const named = {
     account: account.id,
@@ -39,6 +41,7 @@ function differences(a: Account, b: Account): string[] {
     addOns: a.addOns.size === b.addOns.size && a.addOns.isSubsetOf(b.addOns),
     suspended: a.suspended === b.suspended,
     retentionDays: a.retentionDays === b.retentionDays,
+    archiveAddress: a.archiveAddress === b.archiveAddress,
     quota: a.quota?.perHour === b.quota?.perHour && a.quota?.perDay === b.quota?.perDay,
   };
   return Object.keys(same).filter((name) => same[name] === false);

@@ -1,6 +1,7 @@
 import { maxPasswordLength, minPasswordLength } from '../account/hash-password.ts';
 import {
   type ComparableAddress,
+  type EmailAddress,
   normalizeAddress,
   parseEmailAddress,
 } from '../foundation/email-address.ts';
@@ -24,6 +25,19 @@ export function parseManifestAddress(
   if (parsed.ok) return normalizeAddress(parsed.address);
   problems.add(path, `is not a valid email address: it ${parsed.reason}`);
   return text.toLowerCase() as ComparableAddress;
+}
+
+/** Keeps the case of the local part, which the receiving server may distinguish; an empty text is kept. */
+export function parseOptionalAddress(
+  text: string | undefined,
+  path: ManifestPath,
+  problems: ProblemCollector,
+): EmailAddress | '' | undefined {
+  if (text === undefined || text === '') return text;
+  const parsed = parseEmailAddress(text);
+  if (parsed.ok) return parsed.address;
+  problems.add(path, `is not a valid email address: it ${parsed.reason}`);
+  return '';
 }
 
 /** Names appear in pages and headers, so control characters and unpaired surrogates are rejected. */

@@ -27,6 +27,7 @@ export function describeMessage(
     transactional: message.transactional,
     externalId: message.external_id,
     tag: message.tag,
+    attributes: message.content?.attributes ?? {},
     trackOpens: message.track_opens,
     trackClicks: message.track_clicks,
     deliveryWhenDelayed: message.deliver_when_delayed ? 'TRUE' : 'FALSE',
@@ -50,6 +51,7 @@ function describeRecipients({
 }: StoredMessageStatus): MessageStatusView['recipients'] {
   const { content } = message;
   const addresses: readonly (string | null)[] = content === null ? [null] : recipientsOf(content);
+  const firstBcc = addresses.length - (content?.bccCount ?? 0);
   const outcomes = events.filter(isOutcome);
   return addresses.map((address, recipient) => {
     const last = outcomes.findLast((event) => event.recipient === recipient);
@@ -58,7 +60,7 @@ function describeRecipients({
     const settled = last === undefined ? initial : eventKinds[last.kind].state;
     return {
       address,
-      role: recipient === 0 ? 'to' : 'cc',
+      role: recipient === 0 ? 'to' : recipient < firstBcc ? 'cc' : 'bcc',
       state: sending ? 'sending' : settled,
       at: last?.at ?? message.accepted_at,
     };

@@ -3,11 +3,17 @@ import type { FieldValue } from '../template/field-value.ts';
 
 /** Section 2.2 of the contract: Cc addresses of one message. */
 export const maxCc = 5;
-/** To and Cc. */
-export const maxRecipients = 1 + maxCc;
+/** Max Bcc addresses of one message. */
+export const maxBcc = 5;
+/** To, Cc, Bcc and the account's archive address. */
+export const maxRecipients = 1 + maxCc + maxBcc + 1;
 /** Section 2.2 of the contract, in Unicode code points. */
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
+/** Attributes of one message, and code points of their names and values. */
+export const maxAttributes = 20;
+export const maxAttributeName = 40;
+export const maxAttributeValue = 200;
 
 /** Who a message is from, as its From header says. */
 export interface MessageSender {
@@ -23,8 +29,13 @@ export interface MessageSender {
  */
 export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly to: EmailAddress;
+  /** The name in the To header. */
+  readonly toName?: string;
+  /** Cc, then Bcc, so that both are found, tracked and erased alike. Only `visibleCc` may be shown in the message. */
   readonly cc?: readonly EmailAddress[];
-  /** Cc addresses of the request that were left out, as they were suppressed. */
+  /** How many of the last addresses of `cc` are Bcc, the account's archive address included. */
+  readonly bccCount?: number;
+  /** Cc and Bcc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
   readonly from: MessageSender;
   /** Absent: the From address (section 2.2). */
@@ -38,12 +49,18 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly sendAt?: string;
   /** Until the version to use is chosen at the send time. */
   readonly templateVersion?: 'due';
+  /** Headers of the request by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The caller's own data by name: in the message's view, search and webhooks, but not in its mail. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** What each member holds: a retention rule erases texts and values before addresses. */
 export const contentMemberKinds = {
   to: 'address',
+  toName: 'address',
   cc: 'address',
+  bccCount: 'address',
   suppressedCc: 'address',
   from: 'address',
   replyTo: 'address',
@@ -52,6 +69,8 @@ export const contentMemberKinds = {
   values: 'values',
   sendAt: 'text',
   templateVersion: 'text',
+  headers: 'text',
+  attributes: 'text',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
 /** Content as the database has it; values that were erased are null. */
@@ -71,7 +90,9 @@ export function readContent(stored: unknown): MessageContent | undefined {
   if (!isFields(from) || typeof from.address !== 'string') return undefined;
   const content: ContentMembers = {
     to: stored.to as EmailAddress,
+    toName: textOf(stored.toName),
     cc: addressesOf(stored.cc),
+    bccCount: typeof stored.bccCount === 'number' ? stored.bccCount : undefined,
     suppressedCc: addressesOf(stored.suppressedCc),
     from: { address: from.address as EmailAddress, name: textOf(from.name) },
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
@@ -80,6 +101,8 @@ export function readContent(stored: unknown): MessageContent | undefined {
     values: isFields(values) ? withoutErased(values) : {},
     sendAt: textOf(stored.sendAt),
     templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
+    headers: isFields(stored.headers) ? stringMembers(stored.headers) : undefined,
+    attributes: isFields(stored.attributes) ? stringMembers(stored.attributes) : undefined,
   };
   return content;
 }
@@ -99,7 +122,7 @@ export function withoutSchedule<Value extends FieldValue | null>({
   return content;
 }
 
-/** In the order in which the queue and events count them: To, then Cc. */
+/** All recipients in the order of their numbers: To, then Cc, then Bcc. */
 export function recipientsOf({
   to,
   cc,
@@ -107,7 +130,19 @@ export function recipientsOf({
   return cc === undefined ? [to] : [to, ...cc];
 }
 
-/** Those of the named fields that the content has a value of; undefined where it has none. */
+type OtherRecipients = Pick<MessageContent, 'cc' | 'bccCount'>;
+
+/** The addresses of the Cc header. */
+export function visibleCc({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
+  return bccCount === 0 ? cc : cc.slice(0, -bccCount);
+}
+
+/** The addresses that appear in no header. */
+export function bccOf({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
+  return bccCount === 0 ? [] : cc.slice(-bccCount);
+}
+
+/** The named fields that have a value in the content; undefined if none has. */
 export function secretFieldsOf(
   { values }: MessageContent,
   names: readonly string[],
@@ -135,4 +170,9 @@ function withoutErased(values: Fields): Record<string, FieldValue> {
     ([, value]) => typeof value === 'string' || (typeof value === 'object' && value !== null),
   );
   return Object.fromEntries(given) as Record<string, FieldValue>;
+}
+
+function stringMembers(values: Fields): Record<string, string> {
+  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts) as Record<string, string>;
 }

@@ -76,6 +76,20 @@ export function startOf(message: string, retentionDays: string): string {
     then (${message}.content ->> 'sendAt')::timestamptz end, ${message}.accepted_at)`;
 }
 
+/** The attributes as rows for `from`, with the columns key and value. */
+export function attributeRows(message: string): string {
+  return `json_each_text(${message}.content -> 'attributes')`;
+}
+
+export function hasAttributes(message: string): string {
+  return `${message}.content -> 'attributes' is not null`;
+}
+
+/** `message_attribute.hash` of an attribute. @param attribute text `name=value` */
+export function attributeHash(attribute: string): string {
+  return `substr(sha256(convert_to(${attribute}, 'UTF8')), 1, 16)`;
+}
+
 /** Kinds as literals for `in (…)`, so that the planner can use a partial index that names them. */
 export function kindList(kinds: readonly EventKind[]): string {
   return kinds.map((kind) => `'${kind}'`).join(', ');

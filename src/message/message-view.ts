@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Nullable, Time, Uuid } from '../foundation/common-schemas.ts';
+import { Nullable, StringMap, Time, Uuid } from '../foundation/common-schemas.ts';
 import type { Wire } from '../foundation/wire.ts';
 import { storedEventKinds } from './event-kinds.ts';
 import { messageStateNames } from './message-state.ts';
@@ -9,7 +9,7 @@ export const MessageStateSchema = Type.Enum(messageStateNames);
 /** A recipient in the message's public view. */
 export const recipientFields = {
   address: Nullable(Type.String()),
-  role: Type.Enum(['to', 'cc']),
+  role: Type.Enum(['to', 'cc', 'bcc']),
   state: MessageStateSchema,
   at: Time('When the state last changed.'),
 };
@@ -25,6 +25,7 @@ export const messageFields = {
   transactional: Type.Boolean(),
   externalId: Nullable(Type.String()),
   tag: Nullable(Type.String()),
+  attributes: StringMap('The attributes of the request; empty once erased.'),
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),
   deliveryWhenDelayed: Type.Enum(['TRUE', 'FALSE']),
@@ -41,7 +42,7 @@ export const messageFields = {
       at: Time('When it happened.'),
       kind: Type.Enum(storedEventKinds),
       recipient: Nullable(
-        Type.Integer({ description: '0: To; 1 and up: Cc; null: the whole message.' }),
+        Type.Integer({ description: '0: To; 1 and up: Cc, then Bcc; null: the whole message.' }),
       ),
       detail: Type.Unknown(),
     }),

@@ -9,6 +9,7 @@ export interface HeaderAddresses {
   /** Added to the header only if it differs from the From address. */
   readonly replyTo?: EmailAddress | undefined;
   readonly to: EmailAddress;
+  readonly toDisplayName?: string | undefined;
   /** Without suppressed recipients. */
   readonly cc?: readonly EmailAddress[] | undefined;
 }
@@ -77,9 +78,10 @@ function composeForm(
   messageId: string,
   form: 'utf8' | 'ascii',
 ): string {
-  const { from, replyTo, to, cc = [] } = addresses;
-  const recipient = (address: EmailAddress): HeaderMailbox => ({
+  const { from, replyTo, to, toDisplayName, cc = [] } = addresses;
+  const recipient = (address: EmailAddress, displayName?: string): HeaderMailbox => ({
     address,
+    displayName,
     removed: form === 'ascii' && needsSmtpUtf8(address),
   });
   const lines = [
@@ -87,8 +89,15 @@ function composeForm(
     ...(replyTo === undefined || replyTo === from.address
       ? []
       : [mailboxHeader('Reply-To', [{ address: replyTo }])]),
-    mailboxHeader('To', [recipient(to)]),
-    ...(cc.length === 0 ? [] : [mailboxHeader('Cc', cc.map(recipient))]),
+    mailboxHeader('To', [recipient(to, toDisplayName)]),
+    ...(cc.length === 0
+      ? []
+      : [
+          mailboxHeader(
+            'Cc',
+            cc.map((address) => recipient(address)),
+          ),
+        ]),
     textHeader('Subject', rendered.subject),
     `Date: ${formatDate(identity.acceptedAt)}`,
     `Message-ID: ${messageId}`,

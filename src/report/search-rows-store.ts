@@ -3,12 +3,12 @@ import type { Follower } from '../feedback/feed/event-feed.ts';
 import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
-import { maxCc } from '../message/message-content.ts';
-import { contentMembers, kindList } from '../message/message-sql.ts';
+import { maxRecipients } from '../message/message-content.ts';
+import { attributeHash, attributeRows, contentMembers, kindList } from '../message/message-sql.ts';
 
 /**
- * Writes search rows and updates their states, following the messages. Recipients are numbered from To (0); suppressed
- * Cc addresses are numbered from 6.
+ * Writes search rows and attributes and updates states, following the messages. Recipients are numbered from To (0); suppressed
+ * Cc and Bcc addresses are numbered from 12.
  */
 export const writeSearchRows: Follower = {
   name: 'search',
@@ -38,6 +38,12 @@ async function insertRows(
   { from, until }: Pick<FeedWindow, 'from' | 'until'>,
 ): Promise<void> {
   await sql`
+    with attributed as (
+      insert into message_attribute (account_id, hash, message_id, retention_days)
+      select m.account_id, ${sql.raw(attributeHash("a.key || '=' || a.value"))}, m.id, m.retention_days
+      from message m cross join lateral ${sql.raw(attributeRows('m'))} as a
+      where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+      on conflict do nothing)
     insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
       external_id)
     select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id
@@ -49,7 +55,7 @@ async function insertRows(
       select c.place, c.address, 'queued'
       from json_array_elements_text(content.cc) with ordinality as c (address, place)
       union all
-      select c.place + ${maxCc}, c.address, 'suppressed'
+      select c.place + ${maxRecipients - 1}, c.address, 'suppressed'
       from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
     where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
     on conflict do nothing`.execute(transaction);

@@ -25,13 +25,18 @@ const oversigned = [
   'Content-Transfer-Encoding',
 ];
 
-/** Signed if present. List headers must be signed for one-click unsubscribe (RFC 8058 section 4). */
+/** Signed if present (RFC 6376 section 5.4.1). List headers must be signed for one-click unsubscribe (RFC 8058 section 4). */
 const signedIfPresent = [
   'Sender',
   'In-Reply-To',
   'References',
   'Auto-Submitted',
   'List-ID',
+  'List-Help',
+  'List-Subscribe',
+  'List-Post',
+  'List-Owner',
+  'List-Archive',
   'List-Unsubscribe',
   'List-Unsubscribe-Post',
   'Feedback-ID',

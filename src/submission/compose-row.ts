@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
-import type { ContentMembers, MessageContent } from '../message/message-content.ts';
+import { bccOf, type ContentMembers, type MessageContent } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
@@ -38,7 +38,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     tag: request.tag,
     clientId: admission.clientId,
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
-    recipients: [request.to, ...request.cc],
+    recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],
     content: JSON.stringify(contentOf(request, sender)),
     key: checked.key,
@@ -49,7 +49,9 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
 function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMembers {
   return {
     to: request.to,
-    cc: request.cc.length === 0 ? undefined : request.cc,
+    toName: request.toDisplayName,
+    cc: emptyToUndefined(request.bcc.length === 0 ? request.cc : [...request.cc, ...request.bcc]),
+    bccCount: request.bcc.length || undefined,
     suppressedCc: undefined,
     from: sender.from,
     replyTo: sender.replyTo,
@@ -57,18 +59,25 @@ function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMe
     previewText: request.previewText?.text,
     values: request.values,
     ...scheduleMembers(request.timing),
+    headers: request.headers,
+    attributes: request.attributes,
   };
 }
 
+function emptyToUndefined<Item>(list: readonly Item[]): readonly Item[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
 /**
- * The same message without suppressed Cc addresses.
+ * The same message without suppressed Cc and Bcc addresses.
  * @param addresses normalized
  */
 export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptRow {
   const content = JSON.parse(row.content) as MessageContent;
   const isSuppressed = (address: AcceptRow['recipients'][number]): boolean =>
     addresses.includes(normalizeAddress(address));
-  const cc = row.recipients.slice(1).filter((address) => !isSuppressed(address));
+  const isLeft = (address: AcceptRow['recipients'][number]): boolean => !isSuppressed(address);
+  const cc = row.recipients.slice(1).filter(isLeft);
   const suppressed = [...row.suppressed, ...row.recipients.slice(1).filter(isSuppressed)];
   return {
     ...row,
@@ -76,7 +85,8 @@ export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptR
     suppressed,
     content: JSON.stringify({
       ...content,
-      cc: cc.length === 0 ? undefined : cc,
+      cc: emptyToUndefined(cc),
+      bccCount: bccOf(content).filter(isLeft).length || undefined,
       suppressedCc: suppressed,
     }),
   };

@@ -6,7 +6,12 @@ const maxDetails = 100;
 
 /** Converts schema errors to details: the field as `envelope.ccAddressList[2]` and a readable reason. */
 export function describeBodyProblems(errors: readonly ErrorObject[]): FaultDetail[] {
-  return errors.map((error) => ({ field: fieldOf(error), reason: reasonOf(error) }));
+  return (
+    errors
+      // A map with an invalid name has this error and one that describes the name.
+      .filter(({ keyword }) => keyword !== 'propertyNames')
+      .map((error) => ({ field: fieldOf(error), reason: reasonOf(error) }))
+  );
 }
 
 /** Max characters of a field name in a response; value names come from the caller and can be any length. */
@@ -26,7 +31,7 @@ export function limitDetails(details: readonly FaultDetail[]): readonly FaultDet
   return shown;
 }
 
-const lists = new Set(['ccAddressList', 'tagList']);
+const lists = new Set(['ccAddressList', 'bccAddressList', 'tagList']);
 
 function fieldOf(error: ErrorObject): string {
   const segments = error.instancePath
@@ -50,7 +55,8 @@ const typeNames: Readonly<Record<string, string>> = {
   array: 'must be an array',
 };
 
-function reasonOf({ keyword, params, message }: ErrorObject): string {
+function reasonOf({ keyword, params, message, propertyName }: ErrorObject): string {
+  if (propertyName !== undefined) return `has a name longer than ${params.limit} characters`;
   switch (keyword) {
     case 'required':
       return 'is required';
@@ -63,6 +69,7 @@ function reasonOf({ keyword, params, message }: ErrorObject): string {
     case 'minLength':
       return 'must not be empty';
     case 'maxItems':
+    case 'maxProperties':
       return `must not have more than ${params.limit} ${params.limit === 1 ? 'entry' : 'entries'}`;
     case 'pattern':
       return 'must be TRUE or FALSE';

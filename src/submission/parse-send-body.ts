@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
-import { maxCc } from '../message/message-content.ts';
+import { maxBcc, maxCc } from '../message/message-content.ts';
 import { StructureChecker } from '../template/check-structures.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import { describeReadable } from '../template/field-format.ts';
@@ -9,6 +9,14 @@ import type { FieldIndex } from '../template/field-index.ts';
 import type { GivenValues } from '../template/field-value.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import { findUnreadable } from '../template/template-fields.ts';
+import {
+  CustomHeaderRules,
+  controlCharacterReason,
+  hasControlCharacter,
+  maxCustomHeaders,
+  maxHeaderName,
+  maxHeaderValue,
+} from './custom-headers.ts';
 import { readTiming } from './delivery-timing.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
@@ -31,10 +39,12 @@ export interface ReceivingTemplate {
 export class SendBodyParser {
   readonly #validate: ValidateFunction<SendBody<string>>;
   readonly #now: () => number;
+  readonly #headerRules: CustomHeaderRules;
 
   /** @param now the time that send times are compared with, in milliseconds since the epoch */
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = Date.now, headerRules = new CustomHeaderRules()) {
     this.#now = now;
+    this.#headerRules = headerRules;
     // No coercion or defaults: a number in place of a string is a caller error.
     this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
       textBodySchema,
@@ -52,15 +62,17 @@ export class SendBodyParser {
     transactionalAllowed: boolean,
     template?: ReceivingTemplate,
   ): ParsedSendRequest {
-    dropEmptyMap(value);
+    dropEmptyMaps(value);
     const structures =
       template?.structured === undefined ? undefined : detachStructures(value, template.structured);
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems, ...(structures?.problems ?? noProblems)];
-      const request = toRequest(value, this.#now, details, template?.compiled, structures?.attach());
+      const readers = { now: this.#now, headerRules: this.#headerRules };
+      const request = toRequest(value, readers, details, template?.compiled, structures?.attach());
       if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
+      if (request.bcc.length > 0 && hasSecret(template)) details.push(secretCopy);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
@@ -69,10 +81,12 @@ export class SendBodyParser {
       ...describeBodyProblems(validate.errors ?? []),
       ...(structures?.problems ?? noProblems),
     ];
-    addTextProblems(value, details, template?.compiled);
+    addTextProblems(value, this.#headerRules, details, template?.compiled);
     readTiming(actionsOf(value), this.#now, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
+    if (hasItems(member(member(value, 'envelope'), 'bccAddressList')) && hasSecret(template))
+      details.push(secretCopy);
     throw invalidBody(details);
   }
 }
@@ -81,22 +95,42 @@ function invalidBody(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
 
+function hasSecret(template: ReceivingTemplate | undefined): boolean {
+  return template?.compiled.fields.some(({ secret }) => secret) ?? false;
+}
+
 const missingAddOn: FaultDetail = {
   field: 'metadata.transactional',
   reason: 'the account does not have the transactional email add-on',
 };
+
+const secretCopy: FaultDetail = {
+  field: 'envelope.bccAddressList',
+  reason: 'can’t be used with a template that has secret fields; remove it',
+};
+
+function hasItems(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
 
 function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Record<string, unknown>)[name];
 }
 
-/** Treats `personalizationDataMap: []` as absent: PHP clients encode an empty map that way. */
-function dropEmptyMap(value: unknown): void {
-  const content = member(value, 'content');
-  const map = member(content, 'personalizationDataMap');
-  if (Array.isArray(map) && map.length === 0)
-    delete (content as Record<string, unknown>).personalizationDataMap;
+const maps = [
+  ['content', 'personalizationDataMap'],
+  ['content', 'headers'],
+  ['metadata', 'attributes'],
+] as const;
+
+/** Treats `[]` in place of a map as absent: PHP clients encode an empty map that way. */
+function dropEmptyMaps(value: unknown): void {
+  for (const [groupName, name] of maps) {
+    const group = member(value, groupName);
+    const map = member(group, name);
+    if (Array.isArray(map) && map.length === 0) delete (group as Record<string, unknown>)[name];
+  }
 }
 
 const noProblems: readonly FaultDetail[] = Object.freeze([]);
@@ -149,15 +183,25 @@ function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
     : {};
 }
 
+/** What a body is read with. */
+interface BodyReaders {
+  readonly now: () => number;
+  readonly headerRules: CustomHeaderRules;
+}
+
 function toRequest(
-  body: SendBody<string>, now: () => number, details: FaultDetail[],
+  body: SendBody<string>,
+  { now, headerRules }: BodyReaders,
+  details: FaultDetail[],
   template: CompiledTemplate | undefined,
   structured: GivenValues | undefined,
 ): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
-    cc: readCc(envelope.ccAddressList, details),
+    toDisplayName: readRecipientName(envelope.toDisplayName, details),
+    cc: readList(envelope.ccAddressList, 'envelope.ccAddressList', details),
+    bcc: readList(envelope.bccAddressList, 'envelope.bccAddressList', details),
     from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
     fromDisplayName: emptyToUndefined(envelope.fromDisplayName),
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
@@ -165,6 +209,8 @@ function toRequest(
     previewText: readOverride(content?.previewText, 'content.previewText', details, template),
     values: structured ?? content?.personalizationDataMap ?? noValues,
     structured: structured !== undefined,
+    headers: content?.headers && headerRules.read(content.headers, details),
+    attributes: emptyMapToUndefined(metadata?.attributes),
     transactional: metadata?.transactional ?? false,
     externalId: emptyToUndefined(metadata?.externalId),
     tag: metadata?.tagList?.[0],
@@ -178,6 +224,19 @@ function toRequest(
 /** Treats an optional `""` as absent. */
 function emptyToUndefined(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
+}
+
+function emptyMapToUndefined(
+  map: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
+  return map === undefined || Object.keys(map).length === 0 ? undefined : map;
+}
+
+function readRecipientName(text: string | undefined, details: FaultDetail[]): string | undefined {
+  if (text === undefined) return undefined;
+  if (hasControlCharacter(text))
+    details.push({ field: 'envelope.toDisplayName', reason: controlCharacterReason });
+  return emptyToUndefined(text.trim());
 }
 
 function readAddress(text: string, field: string, details: FaultDetail[]): EmailAddress {
@@ -196,14 +255,15 @@ function readOptionalAddress(
   return text === undefined || text === '' ? undefined : readAddress(text, field, details);
 }
 
-const noCc: readonly EmailAddress[] = Object.freeze([]);
+const noAddresses: readonly EmailAddress[] = Object.freeze([]);
 
-function readCc(
+function readList(
   list: readonly string[] | undefined,
+  field: string,
   details: FaultDetail[],
 ): readonly EmailAddress[] {
-  if (list === undefined || list.length === 0) return noCc;
-  return list.map((text, index) => readAddress(text, `envelope.ccAddressList[${index}]`, details));
+  if (list === undefined || list.length === 0) return noAddresses;
+  return list.map((text, index) => readAddress(text, `${field}[${index}]`, details));
 }
 
 function readOverride(
@@ -219,9 +279,22 @@ function readOverride(
   return undefined;
 }
 
+/** The headers within the limits of the schema, which has reported the others. */
+function readableHeaders(headers: unknown): Record<string, string> {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return {};
+  const readable = Object.entries(headers)
+    .slice(0, maxCustomHeaders)
+    .filter(
+      ([name, text]) =>
+        name.length <= maxHeaderName && typeof text === 'string' && text.length <= maxHeaderValue,
+    );
+  return Object.fromEntries(readable);
+}
+
 /** Adds text problems of correctly placed strings to the errors of a body that violates the schema. */
 function addTextProblems(
   value: unknown,
+  headerRules: CustomHeaderRules,
   details: FaultDetail[],
   template: CompiledTemplate | undefined,
 ): void {
@@ -231,10 +304,14 @@ function addTextProblems(
     if (typeof text !== 'string' || (text === '' && name !== 'toAddress')) continue;
     readAddress(text, `envelope.${name}`, details);
   }
-  const cc = member(envelope, 'ccAddressList');
-  if (Array.isArray(cc)) {
-    cc.slice(0, maxCc).forEach((text: unknown, index) => {
-      if (typeof text === 'string') readAddress(text, `envelope.ccAddressList[${index}]`, details);
+  for (const [name, maxItems] of [
+    ['ccAddressList', maxCc],
+    ['bccAddressList', maxBcc],
+  ] as const) {
+    const list = member(envelope, name);
+    if (!Array.isArray(list)) continue;
+    list.slice(0, maxItems).forEach((text: unknown, index) => {
+      if (typeof text === 'string') readAddress(text, `envelope.${name}[${index}]`, details);
     });
   }
   const content = member(value, 'content');
@@ -242,4 +319,7 @@ function addTextProblems(
     const text = member(content, name);
     if (typeof text === 'string') readOverride(text, `content.${name}`, details, template);
   }
+  const name = member(envelope, 'toDisplayName');
+  if (typeof name === 'string') readRecipientName(name, details);
+  headerRules.read(readableHeaders(member(content, 'headers')), details);
 }

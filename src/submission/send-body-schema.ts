@@ -1,25 +1,49 @@
 import { type Static, Type } from 'typebox';
+import { StringMap } from '../foundation/common-schemas.ts';
 import { maxBatchMessages } from '../http/limits/route-limits.ts';
-import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
+import {
+  maxAttributeName,
+  maxAttributes,
+  maxAttributeValue,
+  maxBcc,
+  maxCc,
+  maxPreviewLength,
+  maxSubjectLength,
+} from '../message/message-content.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
 import { MAX_STRUCTURED_TEXT } from '../template/template-limits.ts';
+import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';
 import { maxTimestampLength } from './delivery-timing.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
 /** Far longer than any name that can be registered. */
 const maxName = 1_000;
+/** As long as the name of a sender. */
+const maxRecipientName = 200;
 
 const strict = { additionalProperties: false } as const;
 
 const envelope = Type.Object(
   {
     toAddress: Type.String({ description: 'Recipient.', maxLength: maxAddress }),
+    toDisplayName: Type.Optional(
+      Type.String({
+        description: 'The recipient’s name in the To header. Default: only the address.',
+        maxLength: maxRecipientName,
+      }),
+    ),
     ccAddressList: Type.Optional(
       Type.Array(Type.String({ maxLength: maxAddress }), {
         maxItems: maxCc,
         description: 'Addresses of the Cc header.',
+      }),
+    ),
+    bccAddressList: Type.Optional(
+      Type.Array(Type.String({ maxLength: maxAddress }), {
+        maxItems: maxBcc,
+        description: 'Recipients that no header shows. Refused for templates with secret fields.',
       }),
     ),
     fromAddress: Type.Optional(
@@ -69,6 +93,12 @@ function makeContent<Value extends FieldValue>(value: object) {
           description: 'Default: the template’s preview text.',
         }),
       ),
+      headers: Type.Optional(
+        StringMap(
+          'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
+          { members: maxCustomHeaders, nameLength: maxHeaderName, length: maxHeaderValue },
+        ),
+      ),
     },
     strict,
   );
@@ -89,6 +119,13 @@ const metadata = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
         maxItems: 1,
         description: 'Groups the reports of messages sent from one template.',
+      }),
+    ),
+    attributes: Type.Optional(
+      StringMap('Your own data by name, returned with the message, in search and in webhooks.', {
+        members: maxAttributes,
+        nameLength: maxAttributeName,
+        length: maxAttributeValue,
       }),
     ),
   },

@@ -7,6 +7,7 @@ import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { PublishedTemplate, TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
+import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
@@ -89,7 +90,7 @@ async function sendNew(
   deadline: number,
 ): Promise<Receipt> {
   const { admission } = admitted;
-  const { id: accountId, addOns, quota } = admission.account;
+  const { id: accountId, addOns, quota, archiveAddress } = admission.account;
 
   // 5 template
   const found = findSendableTemplate(dependencies, admission, admitted.templateText);
@@ -98,7 +99,10 @@ async function sendNew(
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
   const json = admitted.parsed ?? readBodyJson(admitted.body, admitted.contentType);
-  const request = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
+  const { fields } = template.template.compiled;
+  const read = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
+  const request =
+    archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, fields);
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);

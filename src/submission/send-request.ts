@@ -12,7 +12,9 @@ export interface SubjectOverride {
 /** A validated send body, before the defaults of section 2.2 are applied. */
 export interface ParsedSendRequest {
   readonly to: EmailAddress;
+  readonly toDisplayName: string | undefined;
   readonly cc: readonly EmailAddress[];
+  readonly bcc: readonly EmailAddress[];
   readonly from: EmailAddress | undefined;
   readonly fromDisplayName: string | undefined;
   readonly replyTo: EmailAddress | undefined;
@@ -21,6 +23,8 @@ export interface ParsedSendRequest {
   readonly values: GivenValues;
   /** Some of the values are lists or objects. */
   readonly structured: boolean;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly attributes: Readonly<Record<string, string>> | undefined;
   readonly transactional: boolean;
   readonly externalId: string | undefined;
   readonly tag: string | undefined;

@@ -13,6 +13,7 @@ import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
 import type { AcceptOutcome, AcceptRow } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
 import type { Receipt } from './commit-message.ts';
+import { CustomHeaderRules } from './custom-headers.ts';
 import { IdempotencyLocks } from './idempotency.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
@@ -34,6 +35,8 @@ export interface SubmissionDependencies {
   readonly accounts: AccountDirectory;
   readonly senders: SenderDirectory;
   readonly templates: SendDependencies['templates'];
+  /** Headers that requests must not set, besides the reserved ones. */
+  readonly refusedHeaders: readonly string[];
   /** Called after each commit with the accounts that have new messages. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
 }
@@ -105,7 +108,10 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   });
   const metrics = new SubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
   const keys = new IdempotencyLocks();
-  const parser = new SendBodyParser(() => dependencies.clock.now());
+  const parser = new SendBodyParser(
+    () => dependencies.clock.now(),
+    new CustomHeaderRules(dependencies.refusedHeaders),
+  );
   const usage = new RecentTemplateUsage();
   const upkeep = new SubmissionUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });

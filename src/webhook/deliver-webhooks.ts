@@ -126,6 +126,7 @@ function bodyOf(delivery: PendingDelivery, messageId: MessageId): string {
       externalId: delivery.externalId,
       templateId: delivery.templateId,
       tag: delivery.tag,
+      attributes: delivery.attributes ?? {},
       recipient: delivery.recipient,
       address: delivery.address,
       detail: delivery.detail,

@@ -20,6 +20,8 @@ export interface PendingDelivery {
   readonly templateId: string | null;
   readonly tag: string | null;
   readonly externalId: string | null;
+  /** Of the message; null if it has none or they were erased. */
+  readonly attributes: Readonly<Record<string, string>> | null;
   /** Null once erased. */
   readonly address: string | null;
   /** Identifies the claim. Writes that don't match it change nothing. */
@@ -100,7 +102,7 @@ export async function claimPending(
     select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
       m.external_id as "externalId", d.claimed_until::text as claim,
-      ${sql.raw(recipientAddress('m', 'd.recipient'))} as address
+      m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address
     from taken d
     left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
     order by d.place`.execute(kysely);

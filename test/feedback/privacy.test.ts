@@ -308,7 +308,7 @@ test('an address skipped as suppressed is found and erased, even before its sear
   const { found } = await findMessages(kysely, account, { address: 'left@people.test', limit: 10 });
   assert.deepEqual(
     found.map(({ messageId, state, recipient }) => [messageId, state, recipient]),
-    [[known, 'suppressed', 6]],
+    [[known, 'suppressed', 12]],
   );
   const fresh = await store({ ...content, cc: ['third@people.test'] });
   const ask = { ...request('left@people.test'), keepSuppressions: true };

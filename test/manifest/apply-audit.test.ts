@@ -54,6 +54,21 @@ test('a quota is set, kept if omitted, exported, and removed by an empty one', a
   ]);
 });
 
+test('an archive address is set, kept if omitted, exported, and removed by an empty one', async () => {
+  const archive = async () =>
+    (await exportManifest(database.kysely, () => undefined)).accounts[0]?.archiveAddress;
+  await apply(database, shop({ archiveAddress: 'Archive@shop.test' }));
+  await apply(database, shop());
+  assert.equal(await archive(), 'Archive@shop.test');
+  assert.deepEqual(changed(await apply(database, shop({ archiveAddress: '' }))), [
+    'changed account shop',
+  ]);
+  assert.equal(await archive(), undefined);
+  assert.deepEqual(await manifestProblemTexts(apply(database, shop({ archiveAddress: 'none' }))), [
+    'accounts[0].archiveAddress is not a valid email address: it has no @',
+  ]);
+});
+
 test('operators are set by the manifest and exported', async () => {
   const users = (operator: boolean) => shop({ users: [{ ...ann, operator }] });
   assert.deepEqual(changed(await apply(database, users(true))), ['changed user ann@shop.test']);

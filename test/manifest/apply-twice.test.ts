@@ -41,6 +41,7 @@ function accountOf(id: string): fc.Arbitrary<object> {
     name,
     addOns: some(fc.constantFrom([], ['transactional'])),
     suspended: some(fc.boolean()),
+    archiveAddress: some(fc.constantFrom('', 'archive@shop.test')),
     retentionDays: some(fc.constantFrom(30, 90, 400)),
     // The creator of every template always exists.
     users: fc

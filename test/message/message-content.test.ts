@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  bccOf,
   type MessageContent,
   readContent,
   recipientsOf,
   secretFieldsOf,
+  visibleCc,
 } from '../../src/message/message-content.ts';
 
 const content = {
   to: 'a@x.test',
-  cc: ['b@x.test'],
+  toName: 'Ann',
+  cc: ['b@x.test', 'd@x.test'],
+  bccCount: 1,
   suppressedCc: ['c@x.test'],
   from: { address: 's@x.test', name: 'Shop' },
   replyTo: 'r@x.test',
   subjectLine: 'Hello',
   previewText: 'Soon',
   values: { name: 'Ann', secret: 'x' },
+  headers: { 'X-Order': 'A-1' },
+  attributes: { order: 'A-1' },
 } as unknown as MessageContent;
 
 test('content is read as stored', () => {
@@ -24,9 +30,17 @@ test('content is read as stored', () => {
     assert.equal(JSON.stringify(readContent(stored)), JSON.stringify(stored));
 });
 
-test('recipients are numbered from To, then Cc', () => {
-  assert.deepEqual(recipientsOf(content), ['a@x.test', 'b@x.test']);
+test('recipients are numbered from To, then Cc, then Bcc', () => {
+  assert.deepEqual(recipientsOf(content), ['a@x.test', 'b@x.test', 'd@x.test']);
   assert.deepEqual(recipientsOf({ to: content.to }), ['a@x.test']);
+});
+
+test('only Cc addresses are visible, and Bcc addresses are the last ones', () => {
+  assert.deepEqual([visibleCc(content), bccOf(content)], [['b@x.test'], ['d@x.test']]);
+  const cc = content.cc ?? [];
+  assert.deepEqual([visibleCc({ cc }), bccOf({ cc })], [cc, []]);
+  assert.deepEqual([visibleCc({ cc, bccCount: 2 }), bccOf({ cc, bccCount: 2 })], [[], cc]);
+  assert.deepEqual([visibleCc({}), bccOf({})], [[], []]);
 });
 
 test('erased or invalid content is undefined', () => {

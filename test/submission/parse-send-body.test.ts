@@ -114,4 +114,8 @@ test('an unknown field is rejected by name, at every level', () => {
 const known: Record<string, true> = Object.assign(Object.create(null), {
   subjectLine: true,
   previewText: true,
+  headers: true,
+  attributes: true,
+  toDisplayName: true,
+  bccAddressList: true,
 });

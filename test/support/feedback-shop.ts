@@ -80,6 +80,7 @@ export class FeedbackShop {
       readonly trackOpens?: boolean;
       readonly trackClicks?: boolean;
       readonly transactional?: boolean;
+      readonly attributes?: Readonly<Record<string, string>>;
     } = {},
   ): Promise<SentMail> {
     const to = options.to ?? `r${Math.random().toString(36).slice(2)}@people.test`;
@@ -88,7 +89,10 @@ export class FeedbackShop {
       body: bodyWith({
         envelope: { toAddress: to, ccAddressList: options.cc },
         content: { personalizationDataMap: options.values ?? {} },
-        metadata: { transactional: options.transactional ?? false },
+        metadata: {
+          transactional: options.transactional ?? false,
+          attributes: options.attributes,
+        },
         actions: {
           trackOpens: options.trackOpens ?? false,
           trackClicks: options.trackClicks ?? false,

@@ -131,7 +131,7 @@ test('events arrive signed and in order, with everything that a receiver needs',
     url: receiver.url,
     kinds,
   });
-  const { id, mail } = await shop.send('note');
+  const { id, mail } = await shop.send('note', { attributes: { order: 'A-1', store: 'Wien' } });
   await waitFor('both events', () => receiver.about(id).length === 2);
   const [accepted, delivered] = receiver.about(id);
   assert.ok(accepted && delivered);
@@ -142,6 +142,7 @@ test('events arrive signed and in order, with everything that a receiver needs',
   assert.equal(delivered.body.data.address, mail.envelopeTo[0]);
   assert.equal(delivered.body.data.templateId, 'note');
   assert.equal(delivered.body.data.recipient, 0);
+  assert.deepEqual(delivered.body.data.attributes, { order: 'A-1', store: 'Wien' });
   assert.ok(!delivered.text.includes('transcript'));
   for (const request of [accepted, delivered]) {
     assert.ok(isSigned(request, secret));

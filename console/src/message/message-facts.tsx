@@ -16,18 +16,28 @@ function describeValue(value: unknown): ReactNode {
 /** The request and the state of each recipient. Secret values are masked. */
 export function MessageFacts({ message }: { message: Message }) {
   const { content } = message;
-  const values = Object.entries((content?.values ?? {}) as Record<string, unknown>);
+  const entriesOf = (map: unknown) => Object.entries((map ?? {}) as Record<string, unknown>);
+  const values = entriesOf(content?.values);
   const facts: [string, ReactNode][] = [
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" />],
     [text('messages.tag'), message.tag],
     [text('messages.externalId'), message.externalId],
+    ...entriesOf(message.attributes).map(([name, value]): [string, ReactNode] => [
+      text('message.attribute', { name }),
+      String(value),
+    ]),
     [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
     [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
-      text(role === 'to' ? 'message.to' : 'message.cc'),
+      text(`message.${role}`),
       <span key={address}>
+        {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')} <StateBadge state={state} />
       </span>,
+    ]),
+    ...entriesOf(content?.headers).map(([name, value]): [string, ReactNode] => [
+      text('message.header', { name }),
+      String(value),
     ]),
     ...values.map(([name, value]): [string, ReactNode] => [name, describeValue(value)]),
   ];

@@ -46,7 +46,7 @@ export function MessageFilterBar() {
       />
       <TextFilters
         // Syncs the fields with the URL, which also changes through the back button.
-        key={[filters.recipient, filters.templateId, filters.tag, filters.externalId].join(' ')}
+        key={textFilterNames.map((name) => filters[name]).join(' ')}
         filters={filters}
         change={change}
       />
@@ -59,7 +59,7 @@ export function MessageFilterBar() {
   );
 }
 
-const textFilterNames = ['recipient', 'templateId', 'tag', 'externalId'] as const;
+const textFilterNames = ['recipient', 'templateId', 'tag', 'externalId', 'attribute'] as const;
 
 function TextFilters(props: { filters: MessageFilters; change: (part: MessageFilters) => void }) {
   const [typed, setTyped] = useState<MessageFilters>(() =>
@@ -81,6 +81,7 @@ function TextFilters(props: { filters: MessageFilters; change: (part: MessageFil
           <TextInput
             key={name}
             label={text(`messages.filter.${name}`)}
+            placeholder={name === 'attribute' ? text('messages.filter.attributeHint') : undefined}
             value={typed[name] ?? ''}
             onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
             w={name === 'recipient' ? 176 : 116}

@@ -7,6 +7,8 @@ export interface MessageFilters {
   readonly recipient?: string;
   readonly tag?: string;
   readonly externalId?: string;
+  /** `name=value` */
+  readonly attribute?: string;
   /** A key of `messagePeriods`. */
   readonly period?: string;
 }
@@ -14,7 +16,15 @@ export interface MessageFilters {
 /** Hours of each period. */
 export const messagePeriods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 
-const names = ['state', 'templateId', 'recipient', 'tag', 'externalId', 'period'] as const;
+const names = [
+  'state',
+  'templateId',
+  'recipient',
+  'tag',
+  'externalId',
+  'attribute',
+  'period',
+] as const;
 
 /** Parses filters from the URL and ignores invalid ones. */
 export function readMessageFilters(search: Readonly<Record<string, unknown>>): MessageFilters {

@@ -42,7 +42,10 @@ export function SettingsPage() {
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, change, markSaved, mergeConflict } = useFormValues({ name: account.name });
+  const { seen, values, change, markSaved, mergeConflict } = useFormValues({
+    name: account.name,
+    archiveAddress: account.archiveAddress,
+  });
   const params = { path: { accountId: account.id } };
   const rename = useAction({
     async mutationFn() {
@@ -55,8 +58,8 @@ function AccountSettings({ account }: { account: MyAccount }) {
       );
     },
     onError: mergeConflict,
-    async onSuccess({ name }) {
-      markSaved({ name });
+    async onSuccess({ name, archiveAddress }) {
+      markSaved({ name, archiveAddress });
       // Keeps the operator settings in sync with the new name.
       await Promise.all(
         [['me'], ['installation-account', account.id]].map((queryKey) =>
@@ -90,6 +93,14 @@ function AccountSettings({ account }: { account: MyAccount }) {
               value={values.name}
               onChange={(event) => change({ name: event.currentTarget.value })}
               error={reasonFor(rename.error, 'name')}
+            />
+            <TextInput
+              label={text('settings.archiveAddress')}
+              description={text('settings.archiveHint')}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              value={values.archiveAddress}
+              onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
+              error={reasonFor(rename.error, 'archiveAddress')}
             />
             <Button type="submit" variant="default" loading={rename.isPending}>
               {text('save')}

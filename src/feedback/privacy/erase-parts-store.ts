@@ -25,6 +25,13 @@ export const eraseTraces = (messages: string) => sql`
     from ${sql.table(messages)} as f
     where w.account_id = f.account_id and w.message_id = f.message_id)`;
 
+/** Removes what finds the messages by attribute. */
+export const deleteAttributes = (messages: string) => sql`
+  unattributed as (
+    delete from message_attribute a
+    using ${sql.table(messages)} as f
+    where a.account_id = f.account_id and a.message_id = f.message_id and a.retention_days = f.retention_days)`;
+
 /**
  * Cancels the messages that are waiting, for whatever reason. One that is being sent keeps its lease and is canceled if
  * it would wait again.

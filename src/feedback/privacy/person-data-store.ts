@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
-import { maxCc } from '../../message/message-content.ts';
+import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
-import { cancelWaiting, eraseTraces } from './erase-parts-store.ts';
+import { cancelWaiting, deleteAttributes, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -152,6 +152,7 @@ async function eraseSome(
       from touched f
       where s.account_id = f.account_id and s.message_id = f.message_id and s.retention_days = f.retention_days
         and (f.own or s.address = ${address})),
+    ${deleteAttributes('own')},
     ${eraseTraces('touched')}
     select count(*)::int as count from found`.execute(transaction);
   return rows[0]?.count ?? 0;
@@ -167,7 +168,7 @@ function freshOf(accountId: AccountId, address: ComparableAddress) {
       union all
       select c.place, c.address from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
       union all
-      select c.place + ${sql.lit(maxCc)}, c.address
+      select c.place + ${sql.lit(maxRecipients - 1)}, c.address
       from ${sql.raw(suppressedCcAddresses('m'))} with ordinality as c (address, place)) as r
     where m.tx >= coalesce((select tx from feed_cursor where name = ${searchFollower}), '0'::xid8)
       and m.account_id = ${accountId} and lower(r.address) = ${address}`;
@@ -182,6 +183,18 @@ function without(list: 'cc' | 'suppressedCc', address: ComparableAddress) {
       from jsonb_array_elements_text(${member}) with ordinality as c (address, place))) end`;
 }
 
+interface ExportedMessage extends Record<string, unknown> {
+  readonly message_id: string;
+  readonly recipient: number;
+  readonly content: StoredContent | null;
+}
+
+/** The content as its To recipient may know it. */
+function withoutBcc(content: StoredContent): StoredContent {
+  const { bccCount, ...rest } = content;
+  return bccCount === undefined ? content : { ...rest, cc: visibleCc(content) };
+}
+
 /**
  * Exports an account's data about one address: messages with their events, suppressions, contacts. Keeps a record of
  * the export.
@@ -194,7 +207,7 @@ export async function* exportPerson(
   let messages = 0;
   let after = { id: '00000000-0000-0000-0000-000000000000', recipient: 0 };
   for (;;) {
-    const { rows } = await sql<{ message_id: string; recipient: number } & Record<string, unknown>>`
+    const { rows } = await sql<ExportedMessage>`
       with found as materialized (
         (select account_id, message_id, retention_days, recipient from message_search
          where account_id = ${accountId} and address = ${address}
@@ -210,10 +223,10 @@ export async function* exportPerson(
       from found s
       join message m on m.account_id = s.account_id and m.id = s.message_id and m.retention_days = s.retention_days
       order by s.message_id, s.recipient limit ${pageSize}`.execute(kysely);
-    for (const { message_id: id, ...message } of rows) {
+    for (const { message_id: id, content, ...message } of rows) {
       messages += 1;
       after = { id, recipient: message.recipient };
-      yield { message: { id, ...message } };
+      yield { message: { id, ...message, content: content && withoutBcc(content) } };
     }
     if (rows.length < pageSize) break;
   }

@@ -2,9 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
-import { kindList, withoutTexts } from '../../message/message-sql.ts';
+import { hasAttributes, kindList, withoutTexts } from '../../message/message-sql.ts';
 import { scheduledClassOffset } from '../../message/scheduled-class.ts';
-import { cancelWaiting, erasedWebhookColumns, eraseTraces } from './erase-parts-store.ts';
+import {
+  cancelWaiting,
+  deleteAttributes,
+  erasedWebhookColumns,
+  eraseTraces,
+} from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -85,7 +90,15 @@ const steps: readonly Step[] = [
         else ${sql.raw(withoutTexts('m'))} end
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
-    ${cancelWaiting('part')}`,
+    ${cancelWaiting('part')},
+    ${deleteAttributes('part')},
+    -- Logged requests contain the attributes.
+    posted as (
+      update webhook_delivery w set ${erasedWebhookColumns}
+      from part, message m
+      where w.account_id = part.account_id and w.message_id = part.message_id
+        and m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
+        and ${sql.raw(hasAttributes('m'))})`,
   },
   {
     days: 'address_days',
@@ -96,6 +109,7 @@ const steps: readonly Step[] = [
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
     ${cancelWaiting('part')},
+    ${deleteAttributes('part')},
     searched as (
       update message_search s set address = null
       from part where s.account_id = part.account_id and s.message_id = part.message_id and s.retention_days = part.retention_days),

@@ -45,6 +45,7 @@ export interface AccessTokenTable {
 
 export interface AccountTable {
   add_ons: Generated<string[]>;
+  archive_address: string | null;
   created_at: Generated<Timestamp>;
   id: string;
   name: string;
@@ -332,6 +333,13 @@ export interface MessageTable {
   track_opens: boolean;
   transactional: boolean;
   tx: Generated<string>;
+}
+
+export interface MessageAttributeTable {
+  account_id: string;
+  hash: Buffer;
+  message_id: string;
+  retention_days: number;
 }
 
 export interface MessageEventTable {
@@ -771,6 +779,7 @@ export interface DB {
   key_node: KeyNodeTable;
   membership: MembershipTable;
   message: MessageTable;
+  message_attribute: MessageAttributeTable;
   message_event: MessageEventTable;
   message_search: MessageSearchTable;
   one_time_link: OneTimeLinkTable;

@@ -16,13 +16,18 @@ export const AccountView = Type.Object(
       },
       { ...strict, description: 'Max accepted messages; null: no limit.' },
     ),
+    archiveAddress: Type.String({
+      description:
+        'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+    }),
   },
   { ...strict, title: 'Account' },
 );
 
 export function viewAccount(account: Account): Static<typeof AccountView> {
-  const { id, name, suspended, retentionDays } = account;
+  const { id, name, suspended, retentionDays, archiveAddress = '' } = account;
   const { perHour = null, perDay = null } = account.quota ?? {};
   const quota = { perHour, perDay };
-  return { id, name, addOns: [...account.addOns].sort(), suspended, retentionDays, quota };
+  const addOns = [...account.addOns].sort();
+  return { id, name, addOns, suspended, retentionDays, quota, archiveAddress };
 }

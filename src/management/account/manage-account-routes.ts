@@ -31,10 +31,16 @@ export const accountRoutes = resourceRoutes({
   get: { id: 'getAccount', summary: 'Get an account' },
   put: {
     id: 'putAccount',
-    summary: 'Rename an account',
-    body: Type.Object({ name: AccountSchema.properties.name }, strict),
-    write: (call) => (transaction) =>
-      applyManifestPart(call, transaction, { name: call.body.name }),
+    summary: 'Rename an account or set its archive address',
+    description: 'An omitted archive address stays unchanged; an empty one removes it.',
+    body: Type.Object(
+      {
+        name: AccountSchema.properties.name,
+        archiveAddress: AccountSchema.properties.archiveAddress,
+      },
+      strict,
+    ),
+    write: (call) => (transaction) => applyManifestPart(call, transaction, call.body),
   },
 });
 
@@ -56,7 +62,7 @@ export const anyAccountRoutes = resourceRoutes({
     id: 'putAnyAccount',
     summary: 'Create or update any account',
     description:
-      'Sets the name, add-ons, quota, retention and suspension. When updating, omitted members stay unchanged. The person who creates an account becomes its first owner.',
+      'Sets the name, add-ons, quota, retention, suspension and archive address. When updating, omitted members stay unchanged. The person who creates an account becomes its first owner.',
     body: Type.Object(
       {
         name: AccountSchema.properties.name,
@@ -64,6 +70,7 @@ export const anyAccountRoutes = resourceRoutes({
         suspended: AccountSchema.properties.suspended,
         retentionDays: AccountSchema.properties.retentionDays,
         quota: AccountSchema.properties.quota,
+        archiveAddress: AccountSchema.properties.archiveAddress,
       },
       strict,
     ),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { describeMessage } from '../../message/describe-message.ts';
-import type { StoredContent } from '../../message/message-content.ts';
+import { maxAttributeName, maxAttributeValue } from '../../message/message-content.ts';
 import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
 import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
@@ -12,7 +12,7 @@ import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answe
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { maskContent, maskedValues } from './mask-content.ts';
+import { type ContentView, maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
 const MessageLineView = Type.Object(
@@ -53,7 +53,7 @@ const MessageView = Type.Object(
       }),
     ),
     content: Nullable(
-      Type.Unsafe<StoredContent>({
+      Type.Unsafe<ContentView>({
         type: 'object',
         description:
           'Addresses, overrides and values, with secret values masked. Null once erased.',
@@ -75,8 +75,14 @@ export const listMessages = defineOperation({
     externalId: Type.Optional(Type.String({ maxLength: 128 })),
     recipient: Type.Optional(
       Type.String({
-        description: 'A To or Cc address, or part of a To address, case-insensitive.',
+        description: 'A To, Cc or Bcc address, or part of a To address, case-insensitive.',
         maxLength: 320,
+      }),
+    ),
+    attribute: Type.Optional(
+      Type.String({
+        description: 'An attribute as `name=value`.',
+        maxLength: maxAttributeName + 1 + maxAttributeValue,
       }),
     ),
     clientId: Type.Optional(Type.String({ maxLength: 64 })),

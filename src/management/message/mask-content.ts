@@ -1,21 +1,27 @@
-import type { StoredContent } from '../../message/message-content.ts';
+import { bccOf, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import type { CompiledField } from '../../template/compiled-template.ts';
 import type { FieldValue } from '../../template/field-value.ts';
 
 /** Shown instead of a secret value, to every role. */
 export const mask = '••••••';
 
-/** Masks secret values. Null if the content was erased; erased values are null. */
+/** Content as the management API shows it. */
+export type ContentView = Omit<StoredContent, 'bccCount'> & {
+  readonly bcc?: StoredContent['cc'];
+};
+
+/** Masks secret values and separates Cc from Bcc. Null if the content was erased; erased values are null. */
 export function maskContent(
   content: StoredContent | null,
   secret: ReadonlySet<string>,
-): StoredContent | null {
+): ContentView | null {
   if (content === null) return null;
   const values = Object.entries(content.values).map(([name, value]) => [
     name,
     value !== null && secret.has(name) ? mask : value,
   ]);
-  return { ...content, values: Object.fromEntries(values) };
+  const { bccCount, ...shown } = { ...content, values: Object.fromEntries(values) };
+  return bccCount === undefined ? shown : { ...shown, cc: visibleCc(content), bcc: bccOf(content) };
 }
 
 /** Values for rendering, with secret and erased ones masked. @param fields of the message's version */

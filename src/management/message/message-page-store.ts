@@ -2,12 +2,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
-import { fromAddress, toAddress } from '../../message/message-sql.ts';
+import { attributeRows, fromAddress, toAddress } from '../../message/message-sql.ts';
 import {
   type MessageState,
   messageStateNames,
   messageStates,
 } from '../../message/message-state.ts';
+import { findAttributed } from '../../report/find-attributed-store.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
 import { recentFrom } from '../../report/message-id-range.ts';
 import { TimeBudget } from '../../report/time-budget.ts';
@@ -38,6 +39,8 @@ export interface MessageListFilter {
   readonly externalId?: string | undefined;
   /** Address, or part of the To address, in lower case. */
   readonly recipient?: string | undefined;
+  /** `name=value` */
+  readonly attribute?: string | undefined;
   readonly clientId?: string | undefined;
   readonly transactional?: boolean | undefined;
   /** Only messages that are not final. */
@@ -142,10 +145,15 @@ async function findIndexed(
   before: string,
   limit: number,
 ): Promise<{ readonly ids: readonly string[]; readonly next: string | undefined } | undefined> {
-  const { externalId, recipient, tag, templateId, from } = filter;
+  const { externalId, recipient, attribute, tag, templateId, from } = filter;
   const { waiting } = fromWaiting(filter);
   const address = recipient !== undefined && wholeAddress.test(recipient) ? recipient : undefined;
   const state = waiting ? undefined : filter.state;
+  if (attribute !== undefined && !waiting && externalId === undefined && address === undefined) {
+    const minId = minIdAt(from ?? new Date(0));
+    const ids = await findAttributed(kysely, accountId, attribute, { before, minId, limit });
+    return { ids, next: ids.length === limit ? ids.at(-1) : undefined };
+  }
   const indexed = [externalId, address, tag, templateId, state];
   if (indexed.every((value) => value === undefined) || waiting) return undefined;
   const { found, next } = await findMessages(kysely, accountId, {
@@ -202,11 +210,18 @@ function scanned(
 
 function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = [];
-  const { state, templateId, tag, externalId, recipient, clientId, transactional } = filter;
+  const { state, templateId, tag, externalId, recipient, attribute } = filter;
+  const { clientId, transactional } = filter;
   if (state !== undefined) all.push(sql`m.state = ${state}`);
   if (templateId !== undefined) all.push(sql`m.template_id = ${templateId}`);
   if (tag !== undefined) all.push(sql`m.tag = ${tag}`);
   if (externalId !== undefined) all.push(sql`m.external_id = ${externalId}`);
+  if (attribute !== undefined) {
+    const written = sql`a.key || '=' || a.value`;
+    all.push(
+      sql`exists (select from ${sql.raw(attributeRows('m'))} as a where ${written} = ${attribute})`,
+    );
+  }
   if (clientId !== undefined) all.push(sql`m.client_id = ${clientId}`);
   if (transactional !== undefined) all.push(sql`m.transactional = ${transactional}`);
   if (recipient !== undefined && (filter.waiting === true || !wholeAddress.test(recipient)))

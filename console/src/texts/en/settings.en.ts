@@ -29,6 +29,8 @@ export const settingsTexts = {
     'Its messages lose all personal data, waiting messages are canceled, and it’s removed from every list. Suppressions stay. You can’t undo this.',
   'privacy.erased': 'Erased from {messages|1 message|# messages} and {contacts|1 list|# lists}.',
 
+  'settings.archiveAddress': 'Archive address',
+  'settings.archiveHint': 'Gets a blind copy of each message, except of secret ones.',
   'quota.title': 'Quota',
   'quota.hint': 'Requests over the quota get a 429 response until the next hour or day.',
   'quota.none': 'No limit on how much this account can send.',

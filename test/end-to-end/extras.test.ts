@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import libmime from 'libmime';
+import { simpleParser } from 'mailparser';
+import { startSink } from '../support/mail-sink.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const sink = await startSink();
+const service = await startTestService({
+  databaseUrl: url,
+  environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
+});
+const client = new SendClient(service, await getToken(service, shop));
+
+let sent = 0;
+
+/** Sends to a unique address and reads what the server received. */
+async function arrive(changes: Parameters<typeof bodyWith>[0]) {
+  sent += 1;
+  const toAddress = `reader-${sent}@example.test`;
+  const body = bodyWith({ ...changes, envelope: { ...changes.envelope, toAddress } });
+  const answer = await client.send({ body });
+  assert.equal(answer.status, 200, answer.text);
+  const mail = await waitFor('the mail', () => sink.mails.find(({ to }) => to.includes(toAddress)));
+  assert.match(mail.source, /^[\r\n\t -~]*$/, 'the mail is 7-bit');
+  for (const line of mail.source.split('\r\n')) assert.ok(line.length <= 998);
+  return { toAddress, source: mail.source, parsed: await simpleParser(mail.source) };
+}
+
+for (const name of [
+  'Ada Lovelace',
+  'Lovelace, Ada (Ms) "the first" \\o/',
+  'Žofie Nováková 😀',
+  '山田太郎'.repeat(50),
+  '=?utf-8?Q?Ada?=',
+  'thief@example.test',
+  'undisclosed-recipients:;',
+])
+  test(`the To header has the name ${name.slice(0, 40)}`, async () => {
+    const { parsed, toAddress } = await arrive({ envelope: { toDisplayName: name } });
+    const to = Array.isArray(parsed.to) ? parsed.to[0] : parsed.to;
+    assert.deepEqual(to?.value, [{ address: toAddress, name }]);
+    assert.equal(parsed.bcc, undefined);
+  });
+
+test('all headers of a request arrive as sent, and the message’s own stay', async () => {
+  const headers = {
+    'X-Order': 'A-1001',
+    'X-Street': 'Straße 😀',
+    'X-Long': `${'word '.repeat(100)}end`,
+    'X-Token': 'x'.repeat(900),
+    'X-Encoded': '=?utf-8?Q?not_this?=',
+    'List-ID': 'Orders <orders.shop.test>',
+    References: Array.from({ length: 20 }, (_, n) => `<m${n}@shop.test>`).join(' '),
+    'In-Reply-To': '<m19@shop.test>',
+    Importance: 'high',
+    'Feedback-ID': 'receipts:shop:mail:signalpost',
+  };
+  const { parsed, source } = await arrive({ content: { headers } });
+  assert.equal(parsed.subject, 'Your order A-1001');
+  assert.equal(parsed.headers.get('x-order'), 'A-1001');
+  // mailparser leaves the encoded words of headers that it doesn't know.
+  const decoded = (name: string) => libmime.decodeWords(String(parsed.headers.get(name)));
+  assert.equal(decoded('x-street'), 'Straße 😀');
+  assert.equal(parsed.headers.get('x-long'), headers['X-Long']);
+  assert.equal(parsed.headers.get('x-token'), headers['X-Token']);
+  assert.equal(decoded('x-encoded'), '=?utf-8?Q?not_this?=');
+  assert.equal(parsed.headers.get('priority'), 'high', 'mailparser’s name of Importance');
+  assert.equal(parsed.headers.get('feedback-id'), headers['Feedback-ID']);
+  assert.equal(parsed.inReplyTo, '<m19@shop.test>');
+  assert.equal(parsed.references?.length, 20);
+  assert.match(source, /\r\nList-ID: Orders <orders\.shop\.test>\r\n/);
+  assert.match(source, /\r\nX-Token: x{900}\r\n/);
+  assert.match(source, /\r\nAuto-Submitted: auto-generated\r\n/);
+});
+
+test('attributes are not in the mail', async () => {
+  const { source } = await arrive({ metadata: { attributes: { store: 'secret-store-17' } } });
+  assert.equal(source.includes('secret-store'), false);
+});
+
+test('the names of headers are frozen with the message, so every attempt sends the same bytes', async () => {
+  const headers = { 'X-B': 'ü', 'x-a': 'second' };
+  const { source } = await arrive({ content: { headers } });
+  assert.match(source, /\r\nX-B: =\?utf-8\?\w\?[^?]+\?=\r\nx-a: second\r\n/);
+});

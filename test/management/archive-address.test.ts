@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startSink } from '../support/mail-sink.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { addSender, getToken, publishShopTemplate } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const sink = await startSink();
+const service = await startTestService({
+  databaseUrl: url,
+  environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
+});
+const { owner, path, as, shop } = await openManagedShop(database, service);
+const sender = new SendClient(service, await getToken(service, shop));
+await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
+const html = '<p>{{Order Number}}';
+for (const secret of [false, true]) {
+  const source = {
+    previewText: '',
+    html,
+    subject: 'Order',
+    fields: { 'Order Number': { secret } },
+  };
+  const id = secret ? 't-secret' : 't-plain';
+  await publishShopTemplate(database, shop, { id, sender: 'orders@shop.test', source });
+}
+const archive = 'archive@shop.test';
+
+/** Sends a message and returns the recipients of its transactions once all have it. */
+async function recipientsOf(template: string, envelope: Record<string, unknown>) {
+  const from = sink.mails.length;
+  const answer = await sender.send({ template, body: bodyWith({ envelope }) });
+  assert.equal(answer.status, 200, answer.text);
+  const id = String(answer.body.messageId);
+  await waitFor('the delivery', async () => {
+    const { body } = await sender.status(id);
+    const recipients = body.recipients as { state: string }[];
+    return recipients.every(({ state }) => state === 'delivered');
+  });
+  const mails = sink.mails.slice(from);
+  for (const { source } of mails) assert.equal(/^(?:bcc|cc):|archive@/im.test(source), false);
+  return { to: mails.map(({ to }) => to), suppressed: answer.body.suppressedRecipients };
+}
+
+test('an owner sets, keeps and removes the archive address, and others can’t', async () => {
+  const set = await owner.put(path, { name: 'Shop', archiveAddress: archive });
+  assert.equal(set.body.archiveAddress, archive, set.text);
+  assert.equal((await owner.put(path, { name: 'Shop 2' })).body.archiveAddress, archive);
+  const wrong = await owner.put(path, { name: 'Shop', archiveAddress: 'none' });
+  assert.equal(wrong.status, 422);
+  assert.match(wrong.text, /archiveAddress/);
+  const long = await owner.put(path, { name: 'Shop', archiveAddress: 'x'.repeat(321) });
+  assert.equal(long.status, 422);
+  const viewer = await as('viewer');
+  assert.equal((await viewer.put(path, { name: 'Shop', archiveAddress: '' })).status, 403);
+  assert.equal((await owner.get(path)).body.archiveAddress, archive);
+});
+
+test('the archive address gets a blind copy of its own, beside five Bcc addresses', async () => {
+  const bccAddressList = Array.from({ length: 5 }, (_, n) => `b${n}@people.test`);
+  const { to } = await recipientsOf('t-plain', { toAddress: 'a@people.test', bccAddressList });
+  assert.deepEqual(to, [['a@people.test'], ...bccAddressList.map((one) => [one]), [archive]]);
+  assert.deepEqual((await recipientsOf('t-plain', { toAddress: 'c@people.test' })).to, [
+    ['c@people.test'],
+    [archive],
+  ]);
+});
+
+test('a template with secret fields skips the archive address', async () => {
+  assert.deepEqual((await recipientsOf('t-secret', { toAddress: 'a@people.test' })).to, [
+    ['a@people.test'],
+  ]);
+});
+
+test('a suppressed archive address is skipped and returned, and a removed one gets nothing', async () => {
+  await database.pool.query(
+    `insert into suppression (account_id, address, reason, created_at) values ($1, $2, 'hard_bounce', now())`,
+    [shop.id, archive],
+  );
+  const { to, suppressed } = await recipientsOf('t-plain', { toAddress: 's@people.test' });
+  assert.deepEqual([to, suppressed], [[['s@people.test']], [archive]]);
+  await database.pool.query('delete from suppression');
+  const removed = await owner.put(path, { name: 'Shop', archiveAddress: '' });
+  assert.equal(removed.body.archiveAddress, '');
+  assert.deepEqual((await recipientsOf('t-plain', { toAddress: 'r@people.test' })).to, [
+    ['r@people.test'],
+  ]);
+});
