@@ -168,7 +168,7 @@ export const resendInvitation = defineOperation({
       const { id } = accountOf(call);
       const [user] = await readMemberFacts(transaction, id, { email: call.params.email });
       if (user?.invitation == null)
-        throw new Problem('conflict', 'This person is already a user of the account');
+        throw new Problem('conflict', 'This user already belongs to the account');
       const { role, name } = user;
       await inviteUser(call, transaction, { role, name: name === '' ? undefined : name });
       return requireResource(call, userOf(call), transaction);

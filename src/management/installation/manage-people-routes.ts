@@ -112,7 +112,7 @@ async function transferPersonKeys(
   if (transferred === undefined)
     throw invalidField(
       'keysTo',
-      'must be the email of an owner of an account in which the person created keys',
+      'must be the email of an owner of an account in which the user created keys',
     );
   // Recorded in the account's own audit log.
   for (const [accountId, count] of transferred.transferred)
