@@ -52,7 +52,7 @@ export async function copyAccount(
     });
 }
 
-/** @returns as many ids as asked for, of the shop and of copies of it */
+/** @returns as many IDs as asked for, of the shop and of copies of it */
 export async function multiplyAccounts(
   database: Database,
   shop: Shop,

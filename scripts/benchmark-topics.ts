@@ -81,7 +81,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       ['p99 ratio', 'ratio'],
     ],
     chart: {
-      title: 'Latency of accepting, 99th percentile',
+      title: 'Latency of accepting, p99',
       unit: 'milliseconds',
       series: [p99, postP99],
     },
@@ -98,7 +98,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       runs,
     ],
     chart: {
-      title: 'Latency of accepting while delivering, 99th percentile',
+      title: 'Latency of accepting while delivering, p99',
       unit: 'milliseconds',
       series: [p99, postP99],
     },
@@ -149,7 +149,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       unit: 'milliseconds',
       series: [
         { label: 'Median', figure: 'p50_ms' },
-        { label: '99th percentile', figure: 'p99_ms' },
+        { label: 'p99', figure: 'p99_ms' },
       ],
     },
   },
@@ -181,7 +181,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
   {
     id: 'reports',
     chart: {
-      title: 'Reports, 99th percentile',
+      title: 'Reports, p99',
       unit: 'milliseconds',
       series: histories,
       limit: { label: 'limit', value: 100 },
@@ -190,7 +190,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
   {
     id: 'search',
     chart: {
-      title: 'Search, 99th percentile',
+      title: 'Search, p99',
       unit: 'milliseconds',
       series: histories,
       limit: { label: 'limit', value: 50 },
@@ -288,7 +288,7 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       ['attacks/s', 'attacks_per_second'],
     ],
     chart: {
-      title: 'Sending 200 a second under attack, 99th percentile',
+      title: 'Sending 200 a second under attack, p99',
       unit: 'milliseconds',
       series: [p99],
       limit: { label: 'limit', value: 500 },

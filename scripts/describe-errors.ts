@@ -52,11 +52,11 @@ const faultAdvice: Readonly<Record<FaultCode, readonly [cause: string, fix: stri
 const problemAdvice: Readonly<Record<ProblemCode, string>> = {
   'malformed-request': 'send valid JSON, parameters and headers',
   unauthenticated: 'sign in, or send a valid API key',
-  forbidden: 'ask for the `permission` that the answer names',
+  forbidden: 'ask for the `permission` that the response names',
   'link-expired': 'ask for a new link',
   'foreign-request': 'send the request from the console’s own origin, with `X-Signalpost-Request`',
   'not-found': 'check the path; resources of other accounts look like missing ones',
-  'method-not-allowed': 'use a method that `Allow` names',
+  'method-not-allowed': 'use a method listed in `Allow`',
   'too-slow': 'send the body within the route’s [time limit](limits.md#routes)',
   conflict: '`detail` says what to resolve first',
   'breaks-callers': 'give the fields a default, or publish with `force`',

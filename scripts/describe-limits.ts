@@ -7,7 +7,7 @@ import { managementLimits } from '../src/management/management-limits.ts';
 export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>> {
   const { known, strangers } = defaultByteBudgets;
   const budgets = [
-    '| bodies in memory | per peer | total |',
+    '| bodies in memory | per IP address | total |',
     '| --- | --- | --- |',
     `| of callers known before their body is read | ${formatBytes(known.perPeer)} | ${formatBytes(known.total)} |`,
     `| of strangers | ${formatBytes(strangers.perPeer)} | ${formatBytes(strangers.total)} |`,

@@ -90,7 +90,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Connections of this process; fewer if there are many, so that PostgreSQL's default limit is enough for all. */
+/** Connections of this process; fewer if there are many processes, so that PostgreSQL's default limit is enough for all. */
 function managementConnections(processes = 1): number {
   return processes <= 2 ? 6 : 3;
 }

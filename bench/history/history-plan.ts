@@ -26,7 +26,7 @@ export function planHistory(
   return { messages, from: until - spanMs, until, ...of };
 }
 
-/** A hundred ids, each as often as its account's share in percent. */
+/** A hundred IDs, each as often as its account's share in percent. */
 export function accountPlaces(accountIds: readonly AccountId[]): AccountId[] {
   const weights = accountIds.map((_, index) => 1 / (index + 1));
   const total = weights.reduce((sum, weight) => sum + weight, 0);

@@ -5,7 +5,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { hashToken } from './token-mint.ts';
 
-/** An account id may contain underscores; what follows it has a fixed length. */
+/** An account ID may contain underscores; what follows it has a fixed length. */
 const keyPattern = /^sp_([A-Za-z0-9_-]{1,64})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 /** Keys created before 0.2.0, without a checksum. */
 const legacyKeyPattern = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;

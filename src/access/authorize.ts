@@ -11,7 +11,7 @@ export interface Operation {
   /** Access tokens are accepted for operations of the contract only. */
   readonly api: 'contract' | 'management';
   readonly access: Access;
-  /** The account id in the path; undefined if the path has none. */
+  /** The account ID in the path; undefined if the path has none. */
   readonly accountText?: string | undefined;
   /** The client address; read only for keys limited to networks. */
   readonly remoteAddress: () => string;

@@ -18,7 +18,7 @@ export async function readAccount(
   return account;
 }
 
-/** The accounts with these ids, in the same order. */
+/** The accounts with these IDs, in the same order. */
 export async function readAccounts(
   kysely: Kysely,
   accountIds: readonly AccountId[],

@@ -71,7 +71,7 @@ export async function saveMembership(
   await announceChange(transaction, personTopic, personId);
   if (role === 'owner' && before !== 'owner') {
     await notifyOwners(transaction, accountId, 'owner-added', personId);
-    // New members were invited or created by an administrator, so they need no notice.
+    // New members were invited or added by an owner or operator, so they need no notice.
     if (before !== undefined) await notifyMember(transaction, accountId, personId, 'you-are-owner');
   }
   if (role !== 'owner' && before === 'owner')

@@ -9,7 +9,7 @@ import { requireAccount } from './require-account.ts';
  * `queue list --account ID [--message ID]`: lists queued messages with next attempt and reason, one line per
  * destination, or shows one message.
  * @returns the exit code: 0, or 1 if the given message is unknown
- * @throws OperatorError for invalid or unknown ids, or an installation that can't be reached
+ * @throws OperatorError for invalid or unknown IDs, or an installation that can't be reached
  */
 export async function listQueue(
   options: { readonly account: string; readonly message?: string },

@@ -18,7 +18,7 @@ const done: Readonly<Record<QueueAction, string>> = {
  * `queue pause|resume|cancel|retry --account ID [--message ID | --destination DOMAIN]`: acts on queued messages of
  * the installation of DATABASE_URL, or of the service running on DATA_DIR. Prints how many messages were changed.
  * @returns the exit code: 0, or 1 if the given message is not waiting
- * @throws OperatorError for unknown ids, an invalid domain, or an installation that can't be reached
+ * @throws OperatorError for unknown IDs, an invalid domain, or an installation that can't be reached
  */
 export async function queueCommand(
   action: QueueAction,

@@ -115,7 +115,7 @@ async function transferKeys(
   const transfer = await transferAllApiKeys(transaction, id, keysTo);
   if (transfer === undefined)
     throw new OperatorError(
-      `--keys-to must be the address of another person who owns an account where ${email} created API keys.`,
+      `--keys-to must be the email address of another user who owns an account where ${email} created API keys.`,
     );
   for (const [accountId, count] of transfer.transferred)
     await recordCommand(transaction, {

@@ -124,7 +124,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'TRUST_PROXY',
     default: '(none)',
     meaning:
-      'Addresses or networks of trusted reverse proxies, separated by commas. `X-Forwarded-*` headers count only from them.',
+      'Addresses or networks of trusted reverse proxies, separated by commas. `X-Forwarded-*` headers from other addresses are ignored.',
   },
   {
     name: 'MAX_CONNECTIONS',

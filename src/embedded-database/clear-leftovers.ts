@@ -17,7 +17,7 @@ const POLL_MS = 10;
 
 /**
  * Stops a PostgreSQL that an earlier service left running on this data folder, and removes the pid file, socket and
- * socket lock of a killed one. If its process id has been reused, PostgreSQL would take these files for a running server's.
+ * socket lock of a killed one. If its process ID has been reused, PostgreSQL would take these files for a running server's.
  */
 export async function clearLeftovers(
   folder: DataFolder,

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DataFolder } from './data-folder.ts';
 
-/** The process id in `postmaster.pid`, which may have been reused; undefined without the file. */
+/** The process ID in `postmaster.pid`, which may have been reused; undefined without the file. */
 export function readPostmasterPid(folder: DataFolder): number | undefined {
   const pid = Number.parseInt(postmasterLines(folder)[0] ?? '', 10);
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
 }
 
-/** The lines of `postmaster.pid`: the first is the process id, the eighth the state. */
+/** The lines of `postmaster.pid`: the first is the process ID, the eighth the state. */
 export function postmasterLines(folder: DataFolder): string[] {
   try {
     return readFileSync(join(folder.cluster, 'postmaster.pid'), 'utf8').split('\n');

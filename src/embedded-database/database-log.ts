@@ -7,7 +7,7 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024;
 /** Bytes at the end of the log to search for the reason of a failed start. */
 const TAIL_BYTES = 16 * 1024;
 
-/** Time, process id and severity of a message. */
+/** Time, process ID and severity of a message. */
 const LINE_PREFIX = /^[\d-]+ [\d:.]+ UTC \[\d+\] \w+: +/;
 
 /** Opens the log for PostgreSQL to append to; the caller closes the handle. */

@@ -33,7 +33,7 @@ function readUsers(): Map<string, DatabaseUser> {
   for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
     const [name, , uid, gid] = line.split(':');
     if (name && uid && gid && !line.startsWith('#')) {
-      // Node expects ids as signed 32-bit numbers; macOS writes nobody's as -2.
+      // Node expects IDs as signed 32-bit numbers; macOS writes nobody's as -2.
       users.set(name, { uid: Number(uid) | 0, gid: Number(gid) | 0 });
     }
   }

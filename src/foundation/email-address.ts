@@ -12,15 +12,15 @@ export type ParsedEmailAddress =
   | { readonly ok: true; readonly address: EmailAddress }
   | { readonly ok: false; readonly reason: string };
 
-// RFC 5321 §4.5.3.1: octets of a local part, and of a path without its angle brackets.
+// RFC 5321 section 4.5.3.1: octets of a local part, and of a path without its angle brackets.
 const MAX_LOCAL_OCTETS = 64;
 const MAX_ADDRESS_OCTETS = 254;
 /** Longer input is rejected before parsing; a UTF-16 unit is at least one octet. */
 const MAX_INPUT_UNITS = 320;
 
-// RFC 5322 §3.2.3 dot-atom. No two parts can match the same character, so matching is linear.
+// RFC 5322 section 3.2.3: dot-atom. No two parts can match the same character, so matching is linear.
 const ASCII_LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
-// RFC 6531 §3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates are still excluded.
+// RFC 6531 section 3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates are still excluded.
 const UNICODE_LOCAL =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+)*$/u;
 const NON_ASCII = /\P{ASCII}/u;
@@ -31,7 +31,7 @@ function invalid(reason: string): ParsedEmailAddress {
 
 /**
  * Parses one mailbox without a display name, angle brackets, comments or surrounding space. Rejects some forms that RFC
- * 5321 allows: quoted local parts (§4.1.2 discourages them), address literals, and single-label domains other than
+ * 5321 allows: quoted local parts (section 4.1.2 discourages them), address literals, and single-label domains other than
  * `localhost`. International domains become A-labels (RFC 5890).
  */
 export function parseEmailAddress(text: string): ParsedEmailAddress {

@@ -88,7 +88,7 @@ export async function recordLeftovers({ kysely }: Database): Promise<void> {
 
 /** What still depends on the previous key. */
 export interface KeyLeftovers {
-  /** Client ids whose secret hasn't been used since. */
+  /** Client IDs whose secret hasn't been used since. */
   readonly integrations: readonly string[];
   /** `account: name` of API keys not used since. */
   readonly apiKeys: readonly string[];

@@ -3,8 +3,8 @@ import { domainToASCII } from 'node:url';
 const maxOctets = 255;
 /** Without the length octets of RFC 1035 section 2.3.4. */
 const maxNameLength = 253;
-// RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
-// RFC 3696 §2: a top-level name is never all digits; this also rejects bare IPv4 addresses.
+// RFC 1035 section 2.3.4 and RFC 1123 section 2.1: labels of 1 to 63 letters, digits and inner hyphens.
+// RFC 3696 section 2: a top-level name is never all digits; this also rejects bare IPv4 addresses.
 const severalLabels =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const oneLabel = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

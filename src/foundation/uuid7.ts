@@ -15,7 +15,7 @@ let count = 0;
 let clockOffset = 0;
 
 /**
- * Corrects the clock used for ids; ids ascend again from the next one on.
+ * Corrects the clock used for IDs; IDs ascend again from the next one on.
  * @param offsetMs milliseconds to add to the machine's clock
  */
 export function setIdClockOffset(offsetMs: number): void {

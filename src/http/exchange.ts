@@ -27,7 +27,7 @@ export interface ExchangeContext {
 
 /** A request handled without the framework, and its response. */
 export class Exchange {
-  /** The request id, sent in the response and logged. */
+  /** The request ID, sent in the response and logged. */
   readonly id = newId();
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -53,7 +53,7 @@ export class Exchange {
     return this.#context.peers.addressOf(this.request);
   }
 
-  /** A logger that adds the request id to each line. */
+  /** A logger that adds the request ID to each line. */
   get log(): FastifyBaseLogger {
     return new RequestLog(this.#context.log, { requestId: this.id });
   }

@@ -16,7 +16,7 @@ export type AnswerProblem = (
   },
 ) => FastifyReply;
 
-/** Sends errors as JSON with the request id, or as a page to browsers. */
+/** Sends errors as JSON with the request ID, or as a page to browsers. */
 export function createAnswerProblem(assets: AssetUrls): AnswerProblem {
   return (request, reply, problem) => {
     const { status, message } = problem;

@@ -63,7 +63,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     read: (text) => (text === '*' ? text : parseDomainName(text)),
   },
   domain: domain('The domain.'),
-  email: address('The person’s email address, case-insensitive.'),
+  email: address('The user’s email address, case-insensitive.'),
   importId: uuid('The import: a UUID chosen by the caller.'),
   inboxMessageId: uuid('The captured message.'),
   keyId: uuid('The key.'),
@@ -76,7 +76,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   messageId: uuid('The message.'),
   personId: uuid('The person.'),
   receiver: {
-    schema: Type.String({ description: 'The receiver’s name, as listed.', maxLength: 253 }),
+    schema: Type.String({ description: 'The destination’s name, as listed.', maxLength: 253 }),
     form: 'must be 1 to 253 printable ASCII characters without spaces',
     read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   },

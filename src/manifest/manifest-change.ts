@@ -46,7 +46,7 @@ export interface PlanContext {
   readonly contents: CompiledContents;
 }
 
-/** With prune: the ids in `existing` that the manifest doesn't name. */
+/** With prune: the IDs in `existing` that the manifest doesn't name. */
 export function toRemove<Item>(
   context: PlanContext,
   existing: readonly Item[],

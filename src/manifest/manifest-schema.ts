@@ -70,8 +70,8 @@ function TextOrFile(description: string) {
 
 export const UserSchema = Type.Object(
   {
-    email: Address('Identifies the person across accounts, case-insensitive.'),
-    name: Type.Optional(Name('The person’s name.')),
+    email: Address('Identifies the user across accounts, case-insensitive.'),
+    name: Type.Optional(Name('The user’s name.')),
     password: Type.Optional(
       Type.String({
         description:
@@ -84,7 +84,7 @@ export const UserSchema = Type.Object(
         'The role in this account. `service` is for programs that only send and read message status.',
     }),
     operator: Flag(
-      'Whether the person is an operator of the installation. If omitted, this stays unchanged.',
+      'Whether the user is an operator of the installation. If omitted, this stays unchanged.',
     ),
   },
   { ...strict, description: 'A user of the account.' },
@@ -121,7 +121,7 @@ export const IntegrationSchema = Type.Object(
     redirectUri: Type.Optional(
       Type.String({
         description:
-          'Where grant codes are sent: https, http on loopback, or a private scheme of an installed app. Default: https://localhost/callback.',
+          'Where authorization codes are sent: https, http on loopback, or a private scheme of an installed app. Default: https://localhost/callback.',
         maxLength: 2_000,
       }),
     ),

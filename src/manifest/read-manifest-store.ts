@@ -7,7 +7,7 @@ import type { WhenUncertain } from '../template/template-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** The ids of all accounts, in order. */
+/** The IDs of all accounts, in order. */
 export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {
   const rows = await kysely
     .selectFrom('account')
@@ -60,7 +60,7 @@ export async function readPublishedContents(
   return rows;
 }
 
-/** The ids of unpublished templates, which a manifest can't contain. */
+/** The IDs of unpublished templates, which a manifest can't contain. */
 export async function readUnpublishedTemplates(
   kysely: Kysely,
   accountId: AccountId,

@@ -222,7 +222,7 @@ export const eventKinds = {
     report: {},
     suppresses: null,
     fromReader: false,
-    meaning: 'a user asked for an immediate retry',
+    meaning: 'a user requested an immediate retry',
     doesNotProve: '',
   },
   'move-asked': {

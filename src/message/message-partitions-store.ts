@@ -31,7 +31,7 @@ export interface PartitionDependencies {
 
 /**
  * Creates the partitions of messages and their events for this week and the next ones, by retention class. A partition holds
- * the ids (UUID v7) of one week, so expired data is removed by dropping tables. Only classes in use get partitions, because
+ * the IDs (UUID v7) of one week, so expired data is removed by dropping tables. Only classes in use get partitions, because
  * a search plans and opens each of them; messages of a new class go to its default partition until the next run.
  * @param week any time in the first week; by default, the database's current time
  */

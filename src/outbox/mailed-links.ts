@@ -3,7 +3,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /**
- * Tokens of mailed links, derived from the mail's id and the installation's key: any node can write a waiting email
+ * Tokens of mailed links, derived from the mail's ID and the installation's key: any node can write a waiting email
  * at any time, and the database never contains its link. 256 bits in base64url.
  */
 export class MailedLinks {

@@ -103,14 +103,14 @@ function composeForm(
     `Message-ID: ${messageId}`,
     ...(identity.headers ?? []).map(([name, value]) => textHeader(name, value)),
     ...(identity.headerLines ?? []),
-    // RFC 3834 §5: suppresses vacation replies and other automatic answers.
+    // RFC 3834 section 5: suppresses vacation replies and other automatic answers.
     'Auto-Submitted: auto-generated',
     'MIME-Version: 1.0',
   ];
   return lines.join(CRLF) + CRLF + composeBody(rendered, identity.messageId);
 }
 
-/** RFC 5322 §3.3, always in UTC. */
+/** RFC 5322 section 3.3, always in UTC. */
 function formatDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }

@@ -31,8 +31,8 @@ export function bodyText(pieces: readonly BodyPiece[]): string {
   return text;
 }
 
-// RFC 2045 §6.8: lines of at most 76 characters; line breaks of text become CRLF before encoding (§6.8, RFC 2046
-// §4.1.1).
+// RFC 2045 section 6.8: lines of at most 76 characters; line breaks of text become CRLF before encoding (section 6.8, RFC 2046
+// section 4.1.1).
 function encodeBase64(text: string): EncodedBody {
   const whole = Buffer.from(text.replaceAll('\n', '\r\n'), 'utf8').toString('base64');
   const lines = whole.match(/.{1,76}/g) ?? [];

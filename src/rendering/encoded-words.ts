@@ -1,15 +1,15 @@
-// RFC 2047 §2: an encoded word has at most 75 characters, and a line that contains one at most 76.
+// RFC 2047 section 2: an encoded word has at most 75 characters, and a line that contains one at most 76.
 const MAX_WORD = 75;
 const MAX_LINE = 76;
 const B_START = '=?utf-8?B?';
 const Q_START = '=?utf-8?Q?';
 const END = '?=';
-/** RFC 2047 §5 rule 3: characters allowed literally in a Q word of a display name, and so anywhere. */
+/** RFC 2047 section 5 rule 3: characters allowed literally in a Q word of a display name, and so anywhere. */
 const Q_LITERAL = /^[A-Za-z0-9!*+/-]$/;
 
 /**
  * Writes text as encoded words (RFC 2047), never splitting a character, folded into lines. Text that is mostly ASCII
- * stays readable in Q (§4).
+ * stays readable in Q (section 4).
  * @param column where in the line the words start
  */
 export function encodeWords(text: string, column: number): string {

@@ -2,12 +2,12 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import { encodeWords } from './encoded-words.ts';
 import { oneLine } from './render-line.ts';
 
-// RFC 5322 §2.1.1: lines should have at most 78 characters and must have at most 998.
+// RFC 5322 section 2.1.1: lines should have at most 78 characters and must have at most 998.
 const MAX_LINE = 78;
 /** A longer word can't be folded well, so it is encoded instead. */
 const MAX_BARE_WORD = 60;
 const PRINTABLE = /^[ -~]*$/;
-/** RFC 5322 §3.2.3: words of atext, separated by single spaces. */
+/** RFC 5322 section 3.2.3: words of atext, separated by single spaces. */
 const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
 /** A mailbox in a header. */
@@ -64,7 +64,7 @@ function writeMailbox(
   return `${phrase}${space}<${address}>`;
 }
 
-/** A display name: atoms, a quoted string (RFC 5322 §3.2.4), or encoded words. */
+/** A display name: atoms, a quoted string (RFC 5322 section 3.2.4), or encoded words. */
 function writePhrase(name: string, column: number): string {
   if (!isPlain(name) || name.length > MAX_BARE_WORD) return encodeWords(name, column);
   if (ATOMS.test(name)) return name;
@@ -79,7 +79,7 @@ function isPlain(text: string): boolean {
   );
 }
 
-/** RFC 5322 §2.2.3: a line break before white space; unfolding removes only the break. */
+/** RFC 5322 section 2.2.3: a line break before white space; unfolding removes only the break. */
 function fold(header: string): string {
   if (header.length <= MAX_LINE) return header;
   let folded = '';

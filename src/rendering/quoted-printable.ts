@@ -1,10 +1,10 @@
 /**
- * Writes quoted-printable (RFC 2045 §6.7) piece by piece: a template's static text is encoded once per version, and
+ * Writes quoted-printable (RFC 2045 section 6.7) piece by piece: a template's static text is encoded once per version, and
  * each message only adds its values in between. A writer tracks its column and inserts a soft line break if the next
  * piece would make a line too long.
  */
 
-// RFC 2045 §6.7 rule 5: at most 76 characters per line, including the `=` of a soft break.
+// RFC 2045 section 6.7 rule 5: at most 76 characters per line, including the `=` of a soft break.
 const MAX_LINE = 76;
 /** Characters that fit in a line before the `=` of a soft break. */
 const MAX_BEFORE_BREAK = MAX_LINE - 1;

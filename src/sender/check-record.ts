@@ -126,7 +126,9 @@ async function lookUpDmarc(dns: Dns, name: string): Promise<DnsAnswer<'TXT'>> {
 
 function evaluateDmarc(found: readonly string[]): Verdict {
   if (found.length > 1)
-    return wrong('There are several DMARC records, so receivers ignore them all. Keep only one.');
+    return wrong(
+      'There are several DMARC records, so receiving servers ignore them all. Keep only one.',
+    );
   const policy = readTags(found[0] ?? '').get('p');
   if (policy === undefined || !['none', 'quarantine', 'reject'].includes(policy))
     return wrong('The record needs a policy: p=none, p=quarantine or p=reject.');

@@ -84,7 +84,7 @@ export class DkimKeyStore {
       .where('account_id', '=', accountId)
       .where('domain', '=', domain)
       .where('state', '=', 'active')
-      // RSA first, because every receiver supports it.
+      // RSA first, because every receiving server supports it.
       .orderBy('algorithm', 'desc')
       .orderBy('selector')
       .execute();

@@ -19,7 +19,7 @@ export function domainRecords(
         required: key.state === 'active' || !anyActive,
         why:
           key.state === 'active'
-            ? 'Receivers verify the signature of every message with this key (RFC 6376).'
+            ? 'Receiving servers verify the signature of every message with this key (RFC 6376).'
             : 'This key starts signing once the record is found (RFC 6376).',
       }),
     );
@@ -60,7 +60,7 @@ export function domainRecords(
       type: 'TXT',
       value: `v=DMARC1; p=none; rua=mailto:dmarc@${name}`,
       required: true,
-      why: 'Large receivers require every sending domain to have a DMARC policy (RFC 7489). Any valid policy works.',
+      why: 'Large mailbox providers require every sending domain to have a DMARC policy (RFC 7489). Any valid policy works.',
     },
     {
       kind: 'from-spf',
@@ -68,7 +68,7 @@ export function domainRecords(
       type: 'TXT',
       value: spfRecord(service, '~all'),
       required: false,
-      why: 'Some receivers also check SPF of the From domain. If you already have an SPF record, add this mechanism to it.',
+      why: 'Some receiving servers also check SPF of the From domain. If you already have an SPF record, add this mechanism to it.',
     },
     ...tracking,
   ];

@@ -18,7 +18,7 @@ export interface Sender {
 /** Cache topic of senders; the key is `senderKey`. */
 export const senderTopic = 'sender';
 
-/** The cache key of a sender; account ids contain no `/`. */
+/** The cache key of a sender; account IDs contain no `/`. */
 export function senderKey(accountId: AccountId, address: string): string {
   return `${accountId}/${address}`;
 }

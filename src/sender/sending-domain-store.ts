@@ -19,7 +19,7 @@ type Kysely = Database['kysely'];
 /** Cache topic of sending domains; the key is `domainKey`. */
 export const domainTopic = 'sending-domain';
 
-/** The cache key of a domain; account ids contain no `/`. */
+/** The cache key of a domain; account IDs contain no `/`. */
 export function domainKey(accountId: AccountId, domain: string): string {
   return `${accountId}/${domain}`;
 }

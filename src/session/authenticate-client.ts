@@ -7,7 +7,7 @@ import type { IntegrationDirectory } from './integration-directory.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import { InvalidClient } from './oauth-errors.ts';
 
-/** Rate limit for audit entries: otherwise anyone who knows a client id could flood the audit log. */
+/** Rate limit for audit entries: otherwise anyone who knows a client ID could flood the audit log. */
 const recordIntervalMs = 60_000;
 
 /** Replaces the stored hash of an unchanged secret. */

@@ -14,7 +14,7 @@ export class IntegrationDirectory {
     );
   }
 
-  /** The integration with this client id, disabled or not; undefined if it doesn't exist. */
+  /** The integration with this client ID, disabled or not; undefined if it doesn't exist. */
   integration(
     clientId: string,
   ): Promise<StoredIntegration | undefined> | StoredIntegration | undefined {

@@ -16,7 +16,7 @@ export interface InitialTokenRequest {
    * password was used.
    */
   readonly passwordHash: string | undefined;
-  /** The grant code that was consumed. */
+  /** The authorization code that was consumed. */
   readonly codeHash: Buffer | undefined;
   readonly accessHash: Buffer;
   readonly refreshHash: Buffer;

@@ -54,7 +54,7 @@ export async function revokeClientTokens(
   await announceChange(transaction, tokenTopic, `client:${clientId}`);
 }
 
-/** Revokes the tokens that a grant code issued, and those refreshed from them, in the caller's transaction. */
+/** Revokes the tokens that an authorization code issued, and those refreshed from them, in the caller's transaction. */
 export async function revokeCodeTokens(
   transaction: Kysely<Tables>,
   codeHash: Buffer,

@@ -13,7 +13,7 @@ export const TokenFormSchema = Type.Object(
     client_secret: text('The client secret of the integration.'),
     username: Type.Optional(text('Password grant: the service user’s email address.')),
     password: Type.Optional(text('Password grant: the service user’s password.')),
-    code: Type.Optional(text('Code grant: the grant code received at the redirect URL.')),
+    code: Type.Optional(text('Code grant: the authorization code received at the redirect URL.')),
     redirect_uri: Type.Optional(text('Code grant: the registered redirect URL.')),
     code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
     refresh_token: Type.Optional(

@@ -6,7 +6,7 @@ import { scheduledClassOffset, scheduledReason } from '../message/scheduled-clas
  * array parameter is a column of the batch. It returns the rejected rows only: `n` with each suppressed address, or `n`
  * with a null address if the key is taken.
  *
- * Parameters for each row: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
+ * Parameters for each row: $1 account_id, $2 message ID, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
  * $7 external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content. For each
  * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
  * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time or deadline, also for each

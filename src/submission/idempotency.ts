@@ -4,7 +4,7 @@ import type { AccountId } from '../foundation/ids.ts';
 
 export interface IdempotencyKey {
   readonly text: string;
-  /** Identifies the request: SHA-256 of the template id and the raw body, one byte per character. */
+  /** Identifies the request: SHA-256 of the template ID and the raw body, one byte per character. */
   readonly requestHash: string;
 }
 
@@ -14,7 +14,7 @@ const keyPattern = /^[\x20-\x7e]{1,255}$/;
 /**
  * Reads an idempotency key.
  * @param header of a single request, or the member of a batch's message
- * @param templateText template id from the path, valid or not
+ * @param templateText template ID from the path, valid or not
  * @param field its name in errors
  * @throws Fault VALIDATION_FAILED for a key that is empty, too long or not printable ASCII
  */

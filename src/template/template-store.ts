@@ -75,7 +75,7 @@ export async function readCompiled(
 ): Promise<(CompiledRow | undefined)[]> {
   const { rows } = await sql<{ n: number; compiled: string }>`
     select k.n::int as n, v.compiled::text as compiled
-    from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[], ${refs.map((name) => name.version)}::integer[])
+    from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[], ${refs.map((ref) => ref.version)}::integer[])
       with ordinality as k (account_id, template_id, version, n)
     join template_version v
       on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`.execute(
@@ -88,11 +88,11 @@ export async function readCompiled(
 }
 
 function accountsOf(refs: readonly TemplateRef[]): AccountId[] {
-  return refs.map((name) => name.accountId);
+  return refs.map((ref) => ref.accountId);
 }
 
 function templatesOf(refs: readonly TemplateRef[]): TemplateId[] {
-  return refs.map((name) => name.templateId);
+  return refs.map((ref) => ref.templateId);
 }
 
 /** What to do with a message that the receiving server may already have: resend it, or hold it for review. */

@@ -501,7 +501,7 @@ test('integrations: the used initial token requests are shown, and an operator r
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
-  await page.getByText('5 initial token requests per person per hour').first().waitFor();
+  await page.getByText('5 initial token requests per user per hour').first().waitFor();
   const row = page.getByRole('row').filter({ hasText: clientId });
   await row.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Initial token requests' }).click();
@@ -512,10 +512,10 @@ test('integrations: the used initial token requests are shown, and an operator r
     .nth(2)
     .getByText(/^[0-4]$/)
     .waitFor();
-  await dialog.getByLabel('Limit per person per hour').fill('1001');
+  await dialog.getByLabel('Limit per user per hour').fill('1001');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Limit per person per hour').fill('50');
+  await dialog.getByLabel('Limit per user per hour').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('50 times an hour').waitFor();
   await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();

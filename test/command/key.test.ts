@@ -227,7 +227,7 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
     assert.equal(refused.code, 1, wrong);
     assert.match(
       refused.err,
-      /--keys-to must be the address of another person who owns an account/,
+      /--keys-to must be the email address of another user who owns an account/,
     );
   }
   assert.equal(await status(kept), 200);

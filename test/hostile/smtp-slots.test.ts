@@ -83,14 +83,14 @@ async function giveReport(client: Client, number: number, messageId: string): Pr
   await client.send(`X-Time: ${number}\r\n${report}\r\n.`, /^250 /);
 }
 
-test('ASVS 4.0.3 11.1.4: one network can only hold a few SMTP sessions, so others get in', async () => {
+test('ASVS 4.0.3 11.1.4: one IP address can only hold a few SMTP sessions, so others get in', async () => {
   const held = await Promise.all(
     Array.from({ length: maxSmtpSessionsPerNetwork }, () => Client.open()),
   );
   const refused = new Client();
   assert.equal(
     await refused.reply(/^\d/),
-    '421 4.7.0 Too many connections from your network, try again later',
+    '421 4.7.0 Too many connections from your IP address, try again later',
   );
   await waitFor('the end of the refused one', () => refused.closed);
   const elsewhere = await Client.open('127.0.0.2');

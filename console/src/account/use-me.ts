@@ -24,7 +24,7 @@ export function useAccount(): {
   return { account: data?.accounts.find((account) => account.id === id), isPending };
 }
 
-/** The account id of the page, for URLs and requests. */
+/** The account ID of the page, for URLs and requests. */
 export function useAccountId(): string {
   const { account } = useParams({ strict: false });
   if (account === undefined) throw new Error('the URL of this page has no account ID');

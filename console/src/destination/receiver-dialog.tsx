@@ -17,7 +17,7 @@ interface ReceiverDialogProps {
   receiver: Receiver;
 }
 
-/** Sets the rate limits of a receiver; empty fields are learned. */
+/** Sets the rate limits of a destination; empty fields are learned. */
 export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
   const title = text('receivers.changeTitle', { name: form.receiver.label });
   return (

@@ -11,7 +11,7 @@ import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { ReceiverDialog } from './receiver-dialog.tsx';
 
-/** For operators: learned rate limits of receivers and their overrides. */
+/** For operators: learned rate limits of destinations and their overrides. */
 export function ReceiversSection() {
   const receivers = useQuery({
     queryKey: ['receivers'],
@@ -103,7 +103,7 @@ function LearnedValue({ value, fixed }: { value: number; fixed: boolean }) {
   );
 }
 
-/** The receiver's last throttling reply. */
+/** The destination's last throttling reply. */
 function ReceiverReplies({
   receiver: { slowedAt, slowedReason, session },
 }: {

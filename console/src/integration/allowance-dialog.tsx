@@ -19,7 +19,7 @@ interface AllowanceDialogProps {
   integration: Integration;
 }
 
-/** Remaining initial token requests per person; operators can change the limit. */
+/** Remaining initial token requests per user; operators can change the limit. */
 export function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
   const { clientId, name, allowance } = integration;
   const { data: me } = useMe();

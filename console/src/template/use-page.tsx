@@ -12,7 +12,7 @@ import { TemplateTabs } from './template-tabs.tsx';
 import { UnverifiedSender } from './unverified-sender.tsx';
 import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 
-/** Ready-to-run code samples with this account's ids and the published version's fields. */
+/** Ready-to-run code samples with this account's IDs and the published version's fields. */
 export function UsePage() {
   const { data: template, error } = useTemplate();
   const accountId = useAccountId();

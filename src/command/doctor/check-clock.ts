@@ -2,7 +2,7 @@ import { readDatabaseClock } from '../../foundation/database/database-time-store
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /**
- * Maximum clock difference in seconds between this machine and the database: message ids contain this machine's time.
+ * Maximum clock difference in seconds between this machine and the database: message IDs contain this machine's time.
  */
 const maxSkewSeconds = 5;
 

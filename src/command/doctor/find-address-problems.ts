@@ -4,7 +4,7 @@ import type { Dns } from '../../foundation/dns/dns-answer.ts';
 import { expandIpv6 } from '../../foundation/network/ip-address.ts';
 
 /**
- * Large receivers reject mail from addresses without matching forward and reverse DNS: each source's PTR record must
+ * Large mailbox providers reject mail from addresses without matching forward and reverse DNS: each source's PTR record must
  * name its EHLO name, and that name must resolve to the address (RFC 1912 section 2.1).
  * @returns a sentence for each address that doesn't match
  */

@@ -49,7 +49,7 @@ async function writeSome(
     kind: event.kind,
     detail: event.detail,
   }));
-  // A report contains only the message id, so each account is searched separately.
+  // A report contains only the message ID, so each account is searched separately.
   const { rows: past } = await sql<{ count: number }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,

@@ -10,7 +10,7 @@ type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : nev
 const sweepIntervalMs = 1_000;
 
 /**
- * An SMTP server that limits sessions per network, and the time and commands per message. smtp-server itself closes
+ * An SMTP server that limits sessions per IP address, and the time and commands per message. smtp-server itself closes
  * only silent connections, so a client that repeats NOOP could hold a slot forever.
  */
 export class LimitedSmtpServer extends SMTPServer {
@@ -38,7 +38,7 @@ export class LimitedSmtpServer extends SMTPServer {
     if (usage === undefined) {
       socket.on('error', () => undefined);
       // 421, so that honest senders retry (RFC 5321 section 4.2.1).
-      socket.end('421 4.7.0 Too many connections from your network, try again later\r\n', () =>
+      socket.end('421 4.7.0 Too many connections from your IP address, try again later\r\n', () =>
         socket.destroy(),
       );
       return;

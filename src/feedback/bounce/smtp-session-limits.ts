@@ -1,4 +1,4 @@
-/** Max sessions per network (an IPv4 address or an IPv6 /64), out of 100 in total. */
+/** Max sessions per IP address (an IPv6 /64 counts as one), out of 100 in total. */
 export const maxSmtpSessionsPerNetwork = 10;
 /** Max commands per message, including NOOP, RSET and HELP; a message with STARTTLS needs seven. */
 export const maxCommandsPerMessage = 20;

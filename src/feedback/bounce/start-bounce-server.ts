@@ -18,7 +18,7 @@ import { FeedbackMailReceiver, type ReceivedFeedback } from './receive-feedback-
 const maxMessageBytes = 10 * 1024 ** 2;
 /** Max connections in total. */
 const maxConnections = 100;
-/** Per network. */
+/** Per IP address. */
 const maxMessagesPerMinute = 600;
 
 export interface BounceServerDependencies {
@@ -73,7 +73,7 @@ export async function startBounceServer(
         return callback(
           allowed
             ? null
-            : new SmtpReplyError(451, 'Too many messages from your network; try again shortly'),
+            : new SmtpReplyError(451, 'Too many messages from your IP address; try again shortly'),
         );
       },
       onRcptTo({ address }, session, callback) {

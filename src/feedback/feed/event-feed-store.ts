@@ -154,7 +154,7 @@ export async function moveCursor(
 }
 
 /**
- * Repairs cursors after a restore into another server, whose transaction ids may be lower: followers ahead of every
+ * Repairs cursors after a restore into another server, whose transaction IDs may be lower: followers ahead of every
  * transaction would wait forever. Rows already followed get `tx` 1, the others a new one.
  */
 export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {

@@ -55,7 +55,7 @@ export function readSes(message: unknown): FeedbackEvent[] {
   );
 }
 
-/** SES assigns its own message ids; ours is in a header of the original. */
+/** SES assigns its own message IDs; ours is in a header of the original. */
 function findMessage(mail: unknown): MessageId | undefined {
   for (const entry of listOf(fieldsOf(mail).headers)) {
     const { name, value } = fieldsOf(entry);

@@ -38,7 +38,7 @@ export class EngagementLimit {
 
   /**
    * Remembers limits that the database reported as reached.
-   * @param full ids
+   * @param full IDs
    */
   recordFull(items: readonly Engagement[], full: ReadonlySet<string>): void {
     for (const item of items) if (full.has(item.id)) this.#full.set(keyOf(item), true);

@@ -9,7 +9,7 @@ import type { Engagement } from './engagement.ts';
  * Writes opens and clicks as events, up to a limit per message that concurrent nodes may exceed by a batch each.
  * Anything before delivery is a scanner on the way to the mailbox, except with Cc, where another recipient may already
  * have the message.
- * @returns ids of events whose limit was already reached
+ * @returns IDs of events whose limit was already reached
  */
 export async function writeEngagements(
   database: Pick<Database, 'pool'>,

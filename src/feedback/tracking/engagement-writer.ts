@@ -14,7 +14,7 @@ const retryMs = 1_000;
 export interface EngagementWriterOptions {
   /**
    * Writes the events.
-   * @returns ids of those over their message's limit
+   * @returns IDs of those over their message's limit
    */
   readonly write: (items: readonly Engagement[]) => Promise<ReadonlySet<string>>;
   readonly log: Log;

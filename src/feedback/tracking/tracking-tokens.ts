@@ -3,7 +3,7 @@ import type { MasterKey } from '../../foundation/master-key.ts';
 import { ByteReader, ByteWriter } from './byte-fields.ts';
 import { SignedTokens } from './signed-token.ts';
 
-/** A message id with the fields that identify its partition. */
+/** A message ID with the fields that identify its partition. */
 export interface TrackedMessage {
   readonly accountId: AccountId;
   readonly messageId: MessageId;

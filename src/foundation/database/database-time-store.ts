@@ -19,7 +19,7 @@ export async function readDatabaseClock(
 }
 
 /**
- * Makes ids use the database's time if this machine's clock is off by more than a minute, because the time in a message id
+ * Makes IDs use the database's time if this machine's clock is off by more than a minute, because the time in a message ID
  * determines its partition and therefore when it is deleted.
  */
 export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): Promise<void> {

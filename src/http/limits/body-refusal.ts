@@ -33,7 +33,7 @@ export function bodyOverCapacity(full: 'peer' | 'total'): BodyRefusal {
   return full === 'peer'
     ? new BodyRefusal(
         429,
-        'Too many request bodies from your network are in progress; retry shortly',
+        'Too many request bodies from your IP address are in progress; retry shortly',
         1,
       )
     : new BodyRefusal(503, 'Too many request bodies are in progress; retry shortly', 1);

@@ -25,7 +25,7 @@ interface AdmittedCall {
 /**
  * Authorizes a call: 401 for unauthenticated callers, 404 for accounts the caller isn't a member of, existing or not, and
  * 403 if the role or scopes don't permit it.
- * @param accountText the account id as in the path
+ * @param accountText the account ID as in the path
  */
 export async function admitActor(
   dependencies: ManagementDependencies,

@@ -26,7 +26,7 @@ export async function inviteUser(
   if (inviter === undefined)
     throw new Problem(
       'forbidden',
-      'Invitations name the inviter, so only a signed-in person can send them',
+      'Invitations name the inviter, so only a signed-in user can send them',
     );
   const { id: accountId, name: accountName } = accountOf(call);
   const { email } = call.params;

@@ -44,7 +44,7 @@ export const getMe = defineOperation({
     const { kysely } = call.dependencies.database;
     const person = actor.kind === 'person' ? await readPerson(kysely, actor.personId) : undefined;
     if (actor.kind === 'person' && person === undefined)
-      throw new Problem('unauthenticated', 'This person no longer exists');
+      throw new Problem('unauthenticated', 'This user no longer exists');
     const accountAccess = await readAccountAccess(kysely, actor);
     const found = await readAccounts(
       kysely,

@@ -27,7 +27,7 @@ const UserView = Type.Object(
     disabled: Type.Boolean(),
     hasPassword: Type.Boolean(),
     hasSecondFactor: Type.Boolean(),
-    since: Time('When the person joined the account or was invited.'),
+    since: Time('When the user joined the account or was invited.'),
     invitation: Nullable(
       Type.Object(
         { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
@@ -59,7 +59,7 @@ const KeyTransferQuery = Type.Object(
     keysTo: Type.Optional(
       Type.String({
         description:
-          'Email of another owner, who takes over the API keys this person created. Without it, the keys are revoked when the person loses the role.',
+          'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
         maxLength: 320,
       }),
     ),
@@ -142,7 +142,7 @@ export const userRoutes = resourceRoutes({
   remove: {
     id: 'deleteUser',
     summary: 'Remove a user or withdraw an invitation',
-    description: 'API keys the person created are revoked, unless `keysTo` names another owner.',
+    description: 'API keys that the user created are revoked, unless `keysTo` names another owner.',
     query: KeyTransferQuery,
     write: (call) => async (transaction) => {
       const { id } = accountOf(call);
@@ -168,7 +168,7 @@ export const resendInvitation = defineOperation({
       const { id } = accountOf(call);
       const [user] = await readMemberFacts(transaction, id, { email: call.params.email });
       if (user?.invitation == null)
-        throw new Problem('conflict', 'This person is already a user of the account');
+        throw new Problem('conflict', 'This user already belongs to the account');
       const { role, name } = user;
       await inviteUser(call, transaction, { role, name: name === '' ? undefined : name });
       return requireResource(call, userOf(call), transaction);

@@ -26,7 +26,7 @@ const AuditView = Type.Object(
 const query = pageQuery({
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
   email: Type.Optional(
-    Type.String({ description: 'Only events caused by this person.', maxLength: 320 }),
+    Type.String({ description: 'Only events caused by this user.', maxLength: 320 }),
   ),
   from: Type.Optional(TimeOrDay('At or after this time.')),
   until: Type.Optional(TimeOrDay('Before this time.')),

@@ -38,7 +38,7 @@ async function inboxOf(call: OperationCall): Promise<InboxStore> {
   if (readable !== undefined) return readable === 'all' ? inbox : inbox.ofAccounts();
   throw new Problem(
     'forbidden',
-    'The inbox contains mail of all accounts. Only operators, and people who are owner or developer of every account, can open it',
+    'The inbox contains mail of all accounts. Only operators, and users who are owners or developers of every account, can open it',
   );
 }
 
@@ -51,7 +51,7 @@ export const listInboxMessages = defineOperation({
   id: 'listInboxMessages',
   summary: 'List captured messages, newest first',
   description:
-    'Available with DELIVERY=inbox. The inbox is shared by the whole installation, so only operators, and people who are owner or developer of every account, can open it. Only operators see system mail, such as password links.',
+    'Available with DELIVERY=inbox. The inbox is shared by the whole installation, so only operators, and users who are owners or developers of every account, can open it. Only operators see system mail, such as password links.',
   query: pageQuery({
     search: Type.Optional(
       Type.String({

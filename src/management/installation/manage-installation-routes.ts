@@ -86,7 +86,7 @@ export const operatorRoutes = resourceRoutes({
   },
   put: {
     id: 'putOperator',
-    summary: 'Make a person an operator',
+    summary: 'Make a user an operator',
     write: (call) => writeOperator(call, true),
   },
   remove: {

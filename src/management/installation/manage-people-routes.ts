@@ -19,8 +19,8 @@ const PersonView = Type.Object(
     id: Type.String(),
     email: Type.String(),
     name: Type.String(),
-    operator: Type.Boolean({ description: 'Whether the person is an operator.' }),
-    disabled: Type.Boolean({ description: 'Disabled people can’t sign in or use tokens.' }),
+    operator: Type.Boolean({ description: 'Whether the user is an operator.' }),
+    disabled: Type.Boolean({ description: 'Disabled users can’t sign in or use tokens.' }),
     accounts: Type.Array(
       Type.Object({ accountId: Type.String(), role: UserSchema.properties.role }, strict),
     ),
@@ -51,7 +51,7 @@ export const peopleRoutes = resourceRoutes({
   resource: personResource,
   list: {
     id: 'listPeople',
-    summary: 'List people',
+    summary: 'List all users',
     filters: {
       contains: Type.Optional(
         Type.String({
@@ -69,18 +69,18 @@ export const peopleRoutes = resourceRoutes({
       return (await readPeople(dependencies.database.kysely, filter)).map(viewPerson);
     },
   },
-  get: { id: 'getPerson', summary: 'Get a person' },
+  get: { id: 'getPerson', summary: 'Get any user' },
   put: {
     id: 'putPerson',
-    summary: 'Disable or enable a person',
+    summary: 'Disable or enable a user',
     description:
-      'Disabling revokes the person’s tokens, sessions and API keys on every node within a second. Roles are kept.',
+      'Disabling revokes the user’s tokens, sessions and API keys on every node within a second. Roles are kept.',
     query: Type.Object(
       {
         keysTo: Type.Optional(
           Type.String({
             description:
-              'Email of a person who takes over the API keys the disabled person created, in every account this person owns. The other keys are revoked.',
+              'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
             maxLength: 320,
           }),
         ),
@@ -112,7 +112,7 @@ async function transferPersonKeys(
   if (transferred === undefined)
     throw invalidField(
       'keysTo',
-      'must be the email of an owner of an account in which the person created keys',
+      'must be the email of an owner of an account in which the user created keys',
     );
   // Recorded in the account's own audit log.
   for (const [accountId, count] of transferred.transferred)

@@ -23,7 +23,7 @@ const ReceiverView = Type.Object(
           messagesPerConnection: Type.Integer(),
           learntAt: Time('When it was learned.'),
           reason: Type.String({
-            description: 'The receiver’s reply when it stopped accepting messages.',
+            description: 'The receiving server’s reply when it stopped accepting messages.',
           }),
         },
         {
@@ -33,8 +33,8 @@ const ReceiverView = Type.Object(
         },
       ),
     ),
-    slowedAt: Nullable(Time('When the receiver last throttled mail.')),
-    slowedReason: Nullable(Type.String({ description: 'The receiver’s reply.' })),
+    slowedAt: Nullable(Time('When the destination last throttled mail.')),
+    slowedReason: Nullable(Type.String({ description: 'The receiving server’s reply.' })),
   },
   { ...strict, title: 'Receiver' },
 );
@@ -73,7 +73,7 @@ function viewReceiver(destination: DestinationState) {
 
 export const listReceivers = defineOperation({
   id: 'listReceivers',
-  summary: 'List receivers with their rate limits',
+  summary: 'List destinations with their rate limits',
   answer: pageOf(ReceiverView),
   async handle(call) {
     const all = await shapingStoreOf(call).list();

@@ -6,7 +6,7 @@ import type { OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { shapingStoreOf } from './manage-receivers-routes.ts';
 
-/** Manual rate limits of a receiver; null: learned. */
+/** Manual rate limits of a destination; null: learned. */
 const settings = {
   rate: Nullable(
     Type.Number({
@@ -52,11 +52,11 @@ export const receiverSettingsRoutes = resourceRoutes({
   resource: settingsOf,
   get: {
     id: 'getReceiverSettings',
-    summary: 'Get the manual rate limits of a receiver',
+    summary: 'Get the manual rate limits of a destination',
   },
   put: {
     id: 'putReceiverSettings',
-    summary: 'Set the rate limits of a receiver',
+    summary: 'Set the rate limits of a destination',
     description: 'Omitted members stay unchanged; null returns to the learned value.',
     body: SettingsBody,
     write: (call) => (transaction, before) => {

@@ -16,7 +16,7 @@ export const listAllowanceUses = defineOperation({
   id: 'listAllowanceUses',
   summary: 'List token request usage of an integration',
   description:
-    'Initial token requests per person in the last hour. People without requests aren’t listed. Refresh requests don’t count.',
+    'Initial token requests per user in the last hour. Users without requests aren’t listed. Refresh requests don’t count.',
   answer: pageOf(
     Type.Object(
       {
@@ -41,7 +41,7 @@ const AllowanceView = Type.Object(
     clientId: Type.String(),
     accountId: Type.String(),
     perHour: Type.Integer({
-      description: 'Max initial token requests per person in a sliding hour.',
+      description: 'Max initial token requests per user in a sliding hour.',
     }),
   },
   { ...strict, title: 'Allowance' },
@@ -70,7 +70,7 @@ export const putAllowance = defineOperation({
   id: 'putAllowance',
   summary: 'Set the token request limit of an integration',
   description:
-    'Takes effect immediately on every node, also for people who have reached the limit.',
+    'Takes effect immediately on every node, including for users who have reached the limit.',
   body: Type.Object({ perHour: Type.Integer({ minimum: 1, maximum: maxAllowance }) }, strict),
   answer: AllowanceView,
   conditional: true,

@@ -33,7 +33,7 @@ const IntegrationView = Type.Object(
     previousSecretUntil: Nullable(Time('When the previous secret stops working.')),
     allowance: Type.Integer({
       description:
-        'Max initial token requests per person in a sliding hour. Only operators can change it.',
+        'Max initial token requests per user in a sliding hour. Only operators can change it.',
     }),
   },
   { ...strict, title: 'Integration' },
@@ -182,7 +182,7 @@ export const listConsents = defineOperation({
       {
         email: Type.String(),
         accountId: Type.String(),
-        grantedAt: Time('When the person consented.'),
+        grantedAt: Time('When the user consented.'),
       },
       { ...strict, title: 'Consent' },
     ),
@@ -196,7 +196,7 @@ export const listConsents = defineOperation({
 
 export const deleteConsent = defineOperation({
   id: 'deleteConsent',
-  summary: 'Revoke a person’s consent and the tokens it granted',
+  summary: 'Revoke a user’s consent and the tokens it granted',
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { email, clientId } = call.params;

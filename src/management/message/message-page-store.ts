@@ -135,7 +135,7 @@ async function scanRange(
 }
 
 /**
- * Finds message ids through an index, newest first, with the position to continue from; undefined if the filter has no
+ * Finds message IDs through an index, newest first, with the position to continue from; undefined if the filter has no
  * indexed member or only selects waiting messages.
  */
 async function findIndexed(

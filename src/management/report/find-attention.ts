@@ -4,7 +4,7 @@ import { formatRate } from '../../delivery/shaping/explain-throttle.ts';
 import type { ReportColumnCounts } from '../../message/event-kinds.ts';
 import type { AttentionFacts, ThrottledReceiver } from './attention-store.ts';
 
-/** Something that needs a person's attention, and what to do about it. */
+/** Something that needs a user's attention, and what to do about it. */
 interface AttentionItem {
   /** Stable identifier. */
   readonly kind: string;
@@ -15,7 +15,7 @@ interface AttentionItem {
   readonly subject: string | null;
 }
 
-/** Shares above which receivers start to distrust a sender. */
+/** Shares above which mailbox providers start to distrust a sender. */
 const maxBounceShare = 0.05;
 const maxComplaintShare = 0.001;
 const minDelivered = 50;
@@ -43,7 +43,7 @@ export function findAttention(sources: AttentionSources): AttentionItem[] {
   ];
 }
 
-/** Omits the receiver's reply, which may have been about another account's message. */
+/** Omits the server's reply, which may have been about another account's message. */
 function describeThrottled({ label, waiting, rate }: ThrottledReceiver): AttentionItem {
   const wait = waiting === 1 ? '1 queued message is' : `${waiting} queued messages are`;
   return {

@@ -174,7 +174,7 @@ export const duplicateTemplate = defineOperation({
       if (personId === undefined)
         throw new Problem(
           'forbidden',
-          'Templates need a person as creator, so API keys can’t create them',
+          'Templates need a user as creator, so API keys can’t create them',
         );
       await saveTemplate(transaction, { accountId, id, name: call.body.name, createdBy: personId });
       await saveDraft(transaction, { accountId, templateId: id, content, personId });

@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 
-/** Lifetime of a grant code. */
+/** Lifetime of an authorization code. */
 const grantCodeSeconds = 60;
 
-/** What a grant code authorizes. */
+/** What an authorization code authorizes. */
 export interface GrantCode {
   readonly personId: PersonId;
   readonly clientId: ClientId;

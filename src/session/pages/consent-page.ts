@@ -34,7 +34,7 @@ export function consentPage(page: ConsentPage): Page {
 <ul class="may" aria-labelledby="may">
 !${allowed}
 </ul>
-<p class="soft">It can’t change settings, see your contacts, manage people or keys, or act in another account.</p>
+<p class="soft">It can’t change settings, see your contacts, manage users or keys, or act in another account.</p>
 <p class="soft">You’ll be sent to <strong>${page.target}</strong>. You can revoke access at any time under <a href="/me">Sign-in and security</a>.</p>
 <div class="actions">
 <button type="submit" name="decision" value="allow">Allow</button>

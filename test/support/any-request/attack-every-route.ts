@@ -20,7 +20,7 @@ export interface RouteAttack {
   readonly seed: number;
   readonly requests: number;
   readonly clients: number;
-  /** Stops after this many failures; failures that differ only in ids count once. */
+  /** Stops after this many failures; failures that differ only in IDs count once. */
   readonly maxFailures?: number;
   readonly onProgress?: (sent: number, statuses: Readonly<Record<string, number>>) => void;
   readonly shouldStop?: () => boolean;

@@ -154,7 +154,7 @@ async function readNames(database: Database): Promise<Names> {
   };
 }
 
-/** Strangers may add to this table: the audit log records refused attempts with a client id of the account. */
+/** Strangers may add to this table: the audit log records refused attempts with a client ID of the account. */
 const attempts = 'audit_event';
 
 /** The state of the account, by table. */

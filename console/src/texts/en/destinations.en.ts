@@ -1,4 +1,4 @@
-/** Destinations, receivers and encryption. */
+/** Destinations, their rate limits, and encryption. */
 export const destinationsTexts = {
   'destinations.title': 'Destinations',
   'destinations.hint': 'Waiting mail, by recipient domain.',
@@ -21,11 +21,11 @@ export const destinationsTexts = {
   'destinations.none': 'No mail waiting',
   'destinations.noneHint': 'Mail that can’t be sent right away appears here.',
 
-  'receivers.title': 'Receivers',
+  'receivers.title': 'Rate limits',
   'receivers.hint':
-    'Learned rate limits for each receiver, a group of mail servers run by one provider. All nodes share them.',
-  'receivers.none': 'Learned rate limits of receiving servers appear here with DELIVERY=direct.',
-  'receivers.name': 'Receiver',
+    'Per destination: all domains served by one mailbox provider. All nodes share these limits.',
+  'receivers.none': 'Learned rate limits appear here with DELIVERY=direct.',
+  'receivers.name': 'Destination',
   'receivers.rate': 'Messages per second',
   'receivers.column.rate': 'Messages/s',
   'receivers.column.sending': 'Current',

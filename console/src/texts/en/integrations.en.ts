@@ -28,18 +28,18 @@ export const integrationsTexts = {
   'integrations.consentsTo': 'Consents to {name}',
   'integrations.noConsents': 'No consents yet.',
   'integrations.allowance':
-    '{count|1 initial token request|# initial token requests} per person per hour',
+    '{count|1 initial token request|# initial token requests} per user per hour',
 
   'allowance.title': 'Initial token requests',
   'allowance.of': 'Initial token requests: {name}',
   'allowance.hint':
-    'Each person can get tokens with a password or code {count|once|# times} an hour. Refreshes don’t count.',
+    'Each user can get tokens with a password or authorization code {count|once|# times} an hour. Refreshes don’t count.',
   'allowance.unused': 'No requests in the last hour.',
-  'allowance.person': 'Person',
+  'allowance.person': 'User',
   'allowance.used': 'Used',
   'allowance.left': 'Left',
   'allowance.free': 'Next available',
-  'allowance.perHour': 'Limit per person per hour',
+  'allowance.perHour': 'Limit per user per hour',
 
   'integrations.none': 'No integrations yet',
   'integrations.noneHint':

@@ -38,7 +38,7 @@ export const problemsTexts = {
   'member.messagesPerConnection': 'Messages per connection',
   'member.name': 'Name',
   'member.pausedAt': 'Paused since',
-  'member.perHour': 'Limit per person per hour',
+  'member.perHour': 'Limit per user per hour',
   'member.publishedVersion': 'Published version',
   'member.quota': 'Quota',
   'member.rate': 'Messages per second',

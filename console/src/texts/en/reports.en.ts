@@ -1,7 +1,7 @@
 /** Reports. */
 export const reportsTexts = {
   'reports.title': 'Reports',
-  'reports.hint': 'Delivery and engagement. Opens and clicks by bots aren’t counted.',
+  'reports.hint': 'Delivery and engagement. Opens and clicks by machines aren’t counted.',
   'reports.export': 'Export CSV',
   'reports.period': 'Period',
   'reports.days': '{count|Today|Last # days}',

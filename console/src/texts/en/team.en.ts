@@ -1,7 +1,7 @@
 /** Team and roles. */
 export const teamTexts = {
   'team.title': 'Team',
-  'team.hint': 'People in this account, and their roles.',
+  'team.hint': 'The users of this account, and their roles.',
   'team.invite': 'Invite someone',
   'team.send': 'Send invitation',
   'team.invited': 'Invited by {by}, expires',
@@ -20,7 +20,7 @@ export const teamTexts = {
   'team.noPassword': 'Can’t sign in yet',
   'team.secondFactor': 'Password and second factor',
   'team.disabled': 'Disabled',
-  'team.removeTitle': 'Remove this person?',
+  'team.removeTitle': 'Remove this user?',
   'team.removeConsequence':
     'They lose access to this account. Their other accounts aren’t affected.',
   'team.keys': 'Keep their {count|API key|# API keys} and transfer {count|it|them} to me',
