@@ -6,6 +6,8 @@ create table message_event_scheduled partition of message_event for values in (1
   with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 create table message_search_scheduled partition of message_search for values in (10030, 10090, 10400)
   with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+create table message_attribute_scheduled partition of message_attribute for values in (10030, 10090, 10400)
+  with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- One row for each of them until it is deleted.
 create table scheduled_message (

@@ -437,6 +437,8 @@ partition message_attribute_90 of message_attribute FOR VALUES IN ('90') by RANG
 
 partition message_attribute_90_rest of message_attribute_90 DEFAULT
 
+partition message_attribute_scheduled of message_attribute FOR VALUES IN ('10030', '10090', '10400')
+
 create table message_event (
   account_id text not null,
   message_id uuid not null,

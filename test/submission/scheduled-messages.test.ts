@@ -317,6 +317,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
          (select count(*)::int from message where id = $1) as messages,
          (select count(*)::int from message_event where message_id = $1) as events,
          (select count(*)::int from message_search where message_id = $1) as searched,
+         (select count(*)::int from message_attribute where message_id = $1) as attributed,
          (select count(*)::int from scheduled_message where message_id = $1) as scheduled`,
       [id],
     );
@@ -324,8 +325,14 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
   };
   const plain = await accept({});
   await mailTo(plain.to);
-  const { id, to } = await accept({ sendAt: ahead(365 * day) });
-  await waitFor('the search row', async () => (await stored(id)).searched === 1);
+  const { id, to } = await accept(
+    { sendAt: ahead(365 * day) },
+    { metadata: { attributes: { order: 'A-1001' } } },
+  );
+  await waitFor('the search rows', async () => {
+    const { searched, attributed } = await stored(id);
+    return searched === 1 && attributed === 1;
+  });
   for (const days of [31, 100, 233]) {
     await clock.advance(days * day);
     await runUpkeep();
@@ -358,6 +365,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     messages: 0,
     events: 0,
     searched: 0,
+    attributed: 0,
     scheduled: 0,
   });
 });

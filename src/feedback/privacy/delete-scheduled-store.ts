@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { deleteAttributes } from './erase-parts-store.ts';
 
 /** Messages per statement, to keep locks short. */
 const chunkSize = 1_000;
@@ -15,6 +16,7 @@ export async function deleteOldScheduled(kysely: Database['kysely']): Promise<vo
         delete from message_search s using part
         where s.account_id = part.account_id and s.message_id = part.message_id
           and s.retention_days = part.retention_days),
+      ${deleteAttributes('part')},
       recorded as (
         delete from message_event e using part
         where e.account_id = part.account_id and e.message_id = part.message_id
