@@ -84,6 +84,22 @@ test('RFC 8058 4: List-Unsubscribe and its Post header are signed', () => {
   assert.equal(names.filter((name) => name === 'from').length, 2);
 });
 
+test('RFC 6376 5.4.1: headers that thread, identify and route a message are signed if present', async () => {
+  const headers = [
+    'In-Reply-To: <a@shop.test>',
+    'References: <a@shop.test>',
+    'List-ID: <orders.shop.test>',
+    'List-Help: <https://shop.test/help>',
+    'Feedback-ID: a:b:c:shop',
+  ];
+  const signed = signMessage(message('Hello\r\n', headers), [rsa], { signedAt });
+  assert.deepEqual(await verify(signed), ['rsa1 pass']);
+  for (const header of headers) {
+    const forged = signed.toString('latin1').replace(header, `${header}x`);
+    assert.ok(!(await verify(Buffer.from(forged, 'latin1'))).includes('rsa1 pass'), header);
+  }
+});
+
 test('a changed body breaks the signature', async () => {
   const signed = signMessage(message('Pay 10\r\n'), [rsa], { signedAt }).toString('latin1');
   assert.ok(!(await verify(Buffer.from(signed.replace('Pay 10', 'Pay 99')))).includes('rsa1 pass'));
