@@ -78,6 +78,15 @@ test('RFC 8259: the scanner accepts exactly what JSON.parse accepts, in pieces o
   );
 });
 
+test('RFC 8259: near misses of JSON are refused', () => {
+  const texts =
+    '{"a":1,} [1,] {,} [,] {"a"} {"a":} {1:2} {"a":1"b":2} [1 2] [1}} {"a":1] 01 -01 - +1 1. .5 1.e5 1e 1e+ 1ee5 1.2.3 tru truE nul fals "a "\\x" "\\u12g4" ] } [ { 1,2 "a":1 \'a\' NaN undefined';
+  for (const text of [...texts.split(' '), '[1 2]', '"a\nb"', '- 1', 't rue', '1 2']) {
+    assert.equal(isJson(text), false, text);
+    for (const pieceBytes of [1, 1_000]) assert.equal(scan(text, pieceBytes), undefined, text);
+  }
+});
+
 test('each item is found with exactly its own bytes, whatever surrounds it', () => {
   fc.assert(
     fc.property(

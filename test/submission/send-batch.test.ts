@@ -425,15 +425,16 @@ test('suspending the account ends a batch in progress', async () => {
      values ($1, 'held', '\\x00', gen_random_uuid(), '{}', now())`,
     [pausing.id],
   );
-  const sending = send(
-    [{ ...goodBody(), idempotencyKey: 'held' }, ...Array.from({ length: 120 }, () => goodBody())],
-    options,
-  );
-  await waitForLock(database);
-  await saveShop(database, { id: pausing.id, suspended: true });
-  await waitFor('the suspension', async () => (await single.send(options)).status === 401);
-  await blocker.query('rollback');
-  blocker.release();
+  const keyed = { ...goodBody(), idempotencyKey: 'held' };
+  const sending = send([keyed, ...Array.from({ length: 120 }, () => goodBody())], options);
+  try {
+    await waitForLock(database);
+    await saveShop(database, { id: pausing.id, suspended: true });
+    await waitFor('the suspension', async () => (await single.send(options)).status === 401);
+  } finally {
+    await blocker.query('rollback');
+    blocker.release();
+  }
   const statuses = statusesOf(await sending);
   assert.deepEqual(new Set(statuses.slice(0, 100)), new Set([200]));
   assert.deepEqual(new Set(statuses.slice(100)), new Set([401]));
