@@ -1,7 +1,13 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, MessageId, TemplateId } from '../foundation/ids.ts';
-import type { AcceptTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
+
+/** When to start, and how late a message can be delivered. */
+interface AcceptTiming {
+  /** Undefined: at once. */
+  readonly sendAt: Date | undefined;
+  readonly deliverBefore: Date | undefined;
+}
 
 /** A message to store. */
 export interface AcceptRow {

@@ -100,13 +100,6 @@ export function checkSendAt(text: string, now: number): Date | { readonly reason
   return reason === undefined ? sendAt : { reason };
 }
 
-/** When to start, and how late a message can be delivered. */
-export interface AcceptTiming {
-  /** Undefined: at once. */
-  readonly sendAt: Date | undefined;
-  readonly deliverBefore: Date | undefined;
-}
-
 /** The send time if it is still ahead. */
 function futureSendAt(timing: DeliveryTiming | undefined): Date | undefined {
   const sendAt = timing?.sendAt;

@@ -7,6 +7,8 @@ import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../support/accept-row.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
 const { clock, database } = world;
@@ -16,6 +18,7 @@ after(() => store.close());
 const minute = 60_000;
 const hour = 60 * minute;
 afterEach(async () => {
+  await world.close();
   await pool.query('delete from queue_entry');
   await clock.reset();
 });
@@ -117,4 +120,32 @@ test('a message stored twice because its outcome was unknown is scheduled once',
   ]);
   assert.equal(rowCount, 1);
   assert.equal((await pool.query('select from queue_entry')).rowCount, 1);
+});
+
+test('a message whose deadline passes while it is being sent isn’t handed over', async () => {
+  const atRecipient = Promise.withResolvers<void>();
+  const resume = Promise.withResolvers<void>();
+  const sink = await startSink({
+    options: {
+      async onRcptTo(_address, _session, callback) {
+        atRecipient.resolve();
+        await resume.promise;
+        callback();
+      },
+    },
+  });
+  const id = await world.accept();
+  await pool.query(
+    `update queue_entry set deliver_before = now() + interval '2 seconds', expires_at = now() + interval '2 seconds'`,
+  );
+  world.deliverTo(sink.port, { worker: { leaseMs: 1_500 } });
+  await atRecipient.promise;
+  await waitFor('the deadline', async () => {
+    const { rows } = await pool.query('select deliver_before < now() as past from queue_entry');
+    return rows[0]?.past === true;
+  });
+  resume.resolve();
+  await world.waitForState(id, 'expired');
+  await world.close();
+  assert.equal(sink.mails.length, 0);
 });
