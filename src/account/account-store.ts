@@ -39,6 +39,7 @@ export const accountColumns = [
   'retention_days',
   'quota_per_hour',
   'quota_per_day',
+  'attachment_limit',
 ] as const;
 
 export function toAccount(row: {
@@ -49,6 +50,7 @@ export function toAccount(row: {
   readonly retention_days: number;
   readonly quota_per_hour: number | null;
   readonly quota_per_day: number | null;
+  readonly attachment_limit: number | null;
 }): Account {
   const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
@@ -58,6 +60,7 @@ export function toAccount(row: {
     suspended: row.suspended_at !== null,
     retentionDays: row.retention_days as RetentionDays,
     ...(quota === undefined ? {} : { quota }),
+    ...(row.attachment_limit === null ? {} : { attachmentLimit: row.attachment_limit }),
   };
 }
 
@@ -78,6 +81,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       retention_days: account.retentionDays,
       quota_per_hour: account.quota?.perHour ?? null,
       quota_per_day: account.quota?.perDay ?? null,
+      attachment_limit: account.attachmentLimit ?? null,
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -90,6 +94,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
         retention_days: eb.ref('excluded.retention_days'),
         quota_per_hour: eb.ref('excluded.quota_per_hour'),
         quota_per_day: eb.ref('excluded.quota_per_day'),
+        attachment_limit: eb.ref('excluded.attachment_limit'),
       })),
     )
     .execute();

@@ -13,6 +13,8 @@ export interface Account {
   readonly retentionDays: RetentionDays;
   /** Undefined: no limit. */
   readonly quota?: Quota | undefined;
+  /** Max bytes of a message with attachments as sent; 0: none, undefined: the installation's default. */
+  readonly attachmentLimit?: number | undefined;
 }
 
 /** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */

@@ -5,6 +5,8 @@ import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts'
 import { OperatorError } from '../foundation/errors.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
+import type { AttachmentSettings } from '../submission/check-attachments.ts';
+import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
 import {
   readBearerToken,
@@ -43,6 +45,7 @@ export interface Config {
   readonly publicUrl: string | undefined;
   readonly trustProxy: readonly string[];
   readonly connections: ConnectionLimits;
+  readonly attachments: AttachmentSettings;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
   /** The server that receives bounces and complaints by mail; undefined: none. */
@@ -143,6 +146,10 @@ export function readConfig(given: Environment): Config {
       read('MAX_CONNECTIONS') ?? '20000',
       read('MAX_CONNECTIONS_PER_PEER'),
     ),
+    attachments: {
+      limit: readAttachmentLimit('ATTACHMENT_LIMIT', read('ATTACHMENT_LIMIT') ?? '10'),
+      rules: readRefusedTypes('ATTACHMENT_REFUSED_TYPES', read('ATTACHMENT_REFUSED_TYPES')),
+    },
     deliveryRedirect: readEmailAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
     deliveryAllow: readDomainList('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
     bounceServer: readBounceServer(read),

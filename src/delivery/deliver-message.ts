@@ -1,6 +1,7 @@
 import { domainOf } from '../foundation/email-address.ts';
 import type { Log } from '../foundation/log.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
+import type { AttachmentInfo } from '../message/attachment.ts';
 import {
   type MessageContent,
   readContent,
@@ -8,8 +9,9 @@ import {
   secretFieldsOf,
 } from '../message/message-content.ts';
 import type { Attempt, AttemptResult, ClaimedMessage, Lease } from '../queue/attempt.ts';
+import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
-import { resultForAll } from './attempt-results.ts';
+import { postponedResult, resultForAll } from './attempt-results.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
 import {
   checkMessage,
@@ -18,6 +20,7 @@ import {
   selectRecipients,
   waitForSender,
 } from './delivery-gates.ts';
+import type { AttachmentLoader } from './load-attachments.ts';
 import {
   type DecorateMail,
   type FindVersion,
@@ -40,6 +43,8 @@ export interface DeliveryDependencies {
   readonly deferBacklog?: DeferBacklog | undefined;
   /** Looks up the sender's identity. Without it, mail is unsigned and the sender is the return path. */
   readonly findIdentity?: FindIdentity;
+  /** Without it, messages with attachments can't be sent. */
+  readonly attachments?: AttachmentLoader;
 }
 
 /**
@@ -63,13 +68,42 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const decorated = dependencies.decorate?.(message, content, template);
     const decoration = decorated instanceof Promise ? await decorated : decorated;
     const redirected = dependencies.staging.redirect !== undefined;
-    const prepare = () =>
+    const render = (attached?: readonly EncodedAttachment[]) =>
       turns.run(message.accountId, () =>
-        prepareMail(message, content, template, redirected, decoration),
+        prepareMail(message, content, template, redirected, decoration, attached),
       );
-    const result = await deliver(dependencies, message, lease, content, prepare);
+    const { attachments } = content;
+    const result =
+      attachments === undefined
+        ? await deliver(dependencies, message, lease, content, render)
+        : await deliverAttached(dependencies, message, lease, content, attachments, render);
     return result && { ...result, secretFields: secretFieldsOf(content, secret) };
   };
+}
+
+const memoryRetryMs = 1_000;
+
+/** Delivers a message with attachments once there is memory for it, which it holds until it is sent. */
+async function deliverAttached(
+  dependencies: DeliveryDependencies,
+  message: ClaimedMessage,
+  lease: Lease,
+  content: MessageContent,
+  attachments: readonly AttachmentInfo[],
+  render: (attached: readonly EncodedAttachment[]) => Promise<PreparedMail>,
+): Promise<AttemptResult | undefined> {
+  const { accountId } = message;
+  const loader = dependencies.attachments;
+  if (loader === undefined) throw new Error('no attachments can be loaded');
+  const release = await loader.reserve(accountId, attachments, message.remainingMs <= 0);
+  if (release === undefined)
+    return postponedResult(message, memoryRetryMs, 'many messages with attachments are being sent');
+  try {
+    const prepare = async () => render(await loader.load(accountId, attachments));
+    return await deliver(dependencies, message, lease, content, prepare);
+  } finally {
+    release();
+  }
 }
 
 async function deliver(

@@ -11,7 +11,9 @@ import { registerQueueMetrics } from '../queue/queue-metrics.ts';
 import { QueueSizeStore } from '../queue/queue-size-store.ts';
 import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worker.ts';
 import { createDeferBacklog } from './defer-backlog.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import { createDelivery } from './deliver-message.ts';
+import { AttachmentLoader } from './load-attachments.ts';
 import type { DecorateMail, FindVersion } from './prepare-mail.ts';
 import { RelayTransport } from './relay-transport.ts';
 import type { StagingRules } from './route-recipients.ts';
@@ -27,6 +29,7 @@ export interface DeliveryModuleDependencies {
   readonly log: Log;
   readonly metrics: Registry;
   readonly findVersion: FindVersion;
+  readonly attachments: AttachmentStore;
   readonly decorate?: DecorateMail | undefined;
   readonly staging: StagingRules;
   readonly findIdentity?: FindIdentity;
@@ -69,6 +72,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
         },
         attempt: createDelivery({
           ...dependencies,
+          attachments: new AttachmentLoader(dependencies.attachments),
           transport,
           deferBacklog: createDeferBacklog(new DeferStore(database), log),
         }),

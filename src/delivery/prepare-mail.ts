@@ -1,6 +1,7 @@
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { type MessageContent, recipientsOf } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
+import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
@@ -43,6 +44,7 @@ export function prepareMail(
   template: LoadedTemplate,
   redirected: boolean,
   decoration: MailDecoration = {},
+  attachments?: readonly EncodedAttachment[],
 ): PreparedMail {
   const rendered = renderMessage(template, {
     values: { ...content.values, ...decoration.values },
@@ -61,6 +63,7 @@ export function prepareMail(
       headers: redirected ? [[redirectHeader, recipientsOf(content).join(', ')]] : [],
       headerLines: decoration.headerLines,
     },
+    attachments,
   );
   const notes = rendered.warnings.map((warning) => ({
     kind: 'warning' as const,

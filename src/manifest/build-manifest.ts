@@ -65,6 +65,7 @@ async function buildAccount(
     suspended: raw.suspended,
     retentionDays: raw.retentionDays as RetentionDays | undefined,
     quota: raw.quota && { perHour: raw.quota.perHour, perDay: raw.quota.perDay },
+    attachmentLimit: raw.attachmentLimit,
     users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
     senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
     integrations: each('integrations', raw.integrations, (integration, at) =>

@@ -58,6 +58,7 @@ async function exportAccount(
     suspended,
     retentionDays,
     ...exportQuota(account),
+    ...(account.attachmentLimit === undefined ? {} : { attachmentLimit: account.attachmentLimit }),
     users: (await readUsers(kysely, id)).map(
       ({ operator, ...user }): RawUser => ({ ...user, ...(operator ? { operator } : {}) }),
     ),

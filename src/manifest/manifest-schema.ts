@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { roles } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
+import { Nullable } from '../foundation/common-schemas.ts';
+import { maxAttachmentLimit } from '../message/attachment.ts';
 
 /** An id of an account, integration, template or list. */
 function PublicId(description: string) {
@@ -246,6 +248,15 @@ const QuotaSchema = Type.Object(
   },
 );
 
+const AttachmentLimitSchema = Nullable(
+  Type.Integer({
+    description:
+      'Max bytes of a message with attachments as sent, up to 26214400 (25 MiB); 0: no attachments. Null: `ATTACHMENT_LIMIT`.',
+    minimum: 0,
+    maximum: maxAttachmentLimit,
+  }),
+);
+
 export const AccountSchema = Type.Object(
   {
     id: PublicId('The account id of the send operation.'),
@@ -262,6 +273,7 @@ export const AccountSchema = Type.Object(
       Type.Enum([30, 90, 400], { description: 'How many days messages are kept. Default: 90.' }),
     ),
     quota: Type.Optional(QuotaSchema),
+    attachmentLimit: Type.Optional(AttachmentLimitSchema),
     users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
     senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),
     integrations: Type.Optional(Type.Array(IntegrationSchema, { maxItems: maxEntries })),

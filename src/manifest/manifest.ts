@@ -22,6 +22,8 @@ export interface ManifestAccount {
   readonly retentionDays: RetentionDays | undefined;
   /** No quota if both are undefined. */
   readonly quota: Quota | undefined;
+  /** Null: the installation's default. */
+  readonly attachmentLimit: number | null | undefined;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
   readonly integrations: readonly ManifestIntegration[];

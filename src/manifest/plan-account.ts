@@ -10,6 +10,10 @@ export async function planAccount(
 ): Promise<PlannedChange> {
   const before = await readAccount(transaction, account.id);
   const quota = account.quota ?? before?.quota;
+  const attachmentLimit =
+    account.attachmentLimit === undefined
+      ? before?.attachmentLimit
+      : (account.attachmentLimit ?? undefined);
   const after: Account = {
     id: account.id,
     name: account.name,
@@ -17,6 +21,7 @@ export async function planAccount(
     suspended: account.suspended ?? before?.suspended ?? false,
     retentionDays: account.retentionDays ?? before?.retentionDays ?? 90,
     ...(quota?.perHour === undefined && quota?.perDay === undefined ? {} : { quota }),
+    ...(attachmentLimit === undefined ? {} : { attachmentLimit }),
   };
   const named = {
     account: account.id,
@@ -40,6 +45,7 @@ function differences(a: Account, b: Account): string[] {
     suspended: a.suspended === b.suspended,
     retentionDays: a.retentionDays === b.retentionDays,
     quota: a.quota?.perHour === b.quota?.perHour && a.quota?.perDay === b.quota?.perDay,
+    attachmentLimit: a.attachmentLimit === b.attachmentLimit,
   };
   return Object.keys(same).filter((name) => same[name] === false);
 }

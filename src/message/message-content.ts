@@ -1,4 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
+import { type AttachmentInfo, readAttachments } from './attachment.ts';
 
 /** Max Cc addresses of one message (section 2.2 of the contract). */
 export const maxCc = 5;
@@ -30,6 +31,7 @@ export interface MessageContent<Value extends string | null = string> {
   /** As given in the request, markup included. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
+  readonly attachments?: readonly AttachmentInfo[];
   /** Values by field name, as given in the request. */
   readonly values: Readonly<Record<string, Value>>;
 }
@@ -43,6 +45,7 @@ export const contentMemberKinds = {
   replyTo: 'address',
   subjectLine: 'text',
   previewText: 'text',
+  attachments: 'text',
   values: 'values',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
@@ -69,6 +72,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
+    attachments: readAttachments(stored.attachments),
     values: isFields(values) ? stringMembers(values) : {},
   };
   return content;

@@ -27,6 +27,8 @@ export interface AcceptRow {
   /** `MessageContent` as JSON. */
   readonly content: string;
   readonly key: IdempotencyKey | undefined;
+  /** SHA-256 of the distinct contents of its attachments, one byte per character; they are stored already. */
+  readonly attachments?: readonly string[] | undefined;
 }
 
 export type AcceptOutcome =

@@ -8,7 +8,8 @@ import { maxRecipients } from '../message/message-content.ts';
  * Parameters for each row: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
  * $7 external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content. For each
  * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
- * request_hash, $19 suppressed recipients, all null without a key.
+ * request_hash, $19 suppressed recipients, all null without a key. If some rows have attachments, those parameters, and for
+ * each content: $20 n, $21 account_id, $22 message id, $23 retention_days, $24 sha256.
  */
 
 /** Bits of the flags. */
@@ -90,11 +91,24 @@ function queueEntries(refused: string, repeated: boolean): string {
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
 }
 
+// Fails on a content that isn't safe from the sweep anymore, which takes an accept that stood still for half an hour.
+function attachmentLinks(refused: string, repeated: boolean): string {
+  return `attachment_row as (
+  insert into message_attachment (account_id, message_id, retention_days, sha256)
+  select a.account_id, a.message_id, a.retention_days, (
+    select c.sha256 from attachment_content c
+    where c.account_id = a.account_id and c.sha256 = a.sha256 and c.check_at > ${now} + interval '1 minute')
+  from unnest($20::int4[], $21::text[], $22::uuid[], $23::smallint[], $24::bytea[])
+    as a (n, account_id, message_id, retention_days, sha256)
+  where a.n not in (${refused})${repeated ? '\n    and a.message_id in (select id from message_row)' : ''})`;
+}
+
 /**
  * @param keyed some rows have an idempotency key
  * @param repeated rows may already be stored; those change nothing
+ * @param attached some rows have attachments
  */
-function acceptStatement(keyed: boolean, repeated: boolean): string {
+function acceptStatement(keyed: boolean, repeated: boolean, attached = false): string {
   const refused = keyed
     ? 'select n from blocked union all select n from taken'
     : 'select n from blocked';
@@ -103,6 +117,7 @@ function acceptStatement(keyed: boolean, repeated: boolean): string {
     ...(keyed ? [repeated ? upsertClaims : optimisticClaims] : []),
     messages(refused, repeated),
     queueEntries(refused, repeated),
+    ...(attached ? [attachmentLinks(refused, repeated)] : []),
   ];
   return `with ${parts.join(',\n')}
 select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
@@ -114,4 +129,6 @@ export const acceptStatements = {
   keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },
   plainRepeated: { name: 'accept-repeated', text: acceptStatement(false, true) },
   keyedRepeated: { name: 'accept-keyed-repeated', text: acceptStatement(true, true) },
+  attached: { name: 'accept-attached', text: acceptStatement(true, false, true) },
+  attachedRepeated: { name: 'accept-attached-repeated', text: acceptStatement(true, true, true) },
 } as const;

@@ -203,11 +203,14 @@ function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig 
     ),
     ...recipientColumns(rows),
   ];
-  const keys = keyColumns(rows);
-  if (keys === undefined) {
+  if (rows.some((row) => row.attachments !== undefined)) {
+    values.push(...keyColumns(rows), ...attachmentColumns(rows));
+    return { ...(repeated ? acceptStatements.attachedRepeated : acceptStatements.attached), values };
+  }
+  if (rows.every((row) => row.key === undefined)) {
     return { ...(repeated ? acceptStatements.plainRepeated : acceptStatements.plain), values };
   }
-  values.push(...keys);
+  values.push(...keyColumns(rows));
   return { ...(repeated ? acceptStatements.keyedRepeated : acceptStatements.keyed), values };
 }
 
@@ -232,12 +235,24 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
   ];
 }
 
-function keyColumns(rows: readonly AcceptRow[]): Buffer[] | undefined {
-  if (rows.every((row) => row.key === undefined)) return undefined;
+function keyColumns(rows: readonly AcceptRow[]): Buffer[] {
   return [
     textArray(rows.map((row) => row.key?.text)),
     bytesArray(rows.map((row) => row.key?.requestHash)),
     // Addresses contain no spaces.
     textArray(rows.map((row) => (row.suppressed.length === 0 ? '' : row.suppressed.join(' ')))),
+  ];
+}
+
+function attachmentColumns(rows: readonly AcceptRow[]): Buffer[] {
+  const links = rows.flatMap((row, index) =>
+    (row.attachments ?? []).map((sha256) => ({ row, n: index + 1, sha256 })),
+  );
+  return [
+    intArray(links.map(({ n }) => n)),
+    textArray(links.map(({ row }) => row.accountId)),
+    uuidArray(links.map(({ row }) => row.id)),
+    smallintArray(links.map(({ row }) => row.retentionDays)),
+    bytesArray(links.map(({ sha256 }) => sha256)),
   ];
 }

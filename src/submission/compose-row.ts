@@ -4,6 +4,7 @@ import type { ContentMembers, MessageContent } from '../message/message-content.
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
+import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
@@ -17,6 +18,7 @@ export interface CheckedRequest {
   readonly sender: CheckedSender;
   readonly key: IdempotencyKey | undefined;
   readonly newUsage: boolean;
+  readonly attachments: CheckedAttachments | undefined;
 }
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
@@ -39,12 +41,20 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc],
     suppressed: [],
-    content: JSON.stringify(contentOf(request, sender)),
+    content: JSON.stringify(composeContent(request, sender, checked.attachments)),
     key: checked.key,
+    attachments: checked.attachments?.contents.map(({ sha256 }) =>
+      Buffer.from(sha256, 'hex').toString('latin1'),
+    ),
   };
 }
 
-function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMembers {
+/** All personal data of the message. */
+export function composeContent(
+  request: ParsedSendRequest,
+  sender: CheckedSender,
+  attachments: CheckedAttachments | undefined,
+): ContentMembers {
   return {
     to: request.to,
     cc: request.cc.length === 0 ? undefined : request.cc,
@@ -53,6 +63,7 @@ function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMe
     replyTo: sender.replyTo,
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
+    attachments: attachments?.infos,
     values: request.values,
   };
 }

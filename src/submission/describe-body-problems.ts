@@ -26,7 +26,7 @@ export function limitDetails(details: readonly FaultDetail[]): readonly FaultDet
   return shown;
 }
 
-const lists = new Set(['ccAddressList', 'tagList']);
+const lists = new Set(['ccAddressList', 'tagList', 'attachments']);
 
 function fieldOf(error: ErrorObject): string {
   const segments = error.instancePath

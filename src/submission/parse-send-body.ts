@@ -4,6 +4,7 @@ import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { maxCc } from '../message/message-content.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
+import { readAttachments } from './read-attachments.ts';
 import type { BodyJson } from './read-body-json.ts';
 import { type SendBody, sendBodySchema } from './send-body-schema.ts';
 import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
@@ -27,12 +28,12 @@ export class SendBodyParser {
    * @param transactionalAllowed the account has the transactional add-on
    * @throws Fault VALIDATION_FAILED with every problem found
    */
-  parse({ value, problems }: BodyJson, transactionalAllowed: boolean): ParsedSendRequest {
+  parse({ value, problems, contents }: BodyJson, transactionalAllowed: boolean): ParsedSendRequest {
     dropEmptyMap(value);
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems];
-      const request = toRequest(value, details);
+      const request = toRequest(value, contents, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (details.length > 0) throw invalidBody(details);
       return request;
@@ -67,7 +68,11 @@ function dropEmptyMap(value: unknown): void {
     delete (content as Record<string, unknown>).personalizationDataMap;
 }
 
-function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
+function toRequest(
+  body: SendBody,
+  contents: BodyJson['contents'],
+  details: FaultDetail[],
+): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
@@ -77,6 +82,7 @@ function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
     subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details),
     previewText: readOverride(content?.previewText, 'content.previewText', details),
+    attachments: readAttachments(content?.attachments, contents, details),
     values: content?.personalizationDataMap ?? noValues,
     transactional: metadata?.transactional ?? false,
     externalId: emptyToUndefined(metadata?.externalId),

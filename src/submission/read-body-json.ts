@@ -6,12 +6,14 @@ import { findInvalidText } from './find-invalid-text.ts';
 export interface BodyJson {
   readonly value: unknown;
   readonly problems: readonly FaultDetail[];
+  /** Of a large body: contents of attachments by the placeholder that `value` has instead. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
 }
 
 const noProblems: readonly FaultDetail[] = Object.freeze([]);
 
 /** True for `application/json`, with or without parameters; charset has no effect (RFC 8259 section 11). */
-function isJsonType(contentType: string | undefined): boolean {
+export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
@@ -23,7 +25,11 @@ function isJsonType(contentType: string | undefined): boolean {
 export function readBodyJson(bytes: Buffer, contentType: string | undefined): BodyJson {
   if (!isJsonType(contentType)) throw unusableBody('the Content-Type must be application/json');
   if (!isUtf8(bytes)) throw unusableBody('the body is not valid UTF-8');
-  const text = bytes.toString('utf8');
+  return parseBodyText(bytes.toString('utf8'));
+}
+
+/** @throws Fault VALIDATION_FAILED if it isn't JSON */
+export function parseBodyText(text: string): BodyJson {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { maxAttachments } from '../message/attachment.ts';
 import { maxCc, maxPreviewLength, maxSubjectLength } from '../message/message-content.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
@@ -40,6 +41,32 @@ const envelope = Type.Object(
   strict,
 );
 
+const attachment = Type.Object(
+  {
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Shown to the recipient; any letters, but no slashes.',
+    }),
+    contentType: Type.String({
+      minLength: 1,
+      maxLength: 127,
+      description: 'Media type, such as `application/pdf`.',
+    }),
+    content: Type.String({
+      minLength: 1,
+      description: 'Base64 (RFC 4648) with padding and without line breaks.',
+    }),
+    contentId: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
+      }),
+    ),
+  },
+  { ...strict, title: 'Attachment' },
+);
+
 const content = Type.Object(
   {
     subjectLine: Type.Optional(
@@ -57,6 +84,13 @@ const content = Type.Object(
       Type.String({
         maxLength: maxPreviewLength,
         description: 'Default: the template’s preview text.',
+      }),
+    ),
+    attachments: Type.Optional(
+      Type.Array(attachment, {
+        maxItems: maxAttachments,
+        description:
+          'Files sent with the message. With them, the request can be as large as the account’s attachment limit, which counts the message as sent.',
       }),
     ),
   },

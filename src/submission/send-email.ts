@@ -1,34 +1,52 @@
-import type { Quota } from '../account/account.ts';
+import type { Account, Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId } from '../foundation/ids.ts';
+import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { RawBody } from '../http/read-body.ts';
+import type { MessageContent } from '../message/message-content.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
+import {
+  type AttachmentSettings,
+  attachmentLimitOf,
+  type CheckedAttachments,
+  checkAttachments,
+} from './check-attachments.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
 import { checkSender } from './check-sender.ts';
 import {
   type CommitDependencies,
   commitMessage,
+  commitWithAttachments,
   findReplay,
   type Receipt,
 } from './commit-message.ts';
-import { composeRow } from './compose-row.ts';
-import { type IdempotencyKey, type IdempotencyLocks, readIdempotencyKey } from './idempotency.ts';
+import { composeContent, composeRow } from './compose-row.ts';
+import {
+  hashLargeRequest,
+  type IdempotencyKey,
+  type IdempotencyLocks,
+  readIdempotencyKey,
+} from './idempotency.ts';
 import type { SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import { readBodyJson, unusableBody } from './read-body-json.ts';
+import { readLargeBodyJson } from './read-large-json.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Template data the checks need, in rendered form. */
 interface SendableTemplate {
   readonly compiled: CompiledTemplate;
   readonly size: SizeBounds;
+  /** Max bytes of a message as sent, without attachments. */
+  readonly measure: (content: MessageContent, tracked: boolean) => number;
 }
 
 export interface SendDependencies extends CommitDependencies {
@@ -38,6 +56,7 @@ export interface SendDependencies extends CommitDependencies {
   readonly keys: IdempotencyLocks;
   readonly quotas: Pick<QuotaShares, 'spend'>;
   readonly usage: RecentTemplateUsage;
+  readonly attachmentSettings: AttachmentSettings;
 }
 
 /** A send request that passed checks 1 to 3. */
@@ -60,7 +79,11 @@ export async function sendEmail(
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
   const bytes = admitted.body instanceof Buffer ? admitted.body : undefined;
-  const key = readIdempotencyKey(admitted.idempotencyKey, admitted.templateText, bytes);
+  const hash =
+    bytes !== undefined && bytes.length > sendBodyBytes && admitted.idempotencyKey !== undefined
+      ? await hashLargeRequest(admitted.templateText, bytes)
+      : undefined;
+  const key = readIdempotencyKey(admitted.idempotencyKey, admitted.templateText, bytes, hash);
   if (key === undefined) return sendNew(dependencies, admitted, undefined, 0);
 
   const accountId = admitted.admission.account.id;
@@ -98,8 +121,13 @@ async function sendNew(
 
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
-  const json = readBodyJson(admitted.body, admitted.contentType);
+  const readJson = admitted.body.length > sendBodyBytes ? readLargeBodyJson : readBodyJson;
+  const json = readJson(admitted.body, admitted.contentType);
   const request = dependencies.parser.parse(json, addOns.has('transactional'));
+  const attachments =
+    request.attachments.length === 0
+      ? undefined
+      : await checkFiles(dependencies, admission.account, request, template.template);
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);
@@ -112,14 +140,35 @@ async function sendNew(
   // 9 suppression and 10 commit
   const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
   const newUsage = newUsageRecord !== undefined;
-  const row = composeRow({ admission, templateId, template, request, sender, key, newUsage });
+  const row = composeRow({ admission, templateId, template, request, sender, key, newUsage, attachments });
+  const commit =
+    attachments === undefined
+      ? () => commitMessage(dependencies, row, deadline)
+      : () => commitWithAttachments(dependencies, row, deadline, attachments);
   const receipt =
-    quota === undefined
-      ? commitMessage(dependencies, row, deadline)
-      : commitWithinQuota(dependencies, quota, row, deadline);
+    quota === undefined ? commit() : commitWithinQuota(dependencies, quota, row, commit);
   if (newUsageRecord !== undefined && !(await receipt).replayed)
     dependencies.usage.record(newUsageRecord);
   return receipt;
+}
+
+/** The sender isn't known yet, but headers hardly count. */
+function checkFiles(
+  { attachmentSettings }: SendDependencies,
+  account: Account,
+  request: ParsedSendRequest,
+  template: SendableTemplate,
+): Promise<CheckedAttachments> {
+  return checkAttachments(
+    request.attachments,
+    attachmentLimitOf(account, attachmentSettings),
+    attachmentSettings.rules,
+    () =>
+      template.measure(
+        composeContent(request, { from: { address: request.to }, replyTo: request.replyTo }, undefined),
+        request.trackOpens || request.trackClicks,
+      ),
+  );
 }
 
 /** Messages that aren't stored don't count, unless the outcome is unknown (503). */
@@ -127,11 +176,11 @@ async function commitWithinQuota(
   dependencies: SendDependencies,
   quota: Quota,
   row: AcceptRow,
-  deadline: number,
+  commit: () => Promise<Receipt>,
 ): Promise<Receipt> {
   const refund = await dependencies.quotas.spend(row.accountId, quota);
   try {
-    const receipt = await commitMessage(dependencies, row, deadline);
+    const receipt = await commit();
     if (receipt.replayed) refund();
     return receipt;
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { TemplateOverride } from '../template/parse-override.ts';
+import type { RequestedAttachment } from './read-attachments.ts';
 
 /** A subject line or preview text from a request, raw and parsed. */
 export interface SubjectOverride {
@@ -16,6 +17,7 @@ export interface ParsedSendRequest {
   readonly replyTo: EmailAddress | undefined;
   readonly subjectLine: SubjectOverride | undefined;
   readonly previewText: SubjectOverride | undefined;
+  readonly attachments: readonly RequestedAttachment[];
   readonly values: Readonly<Record<string, string>>;
   readonly transactional: boolean;
   readonly externalId: string | undefined;

@@ -8,9 +8,11 @@ import type { AccountId, ClientId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
 import type { AcceptOutcome, AcceptRow } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
+import type { AttachmentSettings } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
 import { IdempotencyLocks } from './idempotency.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
@@ -30,6 +32,8 @@ export interface SubmissionDependencies {
   readonly accounts: AccountDirectory;
   readonly senders: SenderDirectory;
   readonly templates: SendDependencies['templates'];
+  readonly attachments: AttachmentStore;
+  readonly attachmentSettings: AttachmentSettings;
   /** Called after each commit with the accounts that have new messages. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
 }
@@ -90,7 +94,7 @@ function bodyOf(
 const serviceClientId = 'signalpost' as ClientId;
 
 export function createSubmission(dependencies: SubmissionDependencies): Submission {
-  const { database, log } = dependencies;
+  const { database, log, attachments, attachmentSettings } = dependencies;
   // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
   const acceptor = new Acceptor({
@@ -110,7 +114,14 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       const { access, senders, templates } = dependencies;
       const { authenticator, facts } = access;
       const checks = { authenticator, facts, senders, templates, parser, keys, quotas, usage };
-      registerSendEmailRoute(http, { ...checks, database, acceptor, metrics });
+      registerSendEmailRoute(http, {
+        ...checks,
+        database,
+        acceptor,
+        metrics,
+        attachments,
+        attachmentSettings,
+      });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
     async sendServiceMessage(accountId, templateId, message) {
@@ -118,7 +129,18 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       if (account === undefined) throw new Fault('INVALID_ID');
       const { senders, templates } = dependencies;
       return sendEmail(
-        { senders, templates, parser, keys, quotas, usage, database, acceptor },
+        {
+          senders,
+          templates,
+          parser,
+          keys,
+          quotas,
+          usage,
+          database,
+          acceptor,
+          attachments,
+          attachmentSettings,
+        },
         {
           admission: { account, clientId: serviceClientId, templates: undefined },
           templateText: templateId,

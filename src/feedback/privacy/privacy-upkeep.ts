@@ -5,6 +5,7 @@ import { removeSpentTokens } from '../relay/spent-token-store.ts';
 import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
+import { sweepAttachments } from './sweep-attachments-store.ts';
 
 const hour = 60 * 60 * 1000;
 
@@ -36,6 +37,7 @@ export class PrivacyUpkeep {
       await removeSpentTokens(database.kysely);
       await applyRetentionRules(database.kysely);
       await dropOldPartitions(database, log);
+      await sweepAttachments(database.kysely);
     } catch (error) {
       log.warn({ err: error }, 'could not delete old data; retrying in an hour');
     }

@@ -3,7 +3,12 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { kindList, withoutTexts } from '../../message/message-sql.ts';
-import { cancelWaiting, erasedWebhookColumns, eraseTraces } from './erase-parts-store.ts';
+import {
+  cancelWaiting,
+  eraseAttachments,
+  erasedWebhookColumns,
+  eraseTraces,
+} from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -81,7 +86,8 @@ const steps: readonly Step[] = [
         else ${sql.raw(withoutTexts('m'))} end
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
-    ${cancelWaiting('part')}`,
+    ${cancelWaiting('part')},
+    ${eraseAttachments('part')}`,
   },
   {
     days: 'address_days',
@@ -91,6 +97,7 @@ const steps: readonly Step[] = [
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
     ${cancelWaiting('part')},
+    ${eraseAttachments('part')},
     searched as (
       update message_search s set address = null
       from part where s.account_id = part.account_id and s.message_id = part.message_id and s.retention_days = part.retention_days),

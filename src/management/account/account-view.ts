@@ -16,13 +16,20 @@ export const AccountView = Type.Object(
       },
       { ...strict, description: 'Max accepted messages; null: no limit.' },
     ),
+    attachmentLimit: Nullable(
+      Type.Integer({
+        description:
+          'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
+      }),
+    ),
   },
   { ...strict, title: 'Account' },
 );
 
 export function viewAccount(account: Account): Static<typeof AccountView> {
-  const { id, name, suspended, retentionDays } = account;
+  const { id, name, suspended, retentionDays, attachmentLimit = null } = account;
   const { perHour = null, perDay = null } = account.quota ?? {};
   const quota = { perHour, perDay };
-  return { id, name, addOns: [...account.addOns].sort(), suspended, retentionDays, quota };
+  const addOns = [...account.addOns].sort();
+  return { id, name, addOns, suspended, retentionDays, quota, attachmentLimit };
 }

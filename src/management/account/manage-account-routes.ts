@@ -56,7 +56,7 @@ export const anyAccountRoutes = resourceRoutes({
     id: 'putAnyAccount',
     summary: 'Create or update any account',
     description:
-      'Sets the name, add-ons, quota, retention and suspension. When updating, omitted members stay unchanged. The person who creates an account becomes its first owner.',
+      'Sets the name, add-ons, quota, attachment limit, retention and suspension. When updating, omitted members stay unchanged. The person who creates an account becomes its first owner.',
     body: Type.Object(
       {
         name: AccountSchema.properties.name,
@@ -64,6 +64,7 @@ export const anyAccountRoutes = resourceRoutes({
         suspended: AccountSchema.properties.suspended,
         retentionDays: AccountSchema.properties.retentionDays,
         quota: AccountSchema.properties.quota,
+        attachmentLimit: AccountSchema.properties.attachmentLimit,
       },
       strict,
     ),

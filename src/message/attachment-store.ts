@@ -1,0 +1,101 @@
+import pg from 'pg';
+import {
+  clientSettings,
+  type DatabaseSettings,
+  ignoreIdleErrors,
+} from '../foundation/database/open-database.ts';
+import { ServiceClient } from '../foundation/database/service-client.ts';
+import type { AccountId } from '../foundation/ids.ts';
+
+/** A content and its SHA-256, in hex. */
+export interface AttachmentContent {
+  readonly sha256: string;
+  readonly content: Buffer;
+}
+
+/** Contents move through few connections, so that a burst neither fills memory nor holds up other statements. */
+const connections = 4;
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 30_000;
+
+/**
+ * A content that the sweep won't look at for this long can be used by a message; otherwise its check is postponed. Both are
+ * far longer than an accept takes.
+ */
+const minReserve = "interval '30 minutes'";
+const reserve = "interval '1 hour'";
+
+/** Contents of attachments, stored once per account under their hash. */
+export class AttachmentStore {
+  readonly #pool: pg.Pool;
+
+  constructor(settings: DatabaseSettings) {
+    const base = clientSettings(settings, 'signalpost attachments');
+    this.#pool = new pg.Pool({
+      ...base,
+      Client: ServiceClient,
+      options: `${base.options ?? ''} -c statement_timeout=${statementTimeoutMs}`,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: statementTimeoutMs + 5_000,
+      idleTimeoutMillis: 60_000,
+      max: connections,
+    });
+    ignoreIdleErrors(this.#pool);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /**
+   * Stores contents, and keeps them from being swept for at least half an hour, in which a message must use them. Only those
+   * that the account doesn't have yet are sent to the database.
+   */
+  async save(accountId: AccountId, contents: readonly AttachmentContent[]): Promise<void> {
+    const known = await this.#reserve(
+      accountId,
+      contents.map(({ sha256 }) => sha256),
+    );
+    for (const { sha256, content } of contents) {
+      if (known.has(sha256)) continue;
+      await this.#pool.query({
+        name: 'store-attachment',
+        text: `insert into attachment_content (account_id, sha256, content, check_at)
+          values ($1, $2, $3, now() + ${reserve})
+          on conflict (account_id, sha256) do update set check_at = excluded.check_at`,
+        values: [accountId, Buffer.from(sha256, 'hex'), content],
+      });
+    }
+  }
+
+  /** @returns those that are stored and safe from the sweep */
+  async #reserve(accountId: AccountId, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#pool.query<{ sha256: string }>({
+      name: 'reserve-attachments',
+      text: `with known as materialized (
+          select sha256, check_at > now() + ${minReserve} as safe from attachment_content
+          where account_id = $1 and sha256 = any ($2::bytea[])),
+        postponed as (
+          update attachment_content set check_at = now() + ${reserve}
+          where account_id = $1 and sha256 in (select sha256 from known where not safe)
+          returning sha256)
+        select encode(sha256, 'hex') as sha256 from known where safe
+        union all select encode(sha256, 'hex') from postponed`,
+      values: [accountId, hashes.map((sha256) => Buffer.from(sha256, 'hex'))],
+    });
+    return new Set(rows.map(({ sha256 }) => sha256));
+  }
+
+  /** @returns undefined if the account has no such content */
+  async read(accountId: AccountId, sha256: string): Promise<Buffer | undefined> {
+    // As binary: text would take twice the bytes and be decoded on the main thread.
+    const query = {
+      name: 'read-attachment',
+      text: 'select content from attachment_content where account_id = $1 and sha256 = $2',
+      values: [accountId, Buffer.from(sha256, 'hex')],
+      binary: true,
+    };
+    const { rows } = await this.#pool.query<{ content: Buffer }>(query);
+    return rows[0]?.content;
+  }
+}
