@@ -28,6 +28,8 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'DELIVERY_ALLOW',
     'SYSTEM_MAIL_FROM',
     'INBOX_TOKEN',
+    'ATTACHMENT_LIMIT',
+    'ATTACHMENT_REFUSED_TYPES',
   ],
   'Direct delivery': [
     'DNS_SERVERS',

@@ -45,6 +45,7 @@ export interface AccessTokenTable {
 
 export interface AccountTable {
   add_ons: Generated<string[]>;
+  attachment_limit: number | null;
   created_at: Generated<Timestamp>;
   id: string;
   name: string;
@@ -77,6 +78,13 @@ export interface ApiKeyTable {
   networks: string[] | null;
   scopes: string[];
   templates: string[] | null;
+}
+
+export interface AttachmentContentTable {
+  account_id: string;
+  check_at: Timestamp;
+  content: Buffer;
+  sha256: Buffer;
 }
 
 export interface AuditEventTable {
@@ -332,6 +340,13 @@ export interface MessageTable {
   track_opens: boolean;
   transactional: boolean;
   tx: Generated<string>;
+}
+
+export interface MessageAttachmentTable {
+  account_id: string;
+  message_id: string;
+  retention_days: number;
+  sha256: Buffer;
 }
 
 export interface MessageEventTable {
@@ -732,6 +747,7 @@ export interface DB {
   account: AccountTable;
   account_quota_use: AccountQuotaUseTable;
   api_key: ApiKeyTable;
+  attachment_content: AttachmentContentTable;
   audit_event: AuditEventTable;
   browser_session: BrowserSessionTable;
   consent: ConsentTable;
@@ -756,6 +772,7 @@ export interface DB {
   key_node: KeyNodeTable;
   membership: MembershipTable;
   message: MessageTable;
+  message_attachment: MessageAttachmentTable;
   message_event: MessageEventTable;
   message_search: MessageSearchTable;
   one_time_link: OneTimeLinkTable;
