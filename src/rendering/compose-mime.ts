@@ -74,8 +74,7 @@ export function composeMime(
     raw: compose('utf8'),
     messageId,
     needsSmtpUtf8: needsUtf8,
-    composeAscii:
-      needsUtf8 && !senderNeedsUtf8 ? () => compose('ascii') : undefined,
+    composeAscii: needsUtf8 && !senderNeedsUtf8 ? () => compose('ascii') : undefined,
   };
 }
 

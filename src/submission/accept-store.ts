@@ -205,7 +205,10 @@ function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig 
   ];
   if (rows.some((row) => row.attachments !== undefined)) {
     values.push(...keyColumns(rows), ...attachmentColumns(rows));
-    return { ...(repeated ? acceptStatements.attachedRepeated : acceptStatements.attached), values };
+    return {
+      ...(repeated ? acceptStatements.attachedRepeated : acceptStatements.attached),
+      values,
+    };
   }
   if (rows.every((row) => row.key === undefined)) {
     return { ...(repeated ? acceptStatements.plainRepeated : acceptStatements.plain), values };

@@ -58,7 +58,11 @@ export async function checkAttachments(
     const refusal = findRefusal(rules, filename, type, content);
     if (refusal !== undefined) details.push({ field, reason: refusal });
     const info = { filename, contentType, contentId, size: content.length, sha256 };
-    infos.push(contentId === undefined ? { filename, contentType, size: info.size, sha256 } : { ...info, contentId });
+    infos.push(
+      contentId === undefined
+        ? { filename, contentType, size: info.size, sha256 }
+        : { ...info, contentId },
+    );
     contents.set(sha256, { sha256, content });
     size += attachmentPartLength(info);
   }

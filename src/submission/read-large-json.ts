@@ -120,7 +120,8 @@ function findEnd(
     if (at === -1) return undefined;
     let slashes = 0;
     while (at - slashes - 1 >= from && bytes[at - slashes - 1] === backslash) slashes += 1;
-    if (slashes % 2 === 0) return { at, plain: plain && !bytes.subarray(start, at).includes(backslash) };
+    if (slashes % 2 === 0)
+      return { at, plain: plain && !bytes.subarray(start, at).includes(backslash) };
     plain = false;
     checkRest(at);
     from = at + 1;

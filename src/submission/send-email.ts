@@ -140,7 +140,16 @@ async function sendNew(
   // 9 suppression and 10 commit
   const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
   const newUsage = newUsageRecord !== undefined;
-  const row = composeRow({ admission, templateId, template, request, sender, key, newUsage, attachments });
+  const row = composeRow({
+    admission,
+    templateId,
+    template,
+    request,
+    sender,
+    key,
+    newUsage,
+    attachments,
+  });
   const commit =
     attachments === undefined
       ? () => commitMessage(dependencies, row, deadline)
@@ -165,7 +174,11 @@ function checkFiles(
     attachmentSettings.rules,
     () =>
       template.measure(
-        composeContent(request, { from: { address: request.to }, replyTo: request.replyTo }, undefined),
+        composeContent(
+          request,
+          { from: { address: request.to }, replyTo: request.replyTo },
+          undefined,
+        ),
         request.trackOpens || request.trackClicks,
       ),
   );
