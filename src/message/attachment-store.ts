@@ -71,6 +71,19 @@ export class AttachmentStore {
     }
   }
 
+  /**
+   * Keeps stored contents from being swept, for another message that uses them.
+   * @param hashes one byte per character
+   * @returns false if the account doesn't have all of them
+   */
+  async keep(accountId: AccountId, hashes: readonly string[]): Promise<boolean> {
+    const kept = await this.#reserve(
+      accountId,
+      hashes.map((sha256) => Buffer.from(sha256, 'latin1').toString('hex')),
+    );
+    return kept.size === hashes.length;
+  }
+
   /** @returns those that are stored and safe from the sweep */
   async #reserve(accountId: AccountId, hashes: readonly string[]): Promise<ReadonlySet<string>> {
     const { rows } = await this.#pool.query<{ sha256: string }>({

@@ -26,8 +26,14 @@ export function encodedLength(bytes: number): number {
   return fullLines * base64LineLength + (rest === 0 ? 0 : Math.ceil(rest / 3) * 4 + 2);
 }
 
+/** SHA-256 of the distinct contents, one byte per character. */
+export function contentHashes(attachments: readonly AttachmentInfo[]): string[] {
+  const distinct = new Set(attachments.map(({ sha256 }) => sha256));
+  return Array.from(distinct, (sha256) => Buffer.from(sha256, 'hex').toString('latin1'));
+}
+
 /** Reads stored descriptions; undefined if there are none. */
-export function readAttachments(stored: unknown): readonly AttachmentInfo[] | undefined {
+export function readAttachmentInfos(stored: unknown): readonly AttachmentInfo[] | undefined {
   if (!Array.isArray(stored)) return undefined;
   return stored.filter(isAttachment);
 }

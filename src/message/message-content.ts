@@ -1,5 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
-import { type AttachmentInfo, readAttachments } from './attachment.ts';
+import { type AttachmentInfo, readAttachmentInfos } from './attachment.ts';
 
 /** Max Cc addresses of one message (section 2.2 of the contract). */
 export const maxCc = 5;
@@ -72,7 +72,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
-    attachments: readAttachments(stored.attachments),
+    attachments: readAttachmentInfos(stored.attachments),
     values: isFields(values) ? stringMembers(values) : {},
   };
   return content;

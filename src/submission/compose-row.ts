@@ -1,5 +1,6 @@
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
+import { contentHashes } from '../message/attachment.ts';
 import type { ContentMembers, MessageContent } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
@@ -43,9 +44,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     suppressed: [],
     content: JSON.stringify(composeContent(request, sender, checked.attachments)),
     key: checked.key,
-    attachments: checked.attachments?.contents.map(({ sha256 }) =>
-      Buffer.from(sha256, 'hex').toString('latin1'),
-    ),
+    attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
 }
 

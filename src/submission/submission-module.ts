@@ -151,6 +151,8 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       );
     },
     async accept(row) {
+      if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
+        throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
       const quota = (await dependencies.accounts.account(row.accountId))?.quota;
       const refund = quota && (await quotas.spend(row.accountId, quota));
       const outcome = await acceptor.accept(row);

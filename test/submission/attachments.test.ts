@@ -10,6 +10,7 @@ import { attachmentPartLength } from '../../src/message/attachment-part.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -61,7 +62,12 @@ const blob = (bytes: Buffer, changes: Partial<File> = {}): File =>
 
 let count = 0;
 
-function bodyOf(attachments: readonly unknown[], to = `r${(count += 1)}@people.test`) {
+function newAddress(): string {
+  count += 1;
+  return `r${count}@people.test`;
+}
+
+function bodyOf(attachments: readonly unknown[], to = newAddress()) {
   return bodyWith({
     envelope: { toAddress: to },
     content: { personalizationDataMap: { 'Order Number': 'A' }, attachments },
@@ -84,7 +90,7 @@ async function sendAndReceive(
   attachments: readonly unknown[],
   template = 't-0001',
 ): Promise<{ readonly source: string; readonly mail: ParsedMail }> {
-  const to = `m${(count += 1)}@people.test`;
+  const to = newAddress();
   const answer = await client.send({ template, body: bodyOf(attachments, to) });
   assert.equal(answer.status, 200, answer.text);
   const source = await waitFor(
@@ -388,7 +394,7 @@ test('the same key and body give the same answer, another content does not', asy
   assert.equal(first.status, 200);
   assert.equal(again.body.messageId, first.body.messageId);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
-  const other = bodyOf([blob(randomBytes(400_000))], 'r0@people.test');
+  const other = bodyOf([blob(randomBytes(400_000))], 'r0@other.test');
   assert.equal((await client.send({ body: other, headers })).status, 422);
 });
 
@@ -404,6 +410,28 @@ test('the same content is stored once for an account, however many messages use 
     [createHash('sha256').update(content).digest()],
   );
   assert.equal(rows[0]?.count, 20);
+});
+
+test('a message that is sent again has its attachments, although the sweep was due', async () => {
+  const content = randomBytes(2_500);
+  const to = newAddress();
+  const answer = await client.send({ body: bodyOf([blob(content)], to) });
+  const mailsTo = () => sink.mails.filter((mail) => mail.to.includes(to));
+  await waitFor('the mail', () => mailsTo().length === 1);
+  await database.pool.query(`update attachment_content set check_at = now() - interval '1 minute'`);
+  const resent = await sendRequest(
+    `${service.url}/manage/v1/accounts/46100/messages/${answer.body.messageId}/resend`,
+    { method: 'POST', headers: { authorization: `Bearer ${await addKey(database, shop.id)}` } },
+  );
+  assert.equal(resent.status, 201, resent.text);
+  await waitFor('the other mail', () => mailsTo().length === 2);
+  const mail = await simpleParser(mailsTo()[1]?.source ?? '');
+  assert.ok(mail.attachments[0]?.content.equals(content));
+  const { rowCount } = await database.pool.query(
+    'select from message_attachment where message_id = $1',
+    [resent.body.messageId],
+  );
+  assert.equal(rowCount, 1);
 });
 
 test('the sweep keeps contents that messages use and deletes the others, once nothing can use them anymore', async () => {
