@@ -272,6 +272,7 @@ export function createApp(dependencies: AppDependencies): App {
     browser: session.browser,
     accounts,
     templates,
+    attachments,
     domains: sendingDomains,
     senderVerification,
     invitations: session.invitations,

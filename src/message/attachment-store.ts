@@ -109,17 +109,46 @@ export class AttachmentStore {
   async read(accountId: AccountId, sha256: string): Promise<Buffer | undefined> {
     let content: Buffer | undefined;
     for (let at = 0; content === undefined || at < content.length; at += sliceBytes) {
-      const { rows } = await this.#pool.query<{ size: number; slice: Buffer }>({
-        name: 'read-attachment',
-        text: `select octet_length(content) as size, substring(content from $3::int for $4::int) as slice
-          from attachment_content where account_id = $1 and sha256 = $2`,
-        values: [accountId, Buffer.from(sha256, 'hex'), at + 1, sliceBytes],
-      });
-      const [row] = rows;
+      const row = await this.#readSlice(accountId, sha256, at);
       if (row === undefined) return undefined;
       content ??= Buffer.allocUnsafeSlow(row.size);
       row.slice.copy(content, at);
     }
     return content;
   }
+
+  /**
+   * Reads a content without having all of it in memory.
+   * @returns undefined if the account has no such content
+   */
+  async open(accountId: AccountId, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const first = await this.#readSlice(accountId, sha256, 0);
+    if (first === undefined) return undefined;
+    const { size, slice } = first;
+    const readSlice = (at: number) => this.#readSlice(accountId, sha256, at);
+    return (async function* slices() {
+      yield slice;
+      for (let at = sliceBytes; at < size; at += sliceBytes) {
+        const next = await readSlice(at);
+        if (next === undefined) throw new Error('an attachment was deleted while it was read');
+        yield next.slice;
+      }
+    })();
+  }
+
+  async #readSlice(accountId: AccountId, sha256: string, at: number): Promise<Slice | undefined> {
+    const { rows } = await this.#pool.query<Slice>({
+      name: 'read-attachment',
+      text: `select octet_length(content) as size, substring(content from $3::int for $4::int) as slice
+        from attachment_content where account_id = $1 and sha256 = $2`,
+      values: [accountId, Buffer.from(sha256, 'hex'), at + 1, sliceBytes],
+    });
+    return rows[0];
+  }
+}
+
+interface Slice {
+  /** Bytes of the whole content. */
+  readonly size: number;
+  readonly slice: Buffer;
 }

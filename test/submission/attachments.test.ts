@@ -434,6 +434,35 @@ test('a message that is sent again has its attachments, although the sweep was d
   assert.equal(rowCount, 1);
 });
 
+test('the management API lists attachments and gives them out as files', async () => {
+  const content = randomBytes(1_200_000);
+  const answer = await send([blob(content, { filename: 'Größe (1).bin' })]);
+  const messageUrl = `${service.url}/manage/v1/accounts/46100/messages/${answer.body.messageId}`;
+  const headers = { authorization: `Bearer ${await addKey(database, shop.id)}` };
+  const { body } = await sendRequest(messageUrl, { headers });
+  assert.deepEqual((body.content as { readonly attachments: unknown }).attachments, [
+    {
+      filename: 'Größe (1).bin',
+      contentType: 'application/octet-stream',
+      size: content.length,
+      sha256: createHash('sha256').update(content).digest('hex'),
+    },
+  ]);
+  const download = await fetch(`${messageUrl}/attachments/1`, { headers });
+  assert.equal(download.status, 200);
+  assert.equal(download.headers.get('content-type'), 'application/octet-stream');
+  assert.equal(
+    download.headers.get('content-disposition'),
+    "attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe%20%281%29.bin",
+  );
+  assert.ok(Buffer.from(await download.arrayBuffer()).equals(content));
+  assert.equal((await sendRequest(`${messageUrl}/attachments/2`, { headers })).status, 404);
+  assert.equal((await sendRequest(`${messageUrl}/attachments/1`)).status, 401);
+  const limited = await addKey(database, shop.id, { scopes: ['messages:send'] });
+  const denied = { authorization: `Bearer ${limited}` };
+  assert.equal((await sendRequest(`${messageUrl}/attachments/1`, { headers: denied })).status, 403);
+});
+
 test('the sweep keeps contents that messages use and deletes the others, once nothing can use them anymore', async () => {
   const used = randomBytes(100);
   const orphan = randomBytes(100);

@@ -290,6 +290,9 @@ export interface paths {
   "/accounts/{accountId}/messages/{messageId}": {
     get: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": Message } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
+  "/accounts/{accountId}/messages/{messageId}/attachments/{attachment}": {
+    get: { parameters: { path: { "accountId": string; "messageId": string; "attachment": number } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
+  };
   "/accounts/{accountId}/messages/{messageId}/rendered": {
     get: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": RenderedMessage } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
