@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import type { Fault } from '../foundation/errors.ts';
 import { formatBytes } from '../http/limits/route-limit.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import { type BodyJson, isJsonType, parseBodyText, unusableBody } from './read-body-json.ts';
@@ -77,7 +78,7 @@ function liftContents(bytes: Buffer, strays: ReadonlySet<number>): LiftedText {
   let place = 0;
   let previous: { readonly start: number; readonly end: number } | undefined;
   const checkRest = (end: number): void => {
-    if (kept + end - copied > sendBodyBytes) throw tooLargeWithoutAttachments();
+    if (kept + end - copied > sendBodyBytes) throw tooLargeBeside(bytes);
   };
   for (let open = bytes.indexOf(quote); open !== -1; ) {
     checkRest(open);
@@ -132,8 +133,7 @@ function isColon(bytes: Buffer, start: number, end: number): boolean {
   return bytes.toString('latin1', start, end).trim() === ':';
 }
 
-function tooLargeWithoutAttachments() {
-  return unusableBody(
-    `the body is larger than ${formatBytes(sendBodyBytes)} without the contents of its attachments`,
-  );
+function tooLargeBeside(bytes: Buffer): Fault {
+  const rest = bytes.includes('"attachments"') ? ' without the contents of its attachments' : '';
+  return unusableBody(`the body is larger than ${formatBytes(sendBodyBytes)}${rest}`);
 }

@@ -206,6 +206,7 @@ test('only operators can manage the installation', async () => {
     suspended: true,
     retentionDays: 90,
     quota: { perHour: null, perDay: null },
+    attachmentLimit: null,
   });
   const developer = await as('developer');
   assert.equal((await developer.put('/installation/accounts/47000', { name: 'x' })).status, 403);

@@ -310,8 +310,8 @@ test('a body can be large only because of its attachments', async () => {
   const bodyOfValues = (extra: number) =>
     bodyWith({
       content: {
-        personalizationDataMap: { 'Order Number': 'A', content: padding + 'x'.repeat(extra) },
         attachments: [large],
+        personalizationDataMap: { 'Order Number': 'A', content: padding + 'x'.repeat(extra) },
       },
     });
   assert.equal((await client.send({ body: bodyOfValues(0) })).status, 200);

@@ -61,6 +61,7 @@ export const messagesTexts = {
   'message.id': 'Message ID',
   'message.to': 'To',
   'message.cc': 'Cc',
+  'message.attachment': 'Attachment',
   'message.transactional': 'Transactional',
   'message.tracked': 'Tracked',
   'message.rendered': 'Content',
