@@ -28,7 +28,9 @@ create table account (
   quota_per_day integer,
   system boolean not null default false,
   archive_address text,
+  attachment_limit integer,
   account_pkey PRIMARY KEY (id),
+  account_attachment_limit_check CHECK (attachment_limit >= 0 AND attachment_limit <= 26214400),
   account_quota_per_day_check CHECK (quota_per_day >= 0),
   account_quota_per_hour_check CHECK (quota_per_hour >= 0),
   account_retention_days_check CHECK (retention_days = ANY (ARRAY[30, 90, 400]))
@@ -66,6 +68,17 @@ create table api_key (
   api_key_not_system CHECK (account_id <> '.system'::text)
 );
 CREATE INDEX api_key_created_by ON api_key USING btree (created_by);
+
+create table attachment_content (
+  account_id text not null,
+  sha256 bytea not null,
+  content bytea not null,
+  check_at timestamp with time zone not null,
+  attachment_content_pkey PRIMARY KEY (account_id, sha256),
+  attachment_content_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  attachment_content_sha256_check CHECK (octet_length(sha256) = 32)
+);
+CREATE INDEX attachment_content_check ON attachment_content USING btree (check_at);
 
 create table audit_event (
   id uuid not null,
@@ -415,6 +428,29 @@ partition message_400_rest of message_400 DEFAULT
 partition message_90 of message FOR VALUES IN ('90') by RANGE (id)
 
 partition message_90_rest of message_90 DEFAULT
+
+create table message_attachment (
+  account_id text not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  sha256 bytea not null,
+  message_attachment_pkey PRIMARY KEY (account_id, message_id, sha256, retention_days)
+) partition by LIST (retention_days);
+CREATE INDEX message_attachment_content ON ONLY message_attachment USING btree (account_id, sha256);
+
+partition message_attachment_30 of message_attachment FOR VALUES IN ('30') by RANGE (message_id)
+
+partition message_attachment_30_rest of message_attachment_30 DEFAULT
+
+partition message_attachment_400 of message_attachment FOR VALUES IN ('400') by RANGE (message_id)
+
+partition message_attachment_400_rest of message_attachment_400 DEFAULT
+
+partition message_attachment_90 of message_attachment FOR VALUES IN ('90') by RANGE (message_id)
+
+partition message_attachment_90_rest of message_attachment_90 DEFAULT
+
+partition message_attachment_scheduled of message_attachment FOR VALUES IN ('10030', '10090', '10400')
 
 create table message_attribute (
   account_id text not null,

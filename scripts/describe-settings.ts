@@ -29,6 +29,8 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'REFUSED_HEADERS',
     'SYSTEM_MAIL_FROM',
     'INBOX_TOKEN',
+    'ATTACHMENT_LIMIT',
+    'ATTACHMENT_REFUSED_TYPES',
   ],
   'Direct delivery': [
     'DNS_SERVERS',

@@ -38,7 +38,8 @@ import { registerInboxOffRoutes } from './inbox/inbox-off-routes.ts';
 import { registerListRoutes } from './list/list-routes.ts';
 import { managementLimits } from './management/management-limits.ts';
 import { createManagement } from './management/management-module.ts';
-import { loadTemplate } from './rendering/load-template.ts';
+import { AttachmentStore } from './message/attachment-store.ts';
+import { loadMeasurable } from './rendering/measure-mail.ts';
 import { ReportUpkeep } from './report/report-upkeep.ts';
 import { rollUp } from './report/roll-up-store.ts';
 import { writeSearchRows } from './report/search-rows-store.ts';
@@ -106,7 +107,8 @@ export function createApp(dependencies: AppDependencies): App {
   const access = createAccessModule({ database, key, changes, clock, log, accounts });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
-  const templates = new TemplateDirectory(database, changes, loadTemplate);
+  const templates = new TemplateDirectory(database, changes, loadMeasurable);
+  const attachments = new AttachmentStore(database.settings);
   const systemMailEnabled = config.systemMailFrom !== undefined;
   const session = createSessionModule({
     database,
@@ -177,6 +179,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     metrics,
     findVersion,
+    attachments,
     decorate: feedback.decorate,
     staging: { redirect: config.deliveryRedirect, allow: config.deliveryAllow },
     findIdentity:
@@ -200,6 +203,8 @@ export function createApp(dependencies: AppDependencies): App {
     senders,
     templates,
     refusedHeaders: config.refusedHeaders,
+    attachments,
+    attachmentSettings: config.attachments,
     onAccepted: (accountIds) => {
       for (const accountId of accountIds) delivery.wake(accountId);
     },
@@ -271,6 +276,7 @@ export function createApp(dependencies: AppDependencies): App {
     browser: session.browser,
     accounts,
     templates,
+    attachments,
     domains: sendingDomains,
     senderVerification,
     invitations: session.invitations,
@@ -321,6 +327,7 @@ export function createApp(dependencies: AppDependencies): App {
       await session.stop();
       await access.stop();
       await inbox?.stop();
+      await attachments.close();
       await changes.close();
     },
   };

@@ -41,6 +41,7 @@ export const accountColumns = [
   'quota_per_hour',
   'quota_per_day',
   'archive_address',
+  'attachment_limit',
 ] as const;
 
 export function toAccount(row: {
@@ -52,6 +53,7 @@ export function toAccount(row: {
   readonly quota_per_hour: number | null;
   readonly quota_per_day: number | null;
   readonly archive_address: string | null;
+  readonly attachment_limit: number | null;
 }): Account {
   const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
@@ -64,6 +66,7 @@ export function toAccount(row: {
     ...(row.archive_address === null
       ? {}
       : { archiveAddress: row.archive_address as EmailAddress }),
+    ...(row.attachment_limit === null ? {} : { attachmentLimit: row.attachment_limit }),
   };
 }
 
@@ -85,6 +88,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       quota_per_hour: account.quota?.perHour ?? null,
       quota_per_day: account.quota?.perDay ?? null,
       archive_address: account.archiveAddress ?? null,
+      attachment_limit: account.attachmentLimit ?? null,
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -98,6 +102,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
         quota_per_hour: eb.ref('excluded.quota_per_hour'),
         quota_per_day: eb.ref('excluded.quota_per_day'),
         archive_address: eb.ref('excluded.archive_address'),
+        attachment_limit: eb.ref('excluded.attachment_limit'),
       })),
     )
     .execute();

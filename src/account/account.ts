@@ -16,6 +16,8 @@ export interface Account {
   readonly quota?: Quota | undefined;
   /** Gets a blind copy of the account's mail, except of templates with secret fields. */
   readonly archiveAddress?: EmailAddress | undefined;
+  /** Max bytes of a message with attachments as sent; 0: none, undefined: the installation's default. */
+  readonly attachmentLimit?: number | undefined;
 }
 
 /** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */

@@ -5,6 +5,8 @@ import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts'
 import { OperatorError } from '../foundation/errors.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
+import type { AttachmentSettings } from '../submission/check-attachments.ts';
+import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
 import {
   readBearerToken,
@@ -44,6 +46,7 @@ export interface Config {
   readonly publicUrl: string | undefined;
   readonly trustProxy: readonly string[];
   readonly connections: ConnectionLimits;
+  readonly attachments: AttachmentSettings;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
   /** Headers that requests must not set, besides the reserved ones; `*` at the end stands for anything. */
@@ -146,6 +149,10 @@ export function readConfig(given: Environment): Config {
       read('MAX_CONNECTIONS') ?? '20000',
       read('MAX_CONNECTIONS_PER_PEER'),
     ),
+    attachments: {
+      limit: readAttachmentLimit('ATTACHMENT_LIMIT', read('ATTACHMENT_LIMIT') ?? '10'),
+      rules: readRefusedTypes('ATTACHMENT_REFUSED_TYPES', read('ATTACHMENT_REFUSED_TYPES')),
+    },
     deliveryRedirect: readEmailAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
     deliveryAllow: readDomainList('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
     refusedHeaders: readHeaderNames('REFUSED_HEADERS', read('REFUSED_HEADERS')),

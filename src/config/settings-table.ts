@@ -139,6 +139,18 @@ export const settingDefinitions: readonly Setting[] = [
       'Max open connections from one IPv4 address or IPv6 /64. Proxies in `TRUST_PROXY` have no such limit.',
   },
   {
+    name: 'ATTACHMENT_LIMIT',
+    default: '10 MiB',
+    meaning:
+      'Max size of a message with attachments as sent, in MiB, up to `25`; `0`: no attachments. Operators can set another limit per account.',
+  },
+  {
+    name: 'ATTACHMENT_REFUSED_TYPES',
+    default: '(executables)',
+    meaning:
+      'Attachments to refuse: extensions such as `.exe` and types such as `application/x-msdownload`, separated with commas. `default` adds the built-in list, `none` refuses no type.',
+  },
+  {
     name: 'BOUNCE_PORT',
     default: '(none)',
     meaning:

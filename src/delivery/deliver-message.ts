@@ -2,6 +2,7 @@ import { domainOf } from '../foundation/email-address.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
+import type { AttachmentInfo } from '../message/attachment.ts';
 import {
   bccOf,
   type MessageContent,
@@ -17,8 +18,9 @@ import type {
   Lease,
   RecipientResult,
 } from '../queue/attempt.ts';
+import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
-import { resultForAll } from './attempt-results.ts';
+import { postponedResult, resultForAll } from './attempt-results.ts';
 import type { CheckDue, DueMessage } from './check-due-message.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
 import {
@@ -28,6 +30,7 @@ import {
   selectRecipients,
   waitForSender,
 } from './delivery-gates.ts';
+import type { AttachmentLoader } from './load-attachments.ts';
 import {
   type DecorateMail,
   type FindVersion,
@@ -52,6 +55,8 @@ export interface DeliveryDependencies {
   readonly findIdentity?: FindIdentity;
   /** Checks scheduled messages at their send time. Without it, they are sent as accepted. */
   readonly checkDue?: CheckDue | undefined;
+  /** Without it, messages with attachments can't be sent. */
+  readonly attachments?: AttachmentLoader;
 }
 
 /**
@@ -82,11 +87,15 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const decorated = dependencies.decorate?.(rendered, content, template);
     const decoration = decorated instanceof Promise ? await decorated : decorated;
     const redirected = dependencies.staging.redirect !== undefined;
-    const prepare = () =>
+    const render = (attached?: readonly EncodedAttachment[]) =>
       turns.run(message.accountId, () =>
-        prepareMail(rendered, content, template, redirected, decoration),
+        prepareMail(rendered, content, template, redirected, decoration, attached),
       );
-    const result = await deliver(dependencies, message, lease, due, prepare);
+    const { attachments } = content;
+    const result =
+      attachments === undefined
+        ? await deliver(dependencies, message, lease, due, render)
+        : await deliverAttached(dependencies, message, lease, due, attachments, render);
     return result && { ...result, secretFields };
   };
 }
@@ -108,6 +117,31 @@ function checkScheduled(
 }
 
 const noResults: readonly RecipientResult[] = Object.freeze([]);
+
+const memoryRetryMs = 1_000;
+
+/** Delivers a message with attachments once there is memory for it, which it holds until it is sent. */
+async function deliverAttached(
+  dependencies: DeliveryDependencies,
+  message: ClaimedMessage,
+  lease: Lease,
+  due: DueMessage,
+  attachments: readonly AttachmentInfo[],
+  render: (attached: readonly EncodedAttachment[]) => Promise<PreparedMail>,
+): Promise<AttemptResult | undefined> {
+  const { accountId } = message;
+  const loader = dependencies.attachments;
+  if (loader === undefined) throw new Error('no attachments can be loaded');
+  const release = await loader.reserve(accountId, attachments, message.remainingMs <= 0);
+  if (release === undefined)
+    return postponedResult(message, memoryRetryMs, 'many messages with attachments are being sent');
+  try {
+    const prepare = async () => render(await loader.load(accountId, attachments));
+    return await deliver(dependencies, message, lease, due, prepare);
+  } finally {
+    release();
+  }
+}
 
 async function deliver(
   { transport, staging, deferBacklog, findIdentity, log }: DeliveryDependencies,

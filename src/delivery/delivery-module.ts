@@ -3,6 +3,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
 import { CompleteStore } from '../queue/complete-store.ts';
 import { DeferStore } from '../queue/defer-backlog-store.ts';
@@ -13,6 +14,7 @@ import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worke
 import { createCheckDue, type DueFacts } from './check-due-message.ts';
 import { createDeferBacklog } from './defer-backlog.ts';
 import { createDelivery } from './deliver-message.ts';
+import { AttachmentLoader } from './load-attachments.ts';
 import type { DecorateMail, FindVersion } from './prepare-mail.ts';
 import { RelayTransport } from './relay-transport.ts';
 import type { StagingRules } from './route-recipients.ts';
@@ -30,6 +32,7 @@ export interface DeliveryModuleDependencies {
   readonly log: Log;
   readonly metrics: Registry;
   readonly findVersion: FindVersion;
+  readonly attachments: AttachmentStore;
   readonly decorate?: DecorateMail | undefined;
   readonly staging: StagingRules;
   readonly findIdentity?: FindIdentity;
@@ -72,6 +75,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
         },
         attempt: createDelivery({
           ...dependencies,
+          attachments: new AttachmentLoader(dependencies.attachments),
           transport,
           checkDue: createCheckDue(dependencies),
           deferBacklog: createDeferBacklog(new DeferStore(database), log),

@@ -2,6 +2,7 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { type MessageContent, visibleCc } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
+import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
 import { customHeader } from '../rendering/custom-header.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
@@ -53,6 +54,7 @@ export function prepareMail(
   template: LoadedTemplate,
   redirected: boolean,
   decoration: MailDecoration = {},
+  attachments?: readonly EncodedAttachment[],
 ): PreparedMail {
   const rendered = renderMessage(template, {
     values: { ...content.values, ...decoration.values },
@@ -82,6 +84,7 @@ export function prepareMail(
           ? decoration.headerLines
           : [...ownLines, ...(decoration.headerLines ?? [])],
     },
+    attachments,
   );
   const notes = rendered.warnings.map((warning) => ({
     kind: 'warning' as const,

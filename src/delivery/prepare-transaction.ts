@@ -1,9 +1,12 @@
 import type { Log } from '../foundation/log.ts';
 import type { AttemptNote, AttemptResult, ClaimedMessage } from '../queue/attempt.ts';
 import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
-import { resultTooLarge, resultUnrenderable } from './attempt-results.ts';
+import { postponedResult, resultTooLarge, resultUnrenderable } from './attempt-results.ts';
+import { AttachmentsUnreadable } from './load-attachments.ts';
 import type { PreparedMail } from './prepare-mail.ts';
 import type { SendingIdentity } from './sending-identity.ts';
+
+const attachmentRetryMs = 5_000;
 
 /** A message's signed bytes, ready for any of its transactions. */
 export interface PreparedTransaction {
@@ -35,6 +38,10 @@ export async function prepareTransaction(
     };
   } catch (error) {
     if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
+    if (error instanceof AttachmentsUnreadable) {
+      log.warn({ err: error, messageId: message.messageId }, 'could not read attachments');
+      return postponedResult(message, attachmentRetryMs, 'its attachments could not be read');
+    }
     log.error({ err: error, messageId: message.messageId }, 'could not render a message');
     return resultUnrenderable(message, error);
   }

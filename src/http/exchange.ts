@@ -5,6 +5,7 @@ import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
+import { type LargeBody, largeBodySeconds } from './limits/large-bodies.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import { drainBody, type RawBody, readBody } from './read-body.ts';
@@ -34,6 +35,7 @@ export class Exchange {
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   #share: BodyShare | undefined;
+  #releaseLarge: (() => void) | undefined;
   /** Whether to close the connection after the response. */
   #closeAfterAnswer = false;
 
@@ -60,18 +62,48 @@ export class Exchange {
 
   /**
    * Reads the body of an authorized caller.
+   * @param large set if the caller may send more than the route's limit
    * @throws Fault IO_EXCEPTION while there is no capacity for it
    */
-  async readBody(): Promise<RawBody> {
+  async readBody(large?: LargeBody): Promise<RawBody> {
     const { limit, traffic } = this.#context;
     const share = traffic.open(this.request, limit.known);
     this.#share = share;
-    const body = await readBody(this.request, limit.bodyBytes, share, limit.bodySeconds);
+    const body =
+      large !== undefined && this.#mayExceed(limit.bodyBytes)
+        ? await this.#readLarge(large, share)
+        : await readBody(this.request, limit.bodyBytes, share, limit.bodySeconds);
     if ('unusable' in body) {
       this.#closeAfterAnswer = body.tooSlow === true || body.overCapacity === true;
       if (body.overCapacity) throw new Fault('IO_EXCEPTION', { retryAfter: 1 });
     }
     return body;
+  }
+
+  #mayExceed(bytes: number): boolean {
+    const length = this.request.headers['content-length'];
+    return length === undefined || Number(length) > bytes;
+  }
+
+  async #readLarge({ maxBytes, group }: LargeBody, share: BodyShare): Promise<RawBody> {
+    const { limit, traffic } = this.#context;
+    const { request } = this;
+    const reserve = async (bytes: number): Promise<number | undefined> => {
+      this.#releaseLarge = await traffic.large.reserve(group, bytes);
+      return this.#releaseLarge && maxBytes;
+    };
+    const length = request.headers['content-length'];
+    if (length === undefined)
+      return readBody(request, limit.bodyBytes, share, limit.bodySeconds, () => reserve(maxBytes));
+    if (Number(length) <= maxBytes && (await reserve(Number(length))) === undefined)
+      return { unusable: 'too many large request bodies are in progress', overCapacity: true };
+    return readBody(request, maxBytes, undefined, largeBodySeconds);
+  }
+
+  #release(): void {
+    this.#share?.end();
+    this.#releaseLarge?.();
+    this.#releaseLarge = undefined;
   }
 
   /**
@@ -80,7 +112,7 @@ export class Exchange {
    * @param headers additional ones: name, value, name, value…
    */
   answer(status: number, json: string, headers: readonly string[] = []): void {
-    this.#share?.end();
+    this.#release();
     const response = this.#response;
     const { log, route, transport, closing } = this.#context;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
@@ -95,7 +127,7 @@ export class Exchange {
 
   /** Closes the connection without a response. */
   abandon(): void {
-    this.#share?.end();
+    this.#release();
     this.#response.destroy();
   }
 }

@@ -24,12 +24,14 @@ const overCapacity: UnusableBody = {
  * @param maxBytes a larger body is discarded, including what is still to come
  * @param share counts the bytes kept
  * @param seconds that the body may take to arrive
+ * @param grow asked once a body without an announced length exceeds `maxBytes`: the new maximum, undefined without capacity
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
   share?: BodyShare,
   seconds = 30,
+  grow?: () => Promise<number | undefined>,
 ): Promise<RawBody> {
   const contentLength = request.headers['content-length'];
   const length = contentLength === undefined ? undefined : Number(contentLength);
@@ -40,11 +42,24 @@ export function readBody(
     const chunks: Buffer[] = [];
     let read = 0;
     let refused = false;
+    let limit = maxBytes;
+    let grown = grow === undefined;
     const refuse = (body: UnusableBody): void => {
       refused = true;
       chunks.length = 0;
       clearTimeout(timeout);
       resolve(body);
+    };
+    const waitToGrow = async (): Promise<void> => {
+      grown = true;
+      request.pause();
+      const more = await grow?.();
+      if (!refused) {
+        if (more === undefined) refuse(overCapacity);
+        else if (read > more) refuse(tooLarge(more));
+        else limit = more;
+      }
+      request.resume();
     };
     const finish = (): void => {
       if (refused) return;
@@ -60,9 +75,12 @@ export function readBody(
     request.on('data', (chunk: Buffer) => {
       read += chunk.length;
       if (refused) return;
-      if (read > maxBytes) return refuse(tooLarge(maxBytes));
-      if (share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
+      if (read > limit && grown) return refuse(tooLarge(limit));
+      // What was reserved by growing isn't claimed again.
+      if (limit === maxBytes && share?.claim(chunk.length) !== undefined)
+        return refuse(overCapacity);
       chunks.push(chunk);
+      if (read > limit) return void waitToGrow();
       // All announced bytes are here (RFC 9112 section 6.2), so nothing can be missing.
       if (read === length) finish();
     });

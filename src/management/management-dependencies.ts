@@ -7,6 +7,7 @@ import type { FairSlots } from '../foundation/fair-slots.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { InboxStore } from '../inbox/inbox-store.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { QueueControlStore } from '../queue/control-store.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { SenderVerification } from '../sender/sender-verification.ts';
@@ -56,6 +57,7 @@ export interface ManagementDependencies {
     QueueControlStore,
     'control' | 'pausedDestinations' | 'release' | 'setPause'
   >;
+  readonly attachments: Pick<AttachmentStore, 'open'>;
   /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */

@@ -11,6 +11,8 @@ import type { ManagementDependencies } from './management-dependencies.ts';
 export interface PathParams {
   readonly accountId: AccountId;
   readonly address: string;
+  /** Counted from 1. */
+  readonly attachment: number;
   readonly clientId: ClientId;
   readonly destination: string;
   readonly email: string;
@@ -57,7 +59,7 @@ export interface ManagementOperation {
   /** Response body; absent: 204. */
   readonly answer?: TSchema | undefined;
   /** Media type of a response that isn't JSON; the handler sends it. */
-  readonly produces?: 'text/csv' | 'application/x-ndjson' | undefined;
+  readonly produces?: 'text/csv' | 'application/x-ndjson' | 'application/octet-stream' | undefined;
   /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from answering 201. */
   readonly status?: 200 | 201 | 202 | undefined;
   /** Can answer 429, because of a quota or too much concurrent work. */

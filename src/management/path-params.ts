@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
+import { maxAttachments } from '../message/attachment.ts';
 import { systemMailKinds } from '../outbox/system-mail.ts';
 import { Problem } from './answer/problem.ts';
 import type { PathParams } from './operation.ts';
@@ -61,6 +62,16 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     }),
     form: 'must be a domain name or *',
     read: (text) => (text === '*' ? text : parseDomainName(text)),
+  },
+  attachment: {
+    schema: Type.Integer({
+      description: 'The attachment’s place in the message, from 1.',
+      minimum: 1,
+      maximum: maxAttachments,
+    }),
+    form: `must be a whole number from 1 to ${maxAttachments}`,
+    read: (text) =>
+      /^[1-9]\d?$/.test(text) && Number(text) <= maxAttachments ? Number(text) : undefined,
   },
   domain: domain('The domain.'),
   email: address('The user’s email address, case-insensitive.'),

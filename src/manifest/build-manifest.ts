@@ -67,6 +67,7 @@ async function buildAccount(
     retentionDays: raw.retentionDays as RetentionDays | undefined,
     quota: raw.quota && { perHour: raw.quota.perHour, perDay: raw.quota.perDay },
     archiveAddress: parseOptionalAddress(raw.archiveAddress, [...path, 'archiveAddress'], problems),
+    attachmentLimit: raw.attachmentLimit,
     users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
     senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
     integrations: each('integrations', raw.integrations, (integration, at) =>

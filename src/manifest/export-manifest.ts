@@ -59,6 +59,7 @@ async function exportAccount(
     retentionDays,
     ...exportQuota(account),
     ...(account.archiveAddress === undefined ? {} : { archiveAddress: account.archiveAddress }),
+    ...(account.attachmentLimit === undefined ? {} : { attachmentLimit: account.attachmentLimit }),
     users: (await readUsers(kysely, id)).map(
       ({ operator, ...user }): RawUser => ({ ...user, ...(operator ? { operator } : {}) }),
     ),

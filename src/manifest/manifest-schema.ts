@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { roles } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
+import { Nullable } from '../foundation/common-schemas.ts';
+import { maxAttachmentLimit } from '../message/attachment.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
 import { MAX_FIELD_DEPTH } from '../template/template-limits.ts';
@@ -270,6 +272,15 @@ const QuotaSchema = Type.Object(
   },
 );
 
+const AttachmentLimitSchema = Nullable(
+  Type.Integer({
+    description:
+      'Max bytes of a message with attachments as sent, up to 26214400 (25 MiB); 0: no attachments. Null: `ATTACHMENT_LIMIT`.',
+    minimum: 0,
+    maximum: maxAttachmentLimit,
+  }),
+);
+
 export const AccountSchema = Type.Object(
   {
     id: PublicId('The account ID of the send operation.'),
@@ -293,6 +304,7 @@ export const AccountSchema = Type.Object(
         maxLength: 320,
       }),
     ),
+    attachmentLimit: Type.Optional(AttachmentLimitSchema),
     users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
     senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),
     integrations: Type.Optional(Type.Array(IntegrationSchema, { maxItems: maxEntries })),

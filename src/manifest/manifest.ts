@@ -24,6 +24,8 @@ export interface ManifestAccount {
   readonly quota: Quota | undefined;
   /** Empty: none. */
   readonly archiveAddress: EmailAddress | '' | undefined;
+  /** Null: the installation's default. */
+  readonly attachmentLimit: number | null | undefined;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
   readonly integrations: readonly ManifestIntegration[];

@@ -11,6 +11,10 @@ export async function planAccount(
   const before = await readAccount(transaction, account.id);
   const quota = account.quota ?? before?.quota;
   const archiveAddress = account.archiveAddress ?? before?.archiveAddress ?? '';
+  const attachmentLimit =
+    account.attachmentLimit === undefined
+      ? before?.attachmentLimit
+      : (account.attachmentLimit ?? undefined);
   const after: Account = {
     id: account.id,
     name: account.name,
@@ -19,6 +23,7 @@ export async function planAccount(
     retentionDays: account.retentionDays ?? before?.retentionDays ?? 90,
     ...(quota?.perHour === undefined && quota?.perDay === undefined ? {} : { quota }),
     ...(archiveAddress === '' ? {} : { archiveAddress }),
+    ...(attachmentLimit === undefined ? {} : { attachmentLimit }),
   };
   const named = {
     account: account.id,
@@ -43,6 +48,7 @@ function differences(a: Account, b: Account): string[] {
     retentionDays: a.retentionDays === b.retentionDays,
     archiveAddress: a.archiveAddress === b.archiveAddress,
     quota: a.quota?.perHour === b.quota?.perHour && a.quota?.perDay === b.quota?.perDay,
+    attachmentLimit: a.attachmentLimit === b.attachmentLimit,
   };
   return Object.keys(same).filter((name) => same[name] === false);
 }

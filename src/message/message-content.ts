@@ -1,5 +1,6 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { FieldValue } from '../template/field-value.ts';
+import { type AttachmentInfo, readAttachmentInfos } from './attachment.ts';
 
 /** Section 2.2 of the contract: Cc addresses of one message. */
 export const maxCc = 5;
@@ -43,6 +44,7 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   /** As the request had it, markup included. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
+  readonly attachments?: readonly AttachmentInfo[];
   /** Values by field name, as the request had them. */
   readonly values: Readonly<Record<string, Value>>;
   /** When to send it (RFC 3339), if that was ahead when it was accepted. */
@@ -66,6 +68,7 @@ export const contentMemberKinds = {
   replyTo: 'address',
   subjectLine: 'text',
   previewText: 'text',
+  attachments: 'text',
   values: 'values',
   sendAt: 'text',
   templateVersion: 'text',
@@ -98,6 +101,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
+    attachments: readAttachmentInfos(stored.attachments),
     values: isFields(values) ? withoutErased(values) : {},
     sendAt: textOf(stored.sendAt),
     templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,

@@ -9,7 +9,13 @@ import { minIdAt } from '../foundation/uuid7.ts';
 /** Retention classes, in days, and the tables partitioned by them. */
 const retentionClasses = [30, 90, 400] as const;
 const defaultClass = 90;
-const tables = ['message', 'message_event', 'message_search', 'message_attribute'] as const;
+const tables = [
+  'message',
+  'message_event',
+  'message_search',
+  'message_attribute',
+  'message_attachment',
+] as const;
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 /** The epoch, Thursday, 1 January 1970, is in the week of Monday, 29 December 1969. */

@@ -1,4 +1,5 @@
 import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
+import { attachTo, type EncodedAttachment } from './compose-attachments.ts';
 import type { EncodedBody } from './encode-body.ts';
 import { type HeaderMailbox, mailboxHeader, textHeader } from './message-headers.ts';
 import type { RenderedMail } from './render-message.ts';
@@ -52,27 +53,35 @@ export function composeMime(
   rendered: RenderedMail,
   addresses: HeaderAddresses,
   identity: MessageIdentity,
+  attachments: readonly EncodedAttachment[] = [],
 ): ComposedMessage {
   const messageId = `<${identity.messageId}@${identity.host ?? domainOf(addresses.from.address)}>`;
   const { from, replyTo, to, cc = [] } = addresses;
   const senderNeedsUtf8 = needsSmtpUtf8(from.address) || needsSmtpUtf8(replyTo ?? from.address);
   const needsUtf8 = senderNeedsUtf8 || [to, ...cc].some(needsSmtpUtf8);
-  const raw = composeForm(rendered, addresses, identity, messageId, 'utf8');
+  const body = composeBody(rendered, identity.messageId);
+  const compose = (form: 'utf8' | 'ascii'): Buffer => {
+    const head = composeHead(rendered.subject, addresses, identity, messageId, form);
+    const encoding = form === 'utf8' && needsUtf8 ? 'utf8' : 'latin1';
+    if (attachments.length === 0) return Buffer.from(head + body, encoding);
+    const pieces = attachTo(body, rendered.hasHtml, identity.messageId, attachments);
+    return Buffer.concat(
+      [head, ...pieces].map((piece) =>
+        typeof piece === 'string' ? Buffer.from(piece, encoding) : piece,
+      ),
+    );
+  };
   return {
-    raw: Buffer.from(raw, needsUtf8 ? 'utf8' : 'latin1'),
+    raw: compose('utf8'),
     messageId,
     needsSmtpUtf8: needsUtf8,
-    composeAscii:
-      needsUtf8 && !senderNeedsUtf8
-        ? () =>
-            Buffer.from(composeForm(rendered, addresses, identity, messageId, 'ascii'), 'latin1')
-        : undefined,
+    composeAscii: needsUtf8 && !senderNeedsUtf8 ? () => compose('ascii') : undefined,
   };
 }
 
 /** @param form `ascii`: addresses that need SMTPUTF8 are shown by name and can't be replied to */
-function composeForm(
-  rendered: RenderedMail,
+function composeHead(
+  subject: string,
   addresses: HeaderAddresses,
   identity: MessageIdentity,
   messageId: string,
@@ -98,7 +107,7 @@ function composeForm(
             cc.map((address) => recipient(address)),
           ),
         ]),
-    textHeader('Subject', rendered.subject),
+    textHeader('Subject', subject),
     `Date: ${formatDate(identity.acceptedAt)}`,
     `Message-ID: ${messageId}`,
     ...(identity.headers ?? []).map(([name, value]) => textHeader(name, value)),
@@ -107,7 +116,7 @@ function composeForm(
     'Auto-Submitted: auto-generated',
     'MIME-Version: 1.0',
   ];
-  return lines.join(CRLF) + CRLF + composeBody(rendered, identity.messageId);
+  return lines.join(CRLF) + CRLF;
 }
 
 /** RFC 5322 section 3.3, always in UTC. */

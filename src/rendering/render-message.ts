@@ -105,6 +105,10 @@ export class RenderedMail {
     this.warnings = warnings;
   }
 
+  get hasHtml(): boolean {
+    return this.#html !== null;
+  }
+
   /** The HTML part with line feeds, `null` if the template has none. */
   get html(): string | null {
     return this.#html === null ? null : bodyText(this.#html);

@@ -36,6 +36,8 @@ export interface AcceptRow {
   readonly key: IdempotencyKey | undefined;
   /** Undefined: at once, and no deadline of its own. */
   readonly timing?: AcceptTiming | undefined;
+  /** SHA-256 of the distinct contents of its attachments, one byte per character; they are stored already. */
+  readonly attachments?: readonly string[] | undefined;
 }
 
 export type AcceptOutcome =

@@ -9,8 +9,9 @@ import { scheduledClassOffset, scheduledReason } from '../message/scheduled-clas
  * Parameters for each row: $1 account_id, $2 message ID, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
  * $7 external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content. For each
  * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
- * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time or deadline, also for each
- * row: $20 send_at, $21 deliver_before, null without.
+ * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time or deadline, those
+ * parameters, and for each row: $20 send_at, $21 deliver_before, null without. If some rows have attachments, also for each
+ * content, from $20 or $22 on: n, account_id, message ID, retention_days, sha256.
  */
 
 /** Bits of the flags. */
@@ -118,12 +119,30 @@ function queueEntries(refused: string, repeated: boolean): string {
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
 }
 
+// The parameters are numbered from `first`. Fails on a content that isn't safe from the sweep anymore, which takes an accept that stood still for half an hour.
+function attachmentLinks(refused: string, repeated: boolean, first: number): string {
+  return `attachment_row as (
+  insert into message_attachment (account_id, message_id, retention_days, sha256)
+  select a.account_id, a.message_id, a.retention_days, (
+    select c.sha256 from attachment_content c
+    where c.account_id = a.account_id and c.sha256 = a.sha256 and c.check_at > ${now} + interval '1 minute')
+  from unnest($${first}::int4[], $${first + 1}::text[], $${first + 2}::uuid[], $${first + 3}::smallint[],
+      $${first + 4}::bytea[])
+    as a (n, account_id, message_id, retention_days, sha256)
+  where a.n not in (${refused})${repeated ? '\n    and a.message_id in (select id from message_row)' : ''})`;
+}
+
 /**
  * @param keyed some rows have an idempotency key
  * @param repeated rows may already be stored; those change nothing
  * @param timed some rows have a send time or deadline; requires `keyed`
+ * @param attached some rows have attachments; requires `keyed`
  */
-function acceptStatement(keyed: boolean, repeated: boolean, timed = false): string {
+function acceptStatement(
+  keyed: boolean,
+  repeated: boolean,
+  { timed = false, attached = false } = {},
+): string {
   const refused = keyed
     ? 'select n from blocked union all select n from taken'
     : 'select n from blocked';
@@ -132,10 +151,14 @@ function acceptStatement(keyed: boolean, repeated: boolean, timed = false): stri
     ...(keyed ? [repeated ? upsertClaims : optimisticClaims] : []),
     messages(refused, repeated),
     timed ? timedQueueEntries(refused, repeated) : queueEntries(refused, repeated),
+    ...(attached ? [attachmentLinks(refused, repeated, timed ? 22 : 20)] : []),
   ];
   return `with ${parts.join(',\n')}
 select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
 }
+
+const timed = { timed: true };
+const attached = { attached: true };
 
 /** Variants of the statement. Each connection prepares each of them once, by name. */
 export const acceptStatements = {
@@ -143,6 +166,19 @@ export const acceptStatements = {
   keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },
   plainRepeated: { name: 'accept-repeated', text: acceptStatement(false, true) },
   keyedRepeated: { name: 'accept-keyed-repeated', text: acceptStatement(true, true) },
-  timed: { name: 'accept-timed', text: acceptStatement(true, false, true) },
-  timedRepeated: { name: 'accept-timed-repeated', text: acceptStatement(true, true, true) },
+  timed: { name: 'accept-timed', text: acceptStatement(true, false, timed) },
+  timedRepeated: { name: 'accept-timed-repeated', text: acceptStatement(true, true, timed) },
+  attached: { name: 'accept-attached', text: acceptStatement(true, false, attached) },
+  attachedRepeated: {
+    name: 'accept-attached-repeated',
+    text: acceptStatement(true, true, attached),
+  },
+  timedAttached: {
+    name: 'accept-timed-attached',
+    text: acceptStatement(true, false, { ...timed, ...attached }),
+  },
+  timedAttachedRepeated: {
+    name: 'accept-timed-attached-repeated',
+    text: acceptStatement(true, true, { ...timed, ...attached }),
+  },
 } as const;

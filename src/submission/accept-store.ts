@@ -204,15 +204,17 @@ function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig 
     ...recipientColumns(rows),
   ];
   const timed = rows.some((row) => row.timing !== undefined);
-  const keys = keyColumns(rows, timed);
-  if (timed && keys !== undefined) {
-    values.push(...keys, ...timingColumns(rows));
-    return { ...(repeated ? acceptStatements.timedRepeated : acceptStatements.timed), values };
+  const attached = rows.some((row) => row.attachments !== undefined);
+  if (timed || attached) {
+    values.push(...keyColumns(rows));
+    if (timed) values.push(...timingColumns(rows));
+    if (attached) values.push(...attachmentColumns(rows));
+    return { ...extendedStatement(timed, attached, repeated), values };
   }
-  if (keys === undefined) {
+  if (rows.every((row) => row.key === undefined)) {
     return { ...(repeated ? acceptStatements.plainRepeated : acceptStatements.plain), values };
   }
-  values.push(...keys);
+  values.push(...keyColumns(rows));
   return { ...(repeated ? acceptStatements.keyedRepeated : acceptStatements.keyed), values };
 }
 
@@ -237,6 +239,14 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
   ];
 }
 
+function extendedStatement(timed: boolean, attached: boolean, repeated: boolean) {
+  const { timedAttached, timedAttachedRepeated, attachedRepeated, timedRepeated } =
+    acceptStatements;
+  if (timed && attached) return repeated ? timedAttachedRepeated : timedAttached;
+  if (attached) return repeated ? attachedRepeated : acceptStatements.attached;
+  return repeated ? timedRepeated : acceptStatements.timed;
+}
+
 function timingColumns(rows: readonly AcceptRow[]): Buffer[] {
   return [
     textArray(rows.map((row) => row.timing?.sendAt?.toISOString())),
@@ -244,13 +254,25 @@ function timingColumns(rows: readonly AcceptRow[]): Buffer[] {
   ];
 }
 
-/** @param required columns of nulls instead of undefined if no row has a key */
-function keyColumns(rows: readonly AcceptRow[], required: boolean): Buffer[] | undefined {
-  if (!required && rows.every((row) => row.key === undefined)) return undefined;
+/** Nulls for rows without a key. */
+function keyColumns(rows: readonly AcceptRow[]): Buffer[] {
   return [
     textArray(rows.map((row) => row.key?.text)),
     bytesArray(rows.map((row) => row.key?.requestHash)),
     // Addresses contain no spaces.
     textArray(rows.map((row) => (row.suppressed.length === 0 ? '' : row.suppressed.join(' ')))),
+  ];
+}
+
+function attachmentColumns(rows: readonly AcceptRow[]): Buffer[] {
+  const links = rows.flatMap((row, index) =>
+    (row.attachments ?? []).map((sha256) => ({ row, n: index + 1, sha256 })),
+  );
+  return [
+    intArray(links.map(({ n }) => n)),
+    textArray(links.map(({ row }) => row.accountId)),
+    uuidArray(links.map(({ row }) => row.id)),
+    smallintArray(links.map(({ row }) => row.retentionDays)),
+    bytesArray(links.map(({ sha256 }) => sha256)),
   ];
 }

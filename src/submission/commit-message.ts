@@ -3,8 +3,10 @@ import { normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { Acceptor } from './accept-messages.ts';
 import type { AcceptRow } from './accept-row.ts';
+import type { CheckedAttachments } from './check-attachments.ts';
 import { withoutCc } from './compose-row.ts';
 import { type IdempotencyKey, idempotencyInProgress } from './idempotency.ts';
 import { findIdempotencyKey } from './idempotency-key-store.ts';
@@ -13,6 +15,7 @@ import { withTimeout } from './with-timeout.ts';
 export interface CommitDependencies {
   readonly database: Database;
   readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain'>;
+  readonly attachments: Pick<AttachmentStore, 'save'>;
 }
 
 /** The 200 response of the send operation. */
@@ -46,6 +49,25 @@ export async function commitMessage(
     outcome = await dependencies.acceptor.acceptAgain(row);
   }
   return { messageId: row.id, suppressedRecipients: row.suppressed, replayed: false };
+}
+
+/**
+ * Stores contents that the account doesn't have yet, and then the message. A process that ends in between leaves contents
+ * that no message uses, for the sweep.
+ * @throws Fault as `commitMessage` does
+ */
+export async function commitWithAttachments(
+  dependencies: CommitDependencies,
+  row: AcceptRow,
+  deadline: number,
+  { contents }: CheckedAttachments,
+): Promise<Receipt> {
+  try {
+    await dependencies.attachments.save(row.accountId, contents);
+  } catch (cause) {
+    throw new Fault('IO_EXCEPTION', { cause });
+  }
+  return commitMessage(dependencies, row, deadline);
 }
 
 /**

@@ -1,9 +1,11 @@
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
+import { contentHashes } from '../message/attachment.ts';
 import { bccOf, type ContentMembers, type MessageContent } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
+import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
 import { scheduleMembers, withTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
@@ -18,6 +20,7 @@ export interface CheckedRequest {
   readonly sender: CheckedSender;
   readonly key: IdempotencyKey | undefined;
   readonly newUsage: boolean;
+  readonly attachments: CheckedAttachments | undefined;
 }
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
@@ -40,13 +43,19 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],
-    content: JSON.stringify(contentOf(request, sender)),
+    content: JSON.stringify(composeContent(request, sender, checked.attachments)),
     key: checked.key,
+    attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
   return withTiming(row, request.timing);
 }
 
-function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMembers {
+/** All personal data of the message. */
+export function composeContent(
+  request: ParsedSendRequest,
+  sender: CheckedSender,
+  attachments: CheckedAttachments | undefined,
+): ContentMembers {
   return {
     to: request.to,
     toName: request.toDisplayName,
@@ -57,6 +66,7 @@ function contentOf(request: ParsedSendRequest, sender: CheckedSender): ContentMe
     replyTo: sender.replyTo,
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
+    attachments: attachments?.infos,
     values: request.values,
     ...scheduleMembers(request.timing),
     headers: request.headers,

@@ -31,7 +31,7 @@ export function limitDetails(details: readonly FaultDetail[]): readonly FaultDet
   return shown;
 }
 
-const lists = new Set(['ccAddressList', 'bccAddressList', 'tagList']);
+const lists = new Set(['ccAddressList', 'bccAddressList', 'tagList', 'attachments']);
 
 function fieldOf(error: ErrorObject): string {
   const segments = error.instancePath

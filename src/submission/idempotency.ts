@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { hashInPieces } from './decode-base64.ts';
 
 export interface IdempotencyKey {
   readonly text: string;
@@ -16,6 +17,7 @@ const keyPattern = /^[\x20-\x7e]{1,255}$/;
  * @param header of a single request, or the member of a batch's message
  * @param templateText template ID from the path, valid or not
  * @param field its name in errors
+ * @param requestHash from `hashLargeRequest`, for a body that was hashed in pieces
  * @throws Fault VALIDATION_FAILED for a key that is empty, too long or not printable ASCII
  */
 export function readIdempotencyKey(
@@ -23,13 +25,19 @@ export function readIdempotencyKey(
   templateText: string,
   body: Buffer | undefined,
   field = 'Idempotency-Key',
+  requestHash?: string,
 ): IdempotencyKey | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !keyPattern.test(header)) {
     const reason = 'must be one value of 1 to 255 printable ASCII characters';
     throw new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });
   }
-  return { text: header, requestHash: hashRequest(templateText, body) };
+  return { text: header, requestHash: requestHash ?? hashRequest(templateText, body) };
+}
+
+/** The same hash for a large body, in pieces with other work between them. */
+export function hashLargeRequest(templateText: string, body: Buffer): Promise<string> {
+  return hashInPieces([Buffer.from(`${templateText}\0`), body]);
 }
 
 /** One-shot hashing to a string: crypto objects cost more than hashing a small request. */

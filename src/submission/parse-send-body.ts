@@ -19,6 +19,7 @@ import {
 } from './custom-headers.ts';
 import { readTiming } from './delivery-timing.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
+import { readAttachments } from './read-attachments.ts';
 import type { BodyJson } from './read-body-json.ts';
 import { type SendBody, textBodySchema } from './send-body-schema.ts';
 import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
@@ -58,7 +59,7 @@ export class SendBodyParser {
    * @throws Fault VALIDATION_FAILED with every problem found
    */
   parse(
-    { value, problems }: BodyJson,
+    { value, problems, contents }: BodyJson,
     transactionalAllowed: boolean,
     template?: ReceivingTemplate,
   ): ParsedSendRequest {
@@ -68,7 +69,7 @@ export class SendBodyParser {
     const validate = this.#validate;
     if (validate(value)) {
       const details: FaultDetail[] = [...problems, ...(structures?.problems ?? noProblems)];
-      const readers = { now: this.#now, headerRules: this.#headerRules };
+      const readers = { now: this.#now, headerRules: this.#headerRules, contents };
       const request = toRequest(value, readers, details, template?.compiled, structures?.attach());
       if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
@@ -184,14 +185,14 @@ function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** What a body is read with. */
-interface BodyReaders {
+interface BodyReaders extends Pick<BodyJson, 'contents'> {
   readonly now: () => number;
   readonly headerRules: CustomHeaderRules;
 }
 
 function toRequest(
   body: SendBody<string>,
-  { now, headerRules }: BodyReaders,
+  { now, headerRules, contents }: BodyReaders,
   details: FaultDetail[],
   template: CompiledTemplate | undefined,
   structured: GivenValues | undefined,
@@ -207,6 +208,7 @@ function toRequest(
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
     subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details, template),
     previewText: readOverride(content?.previewText, 'content.previewText', details, template),
+    attachments: readAttachments(content?.attachments, contents, details),
     values: structured ?? content?.personalizationDataMap ?? noValues,
     structured: structured !== undefined,
     headers: content?.headers && headerRules.read(content.headers, details),

@@ -6,6 +6,8 @@ import { findInvalidText } from './find-invalid-text.ts';
 export interface BodyJson {
   readonly value: unknown;
   readonly problems: readonly FaultDetail[];
+  /** Of a large body: contents of attachments by the placeholder that `value` has instead. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
 }
 
 const noProblems: readonly FaultDetail[] = Object.freeze([]);
@@ -25,7 +27,11 @@ export const wrongContentType = 'the Content-Type must be application/json';
 export function readBodyJson(bytes: Buffer, contentType: string | undefined): BodyJson {
   if (!isJsonType(contentType)) throw unusableBody(wrongContentType);
   if (!isUtf8(bytes)) throw unusableBody('the body is not valid UTF-8');
-  const text = bytes.toString('utf8');
+  return parseBodyText(bytes.toString('utf8'));
+}
+
+/** @throws Fault VALIDATION_FAILED if it isn't JSON */
+export function parseBodyText(text: string): BodyJson {
   let value: unknown;
   try {
     value = JSON.parse(text);

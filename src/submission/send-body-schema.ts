@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { StringMap } from '../foundation/common-schemas.ts';
 import { maxBatchMessages } from '../http/limits/route-limits.ts';
+import { maxAttachments } from '../message/attachment.ts';
 import {
   maxAttributeName,
   maxAttributes,
@@ -69,6 +70,32 @@ const envelope = Type.Object(
   strict,
 );
 
+const attachment = Type.Object(
+  {
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Shown to the recipient; any letters, but no slashes.',
+    }),
+    contentType: Type.String({
+      minLength: 1,
+      maxLength: 127,
+      description: 'Media type, such as `application/pdf`.',
+    }),
+    content: Type.String({
+      minLength: 1,
+      description: 'Base64 (RFC 4648) with padding and without line breaks.',
+    }),
+    contentId: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
+      }),
+    ),
+  },
+  { ...strict, title: 'Attachment' },
+);
+
 /** @param value schema of one value */
 function makeContent<Value extends FieldValue>(value: object) {
   return Type.Object(
@@ -98,6 +125,13 @@ function makeContent<Value extends FieldValue>(value: object) {
           'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
           { members: maxCustomHeaders, nameLength: maxHeaderName, length: maxHeaderValue },
         ),
+      ),
+      attachments: Type.Optional(
+        Type.Array(attachment, {
+          maxItems: maxAttachments,
+          description:
+            'Files sent with the message. With them, the request can be as large as the account’s attachment limit, which counts the message as sent.',
+        }),
       ),
     },
     strict,
@@ -180,13 +214,13 @@ function makeBody<Value extends FieldValue>(value: object) {
   );
 }
 
+const anyValue = { anyOf: [{ type: 'string' }, ...structureSchemas()] };
+
 /**
  * The send body (section 2.2): single source of its validation, type and documentation. Lengths count Unicode code
  * points. An optional `""` is treated as absent.
  */
-export const sendBodySchema = makeBody<FieldValue>({
-  anyOf: [{ type: 'string' }, ...structureSchemas()],
-});
+export const sendBodySchema = makeBody<FieldValue>(anyValue);
 
 /** The send body without lists and objects, whose form depends on the template. */
 export const textBodySchema = makeBody<string>({ type: 'string' });
@@ -195,6 +229,8 @@ export type SendBody<Value extends FieldValue = FieldValue> = Static<
   ReturnType<typeof makeBody<Value>>
 >;
 
+const { attachments: _, ...batchContent } = makeContent<FieldValue>(anyValue).properties;
+
 /** The body of a batch, for its documentation; `readBatch` validates it. */
 export const batchBodySchema = Type.Object(
   {
@@ -202,6 +238,7 @@ export const batchBodySchema = Type.Object(
       Type.Object(
         {
           ...sendBodySchema.properties,
+          content: Type.Optional(Type.Object(batchContent, strict)),
           idempotencyKey: Type.Optional(
             Type.String({
               minLength: 1,

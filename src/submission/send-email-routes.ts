@@ -5,7 +5,9 @@ import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
+import { attachmentLimitOf } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
 import { readPathIds, sendPrefix } from './read-path-ids.ts';
 import { type SendDependencies, sendEmail } from './send-email.ts';
@@ -56,7 +58,10 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
   });
   const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-  const body = await exchange.readBody();
+  const limit = attachmentLimitOf(admission.account, dependencies.attachmentSettings);
+  const large =
+    limit === 0 ? undefined : { maxBytes: sendBodyBytes + limit, group: admission.account.id };
+  const body = await exchange.readBody(large);
   return sendEmail(dependencies, {
     admission,
     templateText,

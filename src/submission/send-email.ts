@@ -1,34 +1,52 @@
-import type { Quota } from '../account/account.ts';
+import type { Account, Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId, type TemplateId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { RawBody } from '../http/read-body.ts';
+import type { MessageContent } from '../message/message-content.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { PublishedTemplate, TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
 import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendAdmission } from './admit-caller.ts';
+import {
+  type AttachmentSettings,
+  attachmentLimitOf,
+  type CheckedAttachments,
+  checkAttachments,
+} from './check-attachments.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
 import { checkSender } from './check-sender.ts';
 import {
   type CommitDependencies,
   commitMessage,
+  commitWithAttachments,
   findReplay,
   type Receipt,
 } from './commit-message.ts';
-import { composeRow } from './compose-row.ts';
-import { type IdempotencyKey, type IdempotencyLocks, readIdempotencyKey } from './idempotency.ts';
+import { composeContent, composeRow } from './compose-row.ts';
+import {
+  hashLargeRequest,
+  type IdempotencyKey,
+  type IdempotencyLocks,
+  readIdempotencyKey,
+} from './idempotency.ts';
 import type { ReceivingTemplate, SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
+import { readLargeBodyJson } from './read-large-json.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Template data the checks need, in rendered form. */
 interface SendableTemplate extends ReceivingTemplate {
   readonly size: SizeBounds;
+  /** Max bytes of a message as sent, without attachments. */
+  readonly measure: (content: MessageContent, tracked: boolean) => number;
 }
 
 export interface SendDependencies extends CommitDependencies {
@@ -38,6 +56,7 @@ export interface SendDependencies extends CommitDependencies {
   readonly keys: IdempotencyLocks;
   readonly quotas: Pick<QuotaShares, 'spend'>;
   readonly usage: RecentTemplateUsage;
+  readonly attachmentSettings: AttachmentSettings;
 }
 
 /** A send request that passed checks 1 to 3. */
@@ -64,7 +83,11 @@ export async function sendEmail(
   const bytes = admitted.body instanceof Buffer ? admitted.body : undefined;
   const { idempotencyKey, templateText, parsed } = admitted;
   const field = parsed && 'idempotencyKey';
-  const key = readIdempotencyKey(idempotencyKey, templateText, bytes, field);
+  const hash =
+    bytes !== undefined && bytes.length > sendBodyBytes && idempotencyKey !== undefined
+      ? await hashLargeRequest(templateText, bytes)
+      : undefined;
+  const key = readIdempotencyKey(idempotencyKey, templateText, bytes, field, hash);
   if (key === undefined) return sendNew(dependencies, admitted, undefined, 0);
 
   const accountId = admitted.admission.account.id;
@@ -98,11 +121,16 @@ async function sendNew(
 
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
-  const json = admitted.parsed ?? readBodyJson(admitted.body, admitted.contentType);
+  const readJson = admitted.body.length > sendBodyBytes ? readLargeBodyJson : readBodyJson;
+  const json = admitted.parsed ?? readJson(admitted.body, admitted.contentType);
   const { fields } = template.template.compiled;
   const read = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
   const request =
     archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, fields);
+  const attachments =
+    request.attachments.length === 0
+      ? undefined
+      : await checkFiles(dependencies, admission.account, request, template.template);
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);
@@ -115,11 +143,22 @@ async function sendNew(
   // 9 suppression and 10 commit
   const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
   const newUsage = newUsageRecord !== undefined;
-  const row = composeRow({ admission, templateId, template, request, sender, key, newUsage });
+  const row = composeRow({
+    admission,
+    templateId,
+    template,
+    request,
+    sender,
+    key,
+    newUsage,
+    attachments,
+  });
+  const commit =
+    attachments === undefined
+      ? () => commitMessage(dependencies, row, deadline)
+      : () => commitWithAttachments(dependencies, row, deadline, attachments);
   const receipt =
-    quota === undefined
-      ? commitMessage(dependencies, row, deadline)
-      : commitWithinQuota(dependencies, quota, row, deadline);
+    quota === undefined ? commit() : commitWithinQuota(dependencies, quota, row, commit);
   if (newUsageRecord !== undefined && !(await receipt).replayed)
     dependencies.usage.record(newUsageRecord);
   return receipt;
@@ -155,16 +194,39 @@ function requireTemplate(
   return { templateId, template };
 }
 
+/** The sender isn't known yet, but headers hardly count. */
+function checkFiles(
+  { attachmentSettings }: SendDependencies,
+  account: Account,
+  request: ParsedSendRequest,
+  template: SendableTemplate,
+): Promise<CheckedAttachments> {
+  return checkAttachments(
+    request.attachments,
+    attachmentLimitOf(account, attachmentSettings),
+    attachmentSettings.rules,
+    () =>
+      template.measure(
+        composeContent(
+          request,
+          { from: { address: request.to }, replyTo: request.replyTo },
+          undefined,
+        ),
+        request.trackOpens || request.trackClicks,
+      ),
+  );
+}
+
 /** Messages that aren't stored don't count, unless the outcome is unknown (503). */
 async function commitWithinQuota(
   dependencies: SendDependencies,
   quota: Quota,
   row: AcceptRow,
-  deadline: number,
+  commit: () => Promise<Receipt>,
 ): Promise<Receipt> {
   const refund = await dependencies.quotas.spend(row.accountId, quota);
   try {
-    const receipt = await commitMessage(dependencies, row, deadline);
+    const receipt = await commit();
     if (receipt.replayed) refund();
     return receipt;
   } catch (error) {

@@ -2,6 +2,7 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import type { GivenValues } from '../template/field-value.ts';
 import type { TemplateOverride } from '../template/parse-override.ts';
 import type { DeliveryTiming } from './delivery-timing.ts';
+import type { RequestedAttachment } from './read-attachments.ts';
 
 /** A subject line or preview text from a request, raw and parsed. */
 export interface SubjectOverride {
@@ -20,6 +21,7 @@ export interface ParsedSendRequest {
   readonly replyTo: EmailAddress | undefined;
   readonly subjectLine: SubjectOverride | undefined;
   readonly previewText: SubjectOverride | undefined;
+  readonly attachments: readonly RequestedAttachment[];
   readonly values: GivenValues;
   /** Some of the values are lists or objects. */
   readonly structured: boolean;

@@ -8,10 +8,12 @@ import { Fault } from '../foundation/errors.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
 import type { AcceptOutcome, AcceptRow } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
+import type { AttachmentSettings } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { IdempotencyLocks } from './idempotency.ts';
@@ -35,6 +37,8 @@ export interface SubmissionDependencies {
   readonly accounts: AccountDirectory;
   readonly senders: SenderDirectory;
   readonly templates: SendDependencies['templates'];
+  readonly attachments: AttachmentStore;
+  readonly attachmentSettings: AttachmentSettings;
   /** Headers that requests must not set, besides the reserved ones. */
   readonly refusedHeaders: readonly string[];
   /** Called after each commit with the accounts that have new messages. */
@@ -97,7 +101,7 @@ function bodyOf(
 const serviceClientId = 'signalpost' as ClientId;
 
 export function createSubmission(dependencies: SubmissionDependencies): Submission {
-  const { database, log } = dependencies;
+  const { database, log, attachments, attachmentSettings } = dependencies;
   // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
   const acceptor = new Acceptor({
@@ -115,32 +119,41 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   const usage = new RecentTemplateUsage();
   const upkeep = new SubmissionUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
+  const { senders, templates } = dependencies;
+  const sending: SendDependencies = {
+    senders,
+    templates,
+    parser,
+    keys,
+    quotas,
+    usage,
+    database,
+    acceptor,
+    attachments,
+    attachmentSettings,
+  };
   return {
     registerRoutes(http) {
-      const { access, senders, templates } = dependencies;
-      const { authenticator, facts } = access;
-      const checks = { authenticator, facts, senders, templates, parser, keys, quotas, usage };
-      const batches = new BatchSender({ ...checks, database, acceptor });
+      const { authenticator, facts } = dependencies.access;
+      const batches = new BatchSender(sending);
       registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
-      registerSendEmailRoute(http, { ...checks, database, acceptor, metrics });
+      registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
     async sendServiceMessage(accountId, templateId, message) {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');
-      const { senders, templates } = dependencies;
-      return sendEmail(
-        { senders, templates, parser, keys, quotas, usage, database, acceptor },
-        {
-          admission: { account, clientId: serviceClientId, templates: undefined },
-          templateText: templateId,
-          contentType: 'application/json',
-          idempotencyKey: message.key,
-          body: Buffer.from(JSON.stringify(bodyOf(message, account))),
-        },
-      );
+      return sendEmail(sending, {
+        admission: { account, clientId: serviceClientId, templates: undefined },
+        templateText: templateId,
+        contentType: 'application/json',
+        idempotencyKey: message.key,
+        body: Buffer.from(JSON.stringify(bodyOf(message, account))),
+      });
     },
     async accept(row) {
+      if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
+        throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
       const quota = (await dependencies.accounts.account(row.accountId))?.quota;
       const refund = quota && (await quotas.spend(row.accountId, quota));
       const outcome = await acceptor.accept(row);

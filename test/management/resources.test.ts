@@ -207,6 +207,7 @@ test('only operators can manage the installation', async () => {
     retentionDays: 90,
     quota: { perHour: null, perDay: null },
     archiveAddress: '',
+    attachmentLimit: null,
   });
   const developer = await as('developer');
   assert.equal((await developer.put('/installation/accounts/47000', { name: 'x' })).status, 403);

@@ -15,6 +15,7 @@ export interface ShopOptions {
   readonly addOns?: readonly string[];
   readonly suspended?: boolean;
   readonly quota?: Quota;
+  readonly attachmentLimit?: number;
 }
 
 /** An account with everything that sending needs. */
@@ -42,6 +43,7 @@ export async function saveShop(database: Database, options: ShopOptions = {}): P
     suspended: options.suspended ?? false,
     retentionDays: 90,
     quota: options.quota,
+    attachmentLimit: options.attachmentLimit,
   });
   return id;
 }

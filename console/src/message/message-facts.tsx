@@ -1,9 +1,11 @@
-import { Code, Title } from '@mantine/core';
+import { Anchor, Code, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useAccountId } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { formatSize } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 
 /** A text as it is, a list or object as JSON. */
@@ -13,11 +15,19 @@ function describeValue(value: unknown): ReactNode {
   return <Code block>{JSON.stringify(value, null, 2)}</Code>;
 }
 
+interface StoredAttachment {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly size: number;
+}
+
 /** The request and the state of each recipient. Secret values are masked. */
 export function MessageFacts({ message }: { message: Message }) {
+  const accountId = useAccountId();
   const { content } = message;
   const entriesOf = (map: unknown) => Object.entries((map ?? {}) as Record<string, unknown>);
   const values = entriesOf(content?.values);
+  const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
   const facts: [string, ReactNode][] = [
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" />],
     [text('messages.tag'), message.tag],
@@ -33,6 +43,18 @@ export function MessageFacts({ message }: { message: Message }) {
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')} <StateBadge state={state} />
+      </span>,
+    ]),
+    ...attachments.map(({ filename, contentType, size }, index): [string, ReactNode] => [
+      text('message.attachment'),
+      <span key={filename}>
+        <Anchor
+          href={`/manage/v1/accounts/${accountId}/messages/${message.messageId}/attachments/${index + 1}`}
+          download={filename}
+        >
+          {filename}
+        </Anchor>{' '}
+        ({contentType}, {formatSize(size)})
       </span>,
     ]),
     ...entriesOf(content?.headers).map(([name, value]): [string, ReactNode] => [

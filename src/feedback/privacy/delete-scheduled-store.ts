@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { deleteAttributes } from './erase-parts-store.ts';
+import { deleteAttributes, eraseAttachments } from './erase-parts-store.ts';
 
 /** Messages per statement, to keep locks short. */
 const chunkSize = 1_000;
@@ -17,6 +17,7 @@ export async function deleteOldScheduled(kysely: Database['kysely']): Promise<vo
         where s.account_id = part.account_id and s.message_id = part.message_id
           and s.retention_days = part.retention_days),
       ${deleteAttributes('part')},
+      ${eraseAttachments('part')},
       recorded as (
         delete from message_event e using part
         where e.account_id = part.account_id and e.message_id = part.message_id

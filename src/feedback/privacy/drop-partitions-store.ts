@@ -6,7 +6,13 @@ import { minIdAt } from '../../foundation/uuid7.ts';
 
 const classes = [30, 90, 400] as const;
 /** Messages come last, so that no row ever refers to a deleted message. */
-const tables = ['message_attribute', 'message_search', 'message_event', 'message'] as const;
+const tables = [
+  'message_attachment',
+  'message_attribute',
+  'message_search',
+  'message_event',
+  'message',
+] as const;
 const day = 24 * 60 * 60 * 1000;
 const week = 7 * day;
 const lockNotAvailable = '55P03';

@@ -33,6 +33,20 @@ export const deleteAttributes = (messages: string) => sql`
     where a.account_id = f.account_id and a.message_id = f.message_id and a.retention_days = f.retention_days)`;
 
 /**
+ * Removes the messages' attachments; contents that nothing else uses are deleted with the sweep. An accept that has just
+ * found one of them stored still has an hour to use it.
+ */
+export const eraseAttachments = (messages: string) => sql`
+  unlinked as (
+    delete from message_attachment a using ${sql.table(messages)} as f
+    where a.account_id = f.account_id and a.message_id = f.message_id and a.retention_days = f.retention_days
+    returning a.account_id, a.sha256),
+  unused as (
+    update attachment_content c set check_at = now() + interval '1 hour'
+    where (c.account_id, c.sha256) in (select account_id, sha256 from unlinked)
+      and c.check_at > now() + interval '1 hour')`;
+
+/**
  * Cancels the messages that are waiting, for whatever reason. One that is being sent keeps its lease and is canceled if
  * it would wait again.
  */

@@ -6,7 +6,12 @@ import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
-import { cancelWaiting, deleteAttributes, eraseTraces } from './erase-parts-store.ts';
+import {
+  cancelWaiting,
+  deleteAttributes,
+  eraseAttachments,
+  eraseTraces,
+} from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -131,6 +136,7 @@ async function eraseSome(
       from queue_entry q join touched t using (account_id, message_id)
       for update of q),
     ${cancelWaiting('own')},
+    ${eraseAttachments('own')},
     -- Without recipients left, the message is due at once and then ends like any other.
     unqueued as (
       update queue_entry q set pending = w.pending, held = w.held,

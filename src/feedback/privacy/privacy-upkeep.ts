@@ -6,6 +6,7 @@ import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
 import { deleteOldScheduled } from './delete-scheduled-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
+import { sweepAttachments } from './sweep-attachments-store.ts';
 
 const hour = 60 * 60 * 1000;
 
@@ -38,6 +39,7 @@ export class PrivacyUpkeep {
       await applyRetentionRules(database.kysely);
       await deleteOldScheduled(database.kysely);
       await dropOldPartitions(database, log);
+      await sweepAttachments(database.kysely);
     } catch (error) {
       log.warn({ err: error }, 'could not delete old data; retrying in an hour');
     }

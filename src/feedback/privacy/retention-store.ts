@@ -7,6 +7,7 @@ import { scheduledClassOffset } from '../../message/scheduled-class.ts';
 import {
   cancelWaiting,
   deleteAttributes,
+  eraseAttachments,
   erasedWebhookColumns,
   eraseTraces,
 } from './erase-parts-store.ts';
@@ -91,6 +92,7 @@ const steps: readonly Step[] = [
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
     ${cancelWaiting('part')},
+    ${eraseAttachments('part')},
     ${deleteAttributes('part')},
     -- Logged requests contain the attributes.
     posted as (
@@ -109,6 +111,7 @@ const steps: readonly Step[] = [
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
     ${cancelWaiting('part')},
+    ${eraseAttachments('part')},
     ${deleteAttributes('part')},
     searched as (
       update message_search s set address = null

@@ -46,6 +46,7 @@ export interface AccessTokenTable {
 export interface AccountTable {
   add_ons: Generated<string[]>;
   archive_address: string | null;
+  attachment_limit: number | null;
   created_at: Generated<Timestamp>;
   id: string;
   name: string;
@@ -78,6 +79,13 @@ export interface ApiKeyTable {
   networks: string[] | null;
   scopes: string[];
   templates: string[] | null;
+}
+
+export interface AttachmentContentTable {
+  account_id: string;
+  check_at: Timestamp;
+  content: Buffer;
+  sha256: Buffer;
 }
 
 export interface AuditEventTable {
@@ -333,6 +341,13 @@ export interface MessageTable {
   track_opens: boolean;
   transactional: boolean;
   tx: Generated<string>;
+}
+
+export interface MessageAttachmentTable {
+  account_id: string;
+  message_id: string;
+  retention_days: number;
+  sha256: Buffer;
 }
 
 export interface MessageAttributeTable {
@@ -755,6 +770,7 @@ export interface DB {
   account: AccountTable;
   account_quota_use: AccountQuotaUseTable;
   api_key: ApiKeyTable;
+  attachment_content: AttachmentContentTable;
   audit_event: AuditEventTable;
   browser_session: BrowserSessionTable;
   consent: ConsentTable;
@@ -779,6 +795,7 @@ export interface DB {
   key_node: KeyNodeTable;
   membership: MembershipTable;
   message: MessageTable;
+  message_attachment: MessageAttachmentTable;
   message_attribute: MessageAttributeTable;
   message_event: MessageEventTable;
   message_search: MessageSearchTable;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BodyShare, type ByteBudgets, BytesInFlight } from './bytes-in-flight.ts';
+import { LargeBodies } from './large-bodies.ts';
 import type { Peers } from './peers.ts';
 
 /** The request bodies in memory, with separate budgets for authenticated and anonymous callers. */
@@ -7,6 +8,8 @@ export class BodyTraffic {
   readonly #peers: Peers;
   readonly #known: BytesInFlight;
   readonly #strangers: BytesInFlight;
+  /** Bodies above their route's limit. */
+  readonly large = new LargeBodies();
 
   constructor(peers: Peers, budgets: ByteBudgets) {
     this.#peers = peers;
@@ -16,7 +19,7 @@ export class BodyTraffic {
 
   /** Bytes currently in memory. */
   get bytes(): number {
-    return this.#known.total + this.#strangers.total;
+    return this.#known.total + this.#strangers.total + this.large.bytes;
   }
 
   /** Opens a share for one request's body; the caller must end it. */

@@ -20,14 +20,27 @@ export const AccountView = Type.Object(
       description:
         'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
     }),
+    attachmentLimit: Nullable(
+      Type.Integer({
+        description:
+          'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
+      }),
+    ),
   },
   { ...strict, title: 'Account' },
 );
 
 export function viewAccount(account: Account): Static<typeof AccountView> {
-  const { id, name, suspended, retentionDays, archiveAddress = '' } = account;
+  const {
+    id,
+    name,
+    suspended,
+    retentionDays,
+    archiveAddress = '',
+    attachmentLimit = null,
+  } = account;
   const { perHour = null, perDay = null } = account.quota ?? {};
   const quota = { perHour, perDay };
   const addOns = [...account.addOns].sort();
-  return { id, name, addOns, suspended, retentionDays, quota, archiveAddress };
+  return { id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit };
 }

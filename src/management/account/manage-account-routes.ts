@@ -62,7 +62,7 @@ export const anyAccountRoutes = resourceRoutes({
     id: 'putAnyAccount',
     summary: 'Create or update any account',
     description:
-      'Sets the name, add-ons, quota, retention, suspension and archive address. When updating, omitted members stay unchanged. The operator who creates an account becomes its first owner.',
+      'Sets the name, add-ons, quota, retention, suspension, archive address and attachment limit. When updating, omitted members stay unchanged. The operator who creates an account becomes its first owner.',
     body: Type.Object(
       {
         name: AccountSchema.properties.name,
@@ -71,6 +71,7 @@ export const anyAccountRoutes = resourceRoutes({
         retentionDays: AccountSchema.properties.retentionDays,
         quota: AccountSchema.properties.quota,
         archiveAddress: AccountSchema.properties.archiveAddress,
+        attachmentLimit: AccountSchema.properties.attachmentLimit,
       },
       strict,
     ),

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
 import type { ClientId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
+import { contentHashes } from '../../message/attachment.ts';
 import {
   type MessageContent,
   recipientsOf,
@@ -125,6 +126,7 @@ export const resendMessage = defineOperation({
       suppressed: [],
       content: JSON.stringify(withoutSchedule(content)),
       key: undefined,
+      attachments: content.attachments && contentHashes(content.attachments),
     });
     return { messageId: id };
   },

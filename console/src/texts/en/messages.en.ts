@@ -68,6 +68,7 @@ export const messagesTexts = {
   'message.bcc': 'Bcc',
   'message.attribute': 'Attribute {name}',
   'message.header': 'Header {name}',
+  'message.attachment': 'Attachment',
   'message.transactional': 'Transactional',
   'message.tracked': 'Tracked',
   'message.rendered': 'Content',

@@ -1,0 +1,61 @@
+import { FairBytes } from '../foundation/fair-bytes.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { type AttachmentInfo, encodedLength } from '../message/attachment.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
+import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
+import { encodeAttachment } from '../rendering/encode-attachment.ts';
+
+const mebibyte = 1_024 * 1_024;
+/** While a message is composed and signed, its attachments are in memory about twice. */
+const copies = 2;
+/** How long a message waits for memory; longer ones give their slot to others. */
+const maxWaitMs = 2_000;
+
+/** The database could not be read; a later attempt can succeed. */
+export class AttachmentsUnreadable extends Error {
+  override name = 'AttachmentsUnreadable';
+}
+
+/** Reads attachments for sending, within a fixed amount of memory however many messages are being sent. */
+export class AttachmentLoader {
+  readonly #store: Pick<AttachmentStore, 'read'>;
+  readonly #memory = new FairBytes({ total: 160 * mebibyte, perGroup: 80 * mebibyte });
+
+  constructor(store: Pick<AttachmentStore, 'read'>) {
+    this.#store = store;
+  }
+
+  /**
+   * Reserves memory for sending a message.
+   * @param waits whether to wait for as long as it takes
+   * @returns a function that releases it once the message is sent; undefined if there is none now
+   */
+  reserve(
+    accountId: AccountId,
+    attachments: readonly AttachmentInfo[],
+    waits: boolean,
+  ): Promise<(() => void) | undefined> {
+    const bytes = attachments.reduce((sum, { size }) => sum + encodedLength(size), 0);
+    return this.#memory.acquire(accountId, bytes * copies, waits ? undefined : maxWaitMs);
+  }
+
+  /** @throws AttachmentsUnreadable, or another error if a content is gone */
+  async load(
+    accountId: AccountId,
+    attachments: readonly AttachmentInfo[],
+  ): Promise<readonly EncodedAttachment[]> {
+    const encoded = new Map<string, Buffer>();
+    for (const { sha256, filename } of attachments) {
+      if (encoded.has(sha256)) continue;
+      const content = await this.#store.read(accountId, sha256).catch((cause: unknown) => {
+        throw new AttachmentsUnreadable('an attachment could not be read', { cause });
+      });
+      if (content === undefined) throw new Error(`the content of ${filename} no longer exists`);
+      encoded.set(sha256, await encodeAttachment(content));
+    }
+    return attachments.map((info) => ({
+      ...info,
+      encoded: encoded.get(info.sha256) ?? Buffer.alloc(0),
+    }));
+  }
+}

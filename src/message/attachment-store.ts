@@ -1,0 +1,154 @@
+import pg from 'pg';
+import {
+  clientSettings,
+  type DatabaseSettings,
+  ignoreIdleErrors,
+} from '../foundation/database/open-database.ts';
+import { ServiceClient } from '../foundation/database/service-client.ts';
+import type { AccountId } from '../foundation/ids.ts';
+
+/** A content and its SHA-256, in hex. */
+export interface AttachmentContent {
+  readonly sha256: string;
+  readonly content: Buffer;
+}
+
+/** Contents move through few connections, so that a burst neither fills memory nor holds up other statements. */
+const connections = 4;
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 30_000;
+
+/**
+ * A content that the sweep won't look at for this long can be used by a message; otherwise its check is postponed. Both are
+ * far longer than an accept takes.
+ */
+const minReserve = "interval '30 minutes'";
+const reserve = "interval '1 hour'";
+
+/** Bytes read at once: the driver receives them as hex, which it decodes on the main thread. */
+const sliceBytes = 512 * 1_024;
+
+/** Contents of attachments, stored once per account under their hash. */
+export class AttachmentStore {
+  readonly #pool: pg.Pool;
+
+  constructor(settings: DatabaseSettings) {
+    const base = clientSettings(settings, 'signalpost attachments');
+    this.#pool = new pg.Pool({
+      ...base,
+      Client: ServiceClient,
+      options: `${base.options ?? ''} -c statement_timeout=${statementTimeoutMs}`,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: statementTimeoutMs + 5_000,
+      idleTimeoutMillis: 60_000,
+      max: connections,
+    });
+    ignoreIdleErrors(this.#pool);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /**
+   * Stores contents, and keeps them from being swept for at least half an hour, in which a message must use them. Only those
+   * that the account doesn't have yet are sent to the database.
+   */
+  async save(accountId: AccountId, contents: readonly AttachmentContent[]): Promise<void> {
+    const known = await this.#reserve(
+      accountId,
+      contents.map(({ sha256 }) => sha256),
+    );
+    for (const { sha256, content } of contents) {
+      if (known.has(sha256)) continue;
+      await this.#pool.query({
+        name: 'store-attachment',
+        text: `insert into attachment_content (account_id, sha256, content, check_at)
+          values ($1, $2, $3, now() + ${reserve})
+          on conflict (account_id, sha256) do update set check_at = excluded.check_at`,
+        values: [accountId, Buffer.from(sha256, 'hex'), content],
+      });
+    }
+  }
+
+  /**
+   * Keeps stored contents from being swept, for another message that uses them.
+   * @param hashes one byte per character
+   * @returns false if the account doesn't have all of them
+   */
+  async keep(accountId: AccountId, hashes: readonly string[]): Promise<boolean> {
+    const kept = await this.#reserve(
+      accountId,
+      hashes.map((sha256) => Buffer.from(sha256, 'latin1').toString('hex')),
+    );
+    return kept.size === hashes.length;
+  }
+
+  /** @returns those that are stored and safe from the sweep */
+  async #reserve(accountId: AccountId, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#pool.query<{ sha256: string }>({
+      name: 'reserve-attachments',
+      text: `with known as materialized (
+          select sha256, check_at > now() + ${minReserve} as safe from attachment_content
+          where account_id = $1 and sha256 = any ($2::bytea[])),
+        postponed as (
+          update attachment_content set check_at = now() + ${reserve}
+          where account_id = $1 and sha256 in (select sha256 from known where not safe)
+          returning sha256)
+        select encode(sha256, 'hex') as sha256 from known where safe
+        union all select encode(sha256, 'hex') from postponed`,
+      values: [accountId, hashes.map((sha256) => Buffer.from(sha256, 'hex'))],
+    });
+    return new Set(rows.map(({ sha256 }) => sha256));
+  }
+
+  /**
+   * Reads a content in slices; the column's storage makes each of them cheap.
+   * @returns undefined if the account has no such content
+   */
+  async read(accountId: AccountId, sha256: string): Promise<Buffer | undefined> {
+    let content: Buffer | undefined;
+    for (let at = 0; content === undefined || at < content.length; at += sliceBytes) {
+      const row = await this.#readSlice(accountId, sha256, at);
+      if (row === undefined) return undefined;
+      content ??= Buffer.allocUnsafeSlow(row.size);
+      row.slice.copy(content, at);
+    }
+    return content;
+  }
+
+  /**
+   * Reads a content without having all of it in memory.
+   * @returns undefined if the account has no such content
+   */
+  async open(accountId: AccountId, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const first = await this.#readSlice(accountId, sha256, 0);
+    if (first === undefined) return undefined;
+    const { size, slice } = first;
+    const readSlice = (at: number) => this.#readSlice(accountId, sha256, at);
+    return (async function* slices() {
+      yield slice;
+      for (let at = sliceBytes; at < size; at += sliceBytes) {
+        const next = await readSlice(at);
+        if (next === undefined) throw new Error('an attachment was deleted while it was read');
+        yield next.slice;
+      }
+    })();
+  }
+
+  async #readSlice(accountId: AccountId, sha256: string, at: number): Promise<Slice | undefined> {
+    const { rows } = await this.#pool.query<Slice>({
+      name: 'read-attachment',
+      text: `select octet_length(content) as size, substring(content from $3::int for $4::int) as slice
+        from attachment_content where account_id = $1 and sha256 = $2`,
+      values: [accountId, Buffer.from(sha256, 'hex'), at + 1, sliceBytes],
+    });
+    return rows[0];
+  }
+}
+
+interface Slice {
+  /** Bytes of the whole content. */
+  readonly size: number;
+  readonly slice: Buffer;
+}
