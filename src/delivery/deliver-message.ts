@@ -129,6 +129,8 @@ async function deliverAttached(
   attachments: readonly AttachmentInfo[],
   render: (attached: readonly EncodedAttachment[]) => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
+  const refused = checkMessage(message, lease);
+  if (refused !== undefined) return refused;
   const { accountId } = message;
   const loader = dependencies.attachments;
   if (loader === undefined) throw new Error('no attachments can be loaded');

@@ -1,6 +1,7 @@
-import type { MessageContent } from '../message/message-content.ts';
+import { type MessageContent, visibleCc } from '../message/message-content.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import { composeMime } from './compose-mime.ts';
+import { customHeader } from './custom-header.ts';
 import { type LoadedTemplate, loadTemplate } from './load-template.ts';
 import { renderMessage } from './render-message.ts';
 import { RenderingTooLarge } from './rendering-too-large.ts';
@@ -21,8 +22,7 @@ export function loadMeasurable(compiled: CompiledTemplate): MeasurableTemplate {
   const loaded = loadTemplate(compiled);
   const measure = (content: MessageContent, tracked: boolean): number => {
     try {
-      const links = tracked ? compiled.links.length * linkAllowance : 0;
-      return composedLength(loaded, content) + headerAllowance + links;
+      return composedLength(loaded, content, tracked) + headerAllowance;
     } catch (error) {
       if (error instanceof RenderingTooLarge) return Number.POSITIVE_INFINITY;
       throw error;
@@ -31,12 +31,33 @@ export function loadMeasurable(compiled: CompiledTemplate): MeasurableTemplate {
   return Object.assign(loaded, { measure });
 }
 
-function composedLength(template: LoadedTemplate, content: MessageContent): number {
-  const { from, replyTo, to, cc } = content;
+function composedLength(
+  template: LoadedTemplate,
+  content: MessageContent,
+  tracked: boolean,
+): number {
+  const { from, replyTo, to, toName, headers = {}, values, subjectLine, previewText } = content;
+  // A list shows its links once for each item.
+  let links = 0;
+  const countLink = (_: unknown, url: string): string => {
+    links += 1;
+    return url;
+  };
+  const rewriteLink = tracked ? countLink : undefined;
   const { raw } = composeMime(
-    renderMessage(template, content),
-    { from: { address: from.address, displayName: from.name }, replyTo, to, cc },
-    { messageId: '0'.repeat(36), acceptedAt: new Date(0) },
+    renderMessage(template, { values, subjectLine, previewText, rewriteLink }),
+    {
+      from: { address: from.address, displayName: from.name },
+      replyTo,
+      to,
+      toDisplayName: toName,
+      cc: visibleCc(content),
+    },
+    {
+      messageId: '0'.repeat(36),
+      acceptedAt: new Date(0),
+      headerLines: Object.entries(headers).map((header) => customHeader(...header)),
+    },
   );
-  return raw.length;
+  return raw.length + links * linkAllowance;
 }

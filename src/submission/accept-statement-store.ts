@@ -119,7 +119,8 @@ function queueEntries(refused: string, repeated: boolean): string {
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
 }
 
-// The parameters are numbered from `first`. Fails on a content that isn't safe from the sweep anymore, which takes an accept that stood still for half an hour.
+// Fails on a content that isn't safe from the sweep anymore, which takes an accept that stood still for half an hour. Its
+// parameters are numbered from `first`.
 function attachmentLinks(refused: string, repeated: boolean, first: number): string {
   return `attachment_row as (
   insert into message_attachment (account_id, message_id, retention_days, sha256)

@@ -240,11 +240,9 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
 }
 
 function extendedStatement(timed: boolean, attached: boolean, repeated: boolean) {
-  const { timedAttached, timedAttachedRepeated, attachedRepeated, timedRepeated } =
-    acceptStatements;
-  if (timed && attached) return repeated ? timedAttachedRepeated : timedAttached;
-  if (attached) return repeated ? attachedRepeated : acceptStatements.attached;
-  return repeated ? timedRepeated : acceptStatements.timed;
+  if (!attached) return repeated ? acceptStatements.timedRepeated : acceptStatements.timed;
+  if (!timed) return repeated ? acceptStatements.attachedRepeated : acceptStatements.attached;
+  return repeated ? acceptStatements.timedAttachedRepeated : acceptStatements.timedAttached;
 }
 
 function timingColumns(rows: readonly AcceptRow[]): Buffer[] {

@@ -412,6 +412,59 @@ test('the same content is stored once for an account, however many messages use 
   assert.equal(rows[0]?.count, 20);
 });
 
+test('messages with and without attachments, send times and deadlines are accepted side by side', async () => {
+  const later = new Date(clock.now() + 3_600_000).toISOString();
+  const bodies = [{}, { sendAt: later }, { deliverBefore: later }].flatMap((timing) =>
+    [[], [blob(randomBytes(500))]].map((attachments) => ({
+      ...bodyOf(attachments),
+      actions: { trackOpens: false, trackClicks: false, ...timing },
+    })),
+  );
+  const sendAll = () =>
+    Promise.all(
+      bodies.map((body, index) =>
+        client.send({ body, headers: { 'idempotency-key': `side by side ${index}` } }),
+      ),
+    );
+  const answers = await sendAll();
+  const stored = await Promise.all(
+    answers.map(async ({ status, body, text }) => {
+      assert.equal(status, 200, text);
+      const { rows } = await database.pool.query(
+        `select m.retention_days as class, (select count(*)::int from message_attachment a
+           where a.message_id = m.id and a.retention_days = m.retention_days) as links
+         from message m where m.id = $1`,
+        [body.messageId],
+      );
+      return rows[0];
+    }),
+  );
+  assert.deepEqual(
+    stored,
+    [90, 10_090, 90].flatMap((days) => [
+      { class: days, links: 0 },
+      { class: days, links: 1 },
+    ]),
+  );
+  const replayed = await sendAll();
+  assert.deepEqual(
+    replayed.map(({ body }) => body.messageId),
+    answers.map(({ body }) => body.messageId),
+  );
+});
+
+test('a Bcc recipient gets the attachments', async () => {
+  const bcc = newAddress();
+  const body = bodyOf([file(pdf)]);
+  const answer = await client.send({
+    body: { ...body, envelope: { toAddress: newAddress(), bccAddressList: [bcc] } },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const mail = await waitFor('the copy', () => sink.mails.find(({ to }) => to.includes(bcc)));
+  const { attachments } = await simpleParser(mail.source);
+  assert.deepEqual(attachments[0]?.content, pdf);
+});
+
 test('a message that is sent again has its attachments, although the sweep was due', async () => {
   const content = randomBytes(2_500);
   const to = newAddress();

@@ -9,6 +9,7 @@ import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
+import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { createLog } from '../../src/foundation/log.ts';
@@ -309,6 +310,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     await applyRetentionRules(kysely);
     await deleteOldScheduled(kysely);
     await dropOldPartitions(database, log);
+    await sweepAttachments(kysely);
     await ensureMessagePartitions({ database, log });
   };
   const stored = async (id: string) => {
@@ -318,16 +320,23 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
          (select count(*)::int from message_event where message_id = $1) as events,
          (select count(*)::int from message_search where message_id = $1) as searched,
          (select count(*)::int from message_attribute where message_id = $1) as attributed,
+         (select count(*)::int from message_attachment where message_id = $1) as attached,
          (select count(*)::int from scheduled_message where message_id = $1) as scheduled`,
       [id],
     );
     return rows[0];
   };
+  const attachment = { filename: 'note.txt', contentType: 'text/plain', content: 'QSBub3Rl' };
+  const countContents = async () =>
+    (await pool.query('select from attachment_content')).rowCount ?? 0;
   const plain = await accept({});
   await mailTo(plain.to);
   const { id, to } = await accept(
     { sendAt: ahead(365 * day) },
-    { metadata: { attributes: { order: 'A-1001' } } },
+    {
+      content: { attachments: [attachment] },
+      metadata: { attributes: { order: 'A-1001' } },
+    },
   );
   await waitFor('the search rows', async () => {
     const { searched, attributed } = await stored(id);
@@ -337,11 +346,14 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     await clock.advance(days * day);
     await runUpkeep();
     assert.equal((await stored(id)).to, to);
+    assert.equal(await countContents(), 1);
   }
   assert.equal((await stored(plain.id)).messages, 0);
   assert.equal(await countMails(to), 0);
   await clock.advance(day + minute);
-  assert.match((await mailTo(to)).html ?? '', /A-1001/);
+  const mail = await mailTo(to);
+  assert.match(mail.html ?? '', /A-1001/);
+  assert.ok(mail.source.includes(attachment.content));
   await waitForState(id, 'delivered');
   await clock.advance(4 * day);
   await runUpkeep();
@@ -352,9 +364,11 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     [id],
   );
   assert.equal(rows[0].values, '{}');
+  assert.equal((await stored(id)).attached, 0);
   await clock.advance(2 * day);
   await runUpkeep();
   assert.equal((await stored(id)).to, null);
+  assert.equal(await countContents(), 0);
   await clock.advance(23 * day);
   await runUpkeep();
   assert.equal((await stored(id)).messages, 1);
@@ -366,6 +380,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     events: 0,
     searched: 0,
     attributed: 0,
+    attached: 0,
     scheduled: 0,
   });
 });
