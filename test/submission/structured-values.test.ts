@@ -183,7 +183,7 @@ test('what is not of the declared kind is refused with its place, like any other
 test('NUL characters and unpaired surrogates are refused in items, too', async () => {
   assert.deepEqual(
     await send('{"Items":[{"Name":"a\\u0000"}]}'),
-    invalid('Items[0].Name: holds a NUL character'),
+    invalid('Items[0].Name: contains a NUL character'),
   );
 });
 
@@ -206,7 +206,7 @@ test('each item needs its fields, and an empty list needs none', async () => {
 test('of very many missing values the first hundred are named', async () => {
   const refused = (await send({ Items: Array.from({ length: 500 }, () => ({})) })) as Refusal;
   assert.equal(refused.details.length, 101);
-  assert.equal(refused.details.at(-1), ': and 400 problems more');
+  assert.equal(refused.details.at(-1), ': and 400 more problems');
 });
 
 test('a value that a helper cannot read is refused by name, unless its part is overridden', async () => {
