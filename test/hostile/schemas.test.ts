@@ -25,10 +25,14 @@ test('ASVS 4.0.3 13.2.2: every input schema limits its strings, arrays and membe
   assert.deepEqual(found, []);
 });
 
-test('ASVS 4.0.3 13.2.2: the send body is bounded; its values are limited by the body size alone', () => {
+test('ASVS 4.0.3 13.2.2: the send body is bounded; its values and files are limited by the body size alone', () => {
   const values = 'send.content.personalizationDataMap';
   const names = ['maxProperties', 'propertyNames'].map((name) => `${values}: ${name}`);
-  assert.deepEqual(findUnbounded(sendBodySchema, 'send'), [...names, `${values}{}|0: maxLength`]);
+  assert.deepEqual(findUnbounded(sendBodySchema, 'send'), [
+    ...names,
+    `${values}{}|0: maxLength`,
+    'send.content.attachments[].content: maxLength',
+  ]);
 });
 
 test('the walk finds unbounded values at any depth', () => {
