@@ -49,7 +49,7 @@ const claim = async (max: number): Promise<MessageId[]> =>
 
 const dueIn = async (id: MessageId): Promise<number> => {
   const { rows } = await pool.query(
-    'select extract(epoch from due_at - now())::float8 as seconds from queue_entry where message_id = $1',
+    'select extract(epoch from due_at)::float8 - extract(epoch from now())::float8 as seconds from queue_entry where message_id = $1',
     [id],
   );
   return rows[0].seconds;
