@@ -158,6 +158,17 @@ test('a selection has exactly one member, and times have the limits of the send 
   assert.equal((await owner.post(`${schedule}/move`, { tag: 'none', sendAt })).status, 200);
 });
 
+test('ASVS 4.0.3 5.1.3: a message ID that is none is rejected with its field', async () => {
+  for (const [action, more] of [
+    ['cancel', {}],
+    ['move', { sendAt: ahead(day) }],
+  ] as const) {
+    const answer = await owner.post(`${schedule}/${action}`, { messageId: 'NF7(Ua.2', ...more });
+    assert.equal(answer.status, 422, answer.text);
+    assert.match(answer.text, /"messageId".*must be a message ID/);
+  }
+});
+
 test('viewers can’t move or cancel scheduled messages', async () => {
   const viewer = await as('viewer');
   assert.equal((await viewer.post(`${schedule}/cancel`, { tag: 'a' })).status, 403);
