@@ -1,3 +1,5 @@
+import { FairQueue } from './fair-queue.ts';
+
 interface Waiter {
   readonly bytes: number;
   readonly start: () => void;
@@ -16,7 +18,7 @@ export interface FairByteLimits {
 export class FairBytes {
   readonly #limits: FairByteLimits;
   readonly #heldBy = new Map<string, number>();
-  readonly #waiting = new Map<string, Waiter[]>();
+  readonly #waiting = new FairQueue<Waiter>();
   #held = 0;
 
   constructor(limits: FairByteLimits) {
@@ -37,18 +39,18 @@ export class FairBytes {
     const size = Math.min(bytes, this.#limits.perGroup, this.#limits.total);
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
+      let isWaiting = true;
       const start = (): void => {
+        isWaiting = false;
         clearTimeout(timer);
         resolve(this.#hold(group, size));
       };
       const waiter: Waiter = { bytes: size, start };
-      const members = this.#waiting.get(group);
-      if (members === undefined) this.#waiting.set(group, [waiter]);
-      else members.push(waiter);
+      this.#waiting.add(group, waiter);
       this.#startWaiting();
-      if (timeoutMs === undefined || !this.#isWaiting(group, waiter)) return;
+      if (timeoutMs === undefined || !isWaiting) return;
       timer = setTimeout(() => {
-        this.#remove(group, waiter);
+        this.#waiting.delete(group, waiter);
         resolve(undefined);
         this.#startWaiting();
       }, timeoutMs);
@@ -71,35 +73,16 @@ export class FairBytes {
   }
 
   #startWaiting(): void {
-    for (let next = this.#findNext(); next !== undefined; next = this.#findNext()) {
-      const [group, waiter] = next;
-      this.#remove(group, waiter);
-      // The group's next one comes after the other groups'.
-      const rest = this.#waiting.get(group);
-      if (rest !== undefined) {
-        this.#waiting.delete(group);
-        this.#waiting.set(group, rest);
-      }
-      waiter.start();
-    }
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) next.start();
   }
 
-  #findNext(): [group: string, waiter: Waiter] | undefined {
-    for (const [group, [first]] of this.#waiting) {
-      if (first === undefined) continue;
-      if ((this.#heldBy.get(group) ?? 0) + first.bytes > this.#limits.perGroup) continue;
-      return this.#held + first.bytes > this.#limits.total ? undefined : [group, first];
-    }
-    return undefined;
-  }
-
-  #isWaiting(group: string, waiter: Waiter): boolean {
-    return this.#waiting.get(group)?.includes(waiter) ?? false;
-  }
-
-  #remove(group: string, waiter: Waiter): void {
-    const left = (this.#waiting.get(group) ?? []).filter((other) => other !== waiter);
-    if (left.length === 0) this.#waiting.delete(group);
-    else this.#waiting.set(group, left);
+  #takeNext(): Waiter | undefined {
+    let isTotalFull = false;
+    return this.#waiting.next((group, { bytes }) => {
+      if (isTotalFull || (this.#heldBy.get(group) ?? 0) + bytes > this.#limits.perGroup)
+        return false;
+      isTotalFull = this.#held + bytes > this.#limits.total;
+      return !isTotalFull;
+    });
   }
 }

@@ -29,12 +29,12 @@ export class FairQueue<Item> {
 
   /**
    * Removes and returns the next item.
-   * @param isEligible ineligible groups keep their turn
+   * @param isEligible asked with the group's first item; ineligible groups keep their turn
    */
-  next(isEligible: (group: string) => boolean = () => true): Item | undefined {
+  next(isEligible: (group: string, first: Item) => boolean = () => true): Item | undefined {
     for (const [group, members] of this.#groups) {
-      if (!isEligible(group)) continue;
       const [item] = members;
+      if (!isEligible(group, item as Item)) continue;
       this.#groups.delete(group);
       members.delete(item as Item);
       this.#size -= 1;

@@ -51,7 +51,7 @@ export interface DomainRecord {
   readonly type: 'TXT' | 'MX' | 'CNAME';
   /** The exact value to publish. */
   readonly value: string;
-  /** False for recommended records, and for keys not needed yet or anymore. */
+  /** False for recommended records, for keys not yet in use and for retired keys. */
   readonly required: boolean;
   readonly why: string;
 }

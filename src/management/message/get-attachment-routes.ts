@@ -15,7 +15,7 @@ export const getMessageAttachment = defineOperation({
     const { attachments } = call.dependencies;
     const content = await attachments.open(accountOf(call).id, info.sha256);
     if (content === undefined) throw notFound('attachment');
-    // Never shown in the browser, whatever its type: it comes from whoever wrote the message.
+    // Always a download, so that a browser never renders content that a sender chose.
     call.reply
       .header('content-disposition', `attachment; filename*=utf-8''${encodeName(info.filename)}`)
       .header('content-length', info.size)

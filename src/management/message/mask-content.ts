@@ -38,7 +38,7 @@ export function maskedValues(
   return Object.fromEntries(values);
 }
 
-/** A list is shown as one item of masks, so that not even its length is told. */
+/** Masks a list as a single item, which hides its length. */
 function maskOf(field: CompiledField | undefined): FieldValue {
   if (field?.kind === undefined) return mask;
   const record = Object.fromEntries(
