@@ -6,10 +6,11 @@ import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
 import { minIdAt } from '../foundation/uuid7.ts';
 
-/** Retention classes, in days, and the tables partitioned by them. */
-const retentionClasses = [30, 90, 400] as const;
+/** Retention classes, in days. */
+export const retentionClasses = [30, 90, 400] as const;
 const defaultClass = 90;
-const tables = [
+/** The tables partitioned by them. Messages come first: the rows of the others refer to them. */
+export const partitionedTables = [
   'message',
   'message_event',
   'message_search',
@@ -54,7 +55,7 @@ export async function ensureMessagePartitions(
       const existing = await listPartitions(client);
       const usedClasses = await classesInUse(client);
       for (const range of rangesFrom(week?.getTime() ?? (await readDatabaseClock(client)))) {
-        for (const table of tables)
+        for (const table of partitionedTables)
           for (const days of usedClasses)
             if (!existing.has(`${table}_${days}_${range.name}`))
               await createPartition(client, table, days, range, dependencies.log);
@@ -94,7 +95,7 @@ async function listPartitions(client: pg.PoolClient): Promise<Set<string>> {
     `select c.relname from pg_inherits i
      join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
      where c.relispartition and p.relname = any ($1)`,
-    [tables.flatMap((table) => retentionClasses.map((days) => `${table}_${days}`))],
+    [partitionedTables.flatMap((table) => retentionClasses.map((days) => `${table}_${days}`))],
   );
   return new Set(rows.map((row) => row.relname));
 }
@@ -104,7 +105,7 @@ const lockNotAvailable = '55P03';
 /** Creates a table and then attaches it, so that accepting and delivering never wait long for a lock. */
 async function createPartition(
   client: pg.PoolClient,
-  table: (typeof tables)[number],
+  table: (typeof partitionedTables)[number],
   days: (typeof retentionClasses)[number],
   range: Range,
   log: Log,

@@ -3,16 +3,10 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import type { Log } from '../../foundation/log.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
+import { partitionedTables, retentionClasses } from '../../message/message-partitions-store.ts';
 
-const classes = [30, 90, 400] as const;
 /** Messages come last, so that no row ever refers to a deleted message. */
-const tables = [
-  'message_attachment',
-  'message_attribute',
-  'message_search',
-  'message_event',
-  'message',
-] as const;
+const tables = partitionedTables.toReversed();
 const day = 24 * 60 * 60 * 1000;
 const week = 7 * day;
 const lockNotAvailable = '55P03';
@@ -29,7 +23,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
     await client.query("set lock_timeout = '200ms'");
     const now = await readDatabaseClock(client);
     for (const table of tables) {
-      for (const days of classes) {
+      for (const days of retentionClasses) {
         const cutoff = new Date(now - days * day);
         for (;;) {
           const { rowCount } = await client.query(
@@ -69,7 +63,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
 }
 
 /** Old rows of a default partition: by id $1, unless the message was accepted after $2 under an id that is too old. */
-function isOld(table: (typeof tables)[number], days: (typeof classes)[number]): string {
+function isOld(table: (typeof tables)[number], days: (typeof retentionClasses)[number]): string {
   if (table === 'message') return 'r.id < $1 and r.accepted_at < $2';
   return `r.message_id < $1 and not exists (
     select from message_${days}_rest m
