@@ -29,6 +29,7 @@ export const webhookFollowerName = 'webhook';
 const concurrency = 16;
 /** Database connections used to fetch and complete jobs. */
 const jobConnections = 6;
+const restartMs = 5_000;
 const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
 
@@ -80,7 +81,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   let migrated: Promise<void> | undefined;
   let jobDatabase: Database | undefined;
   let runner: Runner | undefined;
+  let stopping = false;
   const upkeep = [
+    new PeriodicTask(restartMs, () =>
+      ensureJobs().catch((error: unknown) =>
+        log.warn({ err: error }, 'could not restart webhook delivery'),
+      ),
+    ),
     new PeriodicTask(minuteMs, () =>
       resumeAbandoned(database.kysely).catch((error: unknown) =>
         log.warn({ err: error }, 'could not resume abandoned webhook deliveries'),
@@ -112,6 +119,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     runner = await run({
       pgPool: jobDatabase.pool,
       concurrency,
+      // Only batched results are awaited by `stop`, and their database errors handled.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
       events: shares.events,
       forbiddenFlags: shares.forbiddenFlags,
       noHandleSignals: true,
@@ -126,7 +135,17 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
           ),
       },
     });
+    void restartAfter(runner);
     for (const task of upkeep) task.start();
+  };
+  /** The runner gives up if it can't record a job's result, for example while the database restarts. */
+  const restartAfter = async (ending: Runner): Promise<void> => {
+    await ending.promise.catch(() => undefined);
+    if (stopping) return;
+    log.warn('webhook delivery stopped because of a database error and will restart');
+    runner = undefined;
+    await jobDatabase?.close().catch(() => undefined);
+    jobs = undefined;
   };
   const ensureJobs = (): Promise<void> => {
     jobs ??= startJobs().catch(async (error: unknown) => {
@@ -156,6 +175,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       }
     },
     async stop() {
+      stopping = true;
       await jobs?.catch(() => undefined);
       for (const task of upkeep) await task.stop();
       await runner?.stop();
