@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { glob } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
-import { join, sep } from 'node:path';
+import { glob, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
 import { importingFiles } from './importing-files.ts';
@@ -14,12 +15,16 @@ import { startTestPostgres } from './test-postgres.ts';
  * statements of others.
  */
 const testDatabase = 'test/support/test-database.ts';
+/** Files that change or measure their process. */
+const ownProcess = [join('test', 'embedded-database', sep), join('test', 'hostile', sep)];
+const filesPerGroup = 8;
 const skippedFolders = [join('test', 'command', sep), join('test', 'hostile', sep)];
 const [folder = 'test', ...rest] = process.argv.slice(2);
 const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
 const files = process.env.TEST_POSTGRES_BIN ? await selectDatabaseTests(found) : found;
+const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -34,10 +39,11 @@ try {
   process.exitCode = await run();
   await runAdminStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
+  await rm(groups, { recursive: true, force: true });
   await postgres.stop();
 }
 
-function run(): Promise<number> {
+async function run(): Promise<number> {
   const child = spawn(
     process.execPath,
     [
@@ -48,7 +54,8 @@ function run(): Promise<number> {
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
       ...options,
-      ...files,
+      // Patterns for names would have to match the names of files, too.
+      ...(folder === 'test' && rest.length === 0 ? await groupFiles(files) : files),
     ],
     {
       stdio: 'inherit',
@@ -72,7 +79,29 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
     : used.filter((file) => !skippedFolders.some((skipped) => file.startsWith(skipped)));
 }
 
+/**
+ * Groups files that share a process one after another, each as a test of its own: importing the service takes longer than most
+ * files' tests. Neighbors are in different groups, because a folder's files tend to take equally long.
+ */
+async function groupFiles(all: readonly string[]): Promise<string[]> {
+  const alone = all.filter((file) => ownProcess.some((name) => file.startsWith(name)));
+  const together = all.filter((file) => !alone.includes(file));
+  const count = Math.ceil(together.length / filesPerGroup);
+  const names = Array.from({ length: count }, async (_, group) => {
+    const name = join(groups, `group-${group + 1}.mjs`);
+    const tests = together
+      .filter((_, index) => index % count === group)
+      .map((file) => {
+        const url = pathToFileURL(resolve(file)).href;
+        return `test(${JSON.stringify(file)}, () => import(${JSON.stringify(url)}));\n`;
+      });
+    await writeFile(name, `import { test } from 'node:test';\n\n${tests.join('')}`);
+    return name;
+  });
+  return [...alone, ...(await Promise.all(names))];
+}
+
 async function filesOf(name: string): Promise<string[]> {
-  if (name.endsWith('.ts')) return [name];
+  if (/\.m?[jt]s$/.test(name)) return [name];
   return (await Array.fromAsync(glob(`${name}/**/*.test.ts`))).sort();
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 
 /** Application name of the connections that a test itself opens. */
@@ -61,10 +61,9 @@ export function isAccountFirst(statement: string): boolean {
   return exceptions.some(([, form]) => form.test(text));
 }
 
-const seen = new Set<string>();
-
-/** Records every statement sent to PostgreSQL, except on the tests' own connections. */
-function watchStatements(): void {
+/** Records every statement sent to PostgreSQL until the end of the file, except on the tests' own connections. */
+function watchStatements(): ReadonlySet<string> {
+  const seen = new Set<string>();
   const prototype = pg.Client.prototype as unknown as {
     query: (this: pg.Client, ...args: unknown[]) => unknown;
   };
@@ -79,6 +78,10 @@ function watchStatements(): void {
     if (typeof text === 'string' && application !== testApplication) seen.add(text);
     return query.apply(this, args);
   };
+  after(() => {
+    prototype.query = query;
+  });
+  return seen;
 }
 
 /**
@@ -86,7 +89,7 @@ function watchStatements(): void {
  * @param minStatements how many statements on account data the file is known to run, so that the test can't pass with none
  */
 export function testAccountFirst(minStatements: number): void {
-  watchStatements();
+  const seen = watchStatements();
   test('rule 7: every statement on account data that ran in this file names the account', () => {
     const watched = [...seen].filter((text) => onAccountData.test(text.replaceAll(/\s+/g, ' ')));
     assert.ok(watched.length >= minStatements, `${watched.length} statements on account data`);

@@ -23,8 +23,25 @@ export function adminUrl(): string {
   return required('TEST_POSTGRES_URL');
 }
 
-/** A separate migrated database for the test file, cloned from the run's template and dropped at the end. */
+/** Databases of files that have ended. */
+const ended: string[] = [];
+
+/** The run's own server is deleted with everything on it; an external server keeps what couldn't be dropped. */
+async function dropEnded(): Promise<void> {
+  for (const name of ended.splice(0))
+    await runAdminStatement(adminUrl(), `drop database if exists ${name} with (force)`).catch(
+      (error) => process.stderr.write(`${name} is not dropped: ${error}\n`),
+    );
+}
+
+process.once('beforeExit', dropEnded);
+
+/**
+ * A separate migrated database for the test file, cloned from the run's template. It is dropped after the file, by the next
+ * file of the process or at its end.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
+  await dropEnded();
   const admin = adminUrl();
   const service = required('TEST_SERVICE_URL');
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -38,12 +55,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   after(async () => {
     await database.close();
     // Hooks run in registration order: what the file started is still running and needs its database to stop.
-    process.once('beforeExit', () => {
-      // The run's own server is deleted with everything on it; an external server keeps what couldn't be dropped.
-      runAdminStatement(admin, `drop database if exists ${name} with (force)`).catch((error) =>
-        process.stderr.write(`${name} is not dropped: ${error}\n`),
-      );
-    });
+    ended.push(name);
   });
   return { url, database, clock: new TestClock(database.pool) };
 }
