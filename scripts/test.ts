@@ -52,7 +52,7 @@ async function run(): Promise<number> {
       // Most files mainly wait for processes and databases; those with browsers don't.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 2))}`,
       '--test-reporter=spec',
-      `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
+      `--test-timeout=${folder === 'test-long' ? 1_800_000 : 600_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
       ...(folder === 'test' && rest.length === 0 ? await groupFiles(files) : files),
