@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import { LargeBodies, largeBodyBudget, largeBodyPace } from '../../src/http/limits/large-bodies.ts';
@@ -112,20 +112,44 @@ test('ASVS 4.0.3 11.1.4: two accounts that fill the memory for large bodies canâ
   await waitFor('memory', () => large.bytes === 0);
 });
 
-test('a body must keep its pace once others wait, and may take its time before', async (t) => {
-  let seconds = 0;
-  t.mock.method(performance, 'now', () => seconds * 1_000);
+/** Two accounts that hold everything, and a clock. */
+async function holdAll(t: TestContext) {
+  let ms = 0;
+  t.mock.method(performance, 'now', () => ms);
   const bodies = new LargeBodies();
   const reserve = (group: string) => bodies.reserve({ group, maxBytes: 30 * mebibyte });
-  const slow = await reserve('a');
-  await reserve('b');
-  seconds = 100;
-  assert.equal(slow?.isLate(0), false);
+  const [first, second] = [await reserve('a'), await reserve('b')];
+  assert.ok(first && second);
+  const pass = (seconds: number): void => {
+    ms += seconds * 1_000;
+  };
+  return { reserve, first, second, pass };
+}
+
+test('a body must keep its pace once others wait, and may take its time before', async (t) => {
+  const { reserve, first, pass } = await holdAll(t);
+  const seconds = 20;
+  for (let spent = 0; spent < seconds; spent += 1) {
+    pass(1);
+    assert.equal(first.isLate(0), false);
+  }
   const waiting = reserve('c');
   const onTime = (seconds - largeBodyPace.graceSeconds) * largeBodyPace.bytesPerSecond;
-  assert.equal(slow?.isLate(onTime), false);
-  assert.equal(slow?.isLate(onTime - 1), true);
-  slow?.release();
+  assert.equal(first.isLate(onTime), false);
+  assert.equal(first.isLate(onTime - 1), true);
+  assert.equal(first.isLate(0), false, 'bodies give way one after another');
+  pass(1);
+  assert.equal(first.isLate(0), true);
+  first.release();
+  (await waiting)?.release();
+});
+
+test('a stall of the service makes no body late', async (t) => {
+  const { reserve, first, second, pass } = await holdAll(t);
+  const waiting = reserve('c');
+  pass(60);
+  assert.equal(first.isLate(0), false);
+  for (const space of [first, second]) space.release();
   (await waiting)?.release();
 });
 

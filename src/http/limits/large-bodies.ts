@@ -1,5 +1,5 @@
 import { FairBytes } from '../../foundation/fair-bytes.ts';
-import { mebibyte } from './route-limit.ts';
+import { kibibyte, mebibyte } from './route-limit.ts';
 
 /** A body that may be larger than its route's limit, because of whom it comes from. */
 export interface LargeBody {
@@ -11,7 +11,7 @@ export interface LargeBody {
 /** Memory for one large body. */
 export interface LargeBodySpace {
   readonly maxBytes: number;
-  /** True if the body, of which these bytes have arrived, must make room for others. */
+  /** True if the body, of which these bytes have arrived, must make room for others. Asked about twice a second. */
   isLate(arrived: number): boolean;
   release(): void;
 }
@@ -19,10 +19,14 @@ export interface LargeBodySpace {
 /** Max seconds that a large body may take to arrive. */
 export const largeBodySeconds = 120;
 /** Max milliseconds that one waits for memory before it is read. */
-const maxWaitMs = 20_000;
+const maxWaitMs = 30_000;
 
 /** While others wait for memory, a body has to arrive this fast. */
-export const largeBodyPace = { bytesPerSecond: mebibyte, graceSeconds: 5 };
+export const largeBodyPace = { bytesPerSecond: 512 * kibibyte, graceSeconds: 5 };
+/** Longer times between two looks are a stall of this process, which is not the sender's fault. */
+const maxStepMs = 1_000;
+/** Bodies that are late give way one by one, because those that remain get faster. */
+const evictionIntervalMs = 1_000;
 
 /** Max bytes of large bodies in memory. */
 export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
@@ -34,6 +38,7 @@ export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte }
  */
 export class LargeBodies {
   readonly #memory = new FairBytes(largeBodyBudget);
+  #evictedAt = Number.NEGATIVE_INFINITY;
 
   /** Bytes reserved. */
   get bytes(): number {
@@ -50,10 +55,18 @@ export class LargeBodies {
   ): Promise<LargeBodySpace | undefined> {
     const release = await this.#memory.acquire(group, length, maxWaitMs);
     if (release === undefined) return undefined;
-    const startedAt = performance.now();
+    let seenAt = performance.now();
+    let elapsedMs = 0;
     const isLate = (arrived: number): boolean => {
-      const seconds = (performance.now() - startedAt) / 1_000 - largeBodyPace.graceSeconds;
-      return arrived < seconds * largeBodyPace.bytesPerSecond && this.#memory.isHoldingUp(group);
+      const now = performance.now();
+      elapsedMs += Math.min(now - seenAt, maxStepMs);
+      seenAt = now;
+      const seconds = elapsedMs / 1_000 - largeBodyPace.graceSeconds;
+      if (arrived >= seconds * largeBodyPace.bytesPerSecond) return false;
+      if (now - this.#evictedAt < evictionIntervalMs) return false;
+      if (!this.#memory.isHoldingUp(group)) return false;
+      this.#evictedAt = now;
+      return true;
     };
     return { maxBytes, isLate, release };
   }
