@@ -1,28 +1,142 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SendClient } from '../../test/support/send-client.ts';
+import type { EmailAddress } from '../../src/foundation/email-address.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
 import { distinctBody } from '../bench-account.ts';
+import { makeCounts } from './chaos-faults.ts';
 import type { ChaosNode } from './chaos-node.ts';
+import { fileNameOf } from './rough-sink.ts';
 
-/** One of as many messages has two Cc recipients. */
-const messagesPerCc = 4;
+const address = (name: string): string => `${name}@example.test`;
 
-/** Sends messages at a steady rate to the nodes that are up. */
+/** What an accepted message must become. */
+interface Expected {
+  /** To, Cc, Bcc, in this order: the number of each is its place. */
+  readonly recipients: readonly string[];
+  /** Names of its attachments. */
+  readonly files: readonly string[];
+  /** Unix milliseconds; 0: now. */
+  readonly sendAt: number;
+  readonly canExpire: boolean;
+}
+
+/** A template to send from. */
+export interface ChaosTarget {
+  readonly path: string;
+  readonly token: string;
+}
+
+export interface ChaosTargets {
+  readonly plain: ChaosTarget;
+  /** A template with the list `Items`. */
+  readonly list: ChaosTarget;
+  /** An account that sends a copy of everything to `archiveAddress`. */
+  readonly archive: ChaosTarget;
+}
+
+export const archiveAddress = address('copy1-archive') as EmailAddress;
+
+type Body = Record<'envelope' | 'content' | 'metadata' | 'actions', Record<string, unknown>>;
+
+interface Kind {
+  readonly target?: keyof ChaosTargets;
+  /** Several in one request. */
+  readonly batch?: boolean;
+  readonly change?: (body: Body, number: number) => void;
+}
+
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
+
+function toFile(content: Buffer) {
+  return {
+    filename: fileNameOf(content),
+    contentType: 'application/octet-stream',
+    content: content.toString('base64'),
+  };
+}
+
+/** Messages of a batch. */
+const batchSize = 4;
+
+/** The same for many messages. */
+const terms = toFile(randomBytes(40_000));
+
+/** Each request is of the next kind. */
+const kinds = {
+  plain: {},
+  cc: {
+    change: ({ envelope }, n) => {
+      envelope.ccAddressList = [address(`copy1-${n}`), address(`copy2-${n}`)];
+    },
+  },
+  bcc: {
+    change: ({ envelope }, n) => {
+      envelope.ccAddressList = [address(`copy1-${n}`)];
+      envelope.bccAddressList = [address(`copy2-${n}`), address(`copy3-${n}`)];
+    },
+  },
+  archive: { target: 'archive' },
+  'shared file': {
+    change: ({ content }) => {
+      content.attachments = [terms];
+    },
+  },
+  'own file': {
+    change: ({ content, envelope }, n) => {
+      envelope.bccAddressList = [address(`copy1-${n}`)];
+      content.attachments = [terms, toFile(randomBytes(1 + Math.floor(Math.random() * 400_000)))];
+    },
+  },
+  batch: { batch: true },
+  scheduled: {
+    change: ({ actions, content }, n) => {
+      actions.sendAt = inSeconds(2 + (n % 9));
+      if (n % 2 === 0) content.attachments = [terms];
+    },
+  },
+  deadline: {
+    change: ({ actions }, n) => {
+      actions.deliverBefore = inSeconds(5 + (n % 20));
+    },
+  },
+  list: {
+    target: 'list',
+    change: ({ content }, n) => {
+      content.personalizationDataMap = {
+        Items: Array.from({ length: 1 + (n % 20) }, (_, item) => ({ Name: `${item} of ${n}` })),
+      };
+    },
+  },
+  attributes: {
+    change: ({ metadata, content, envelope }, n) => {
+      metadata.attributes = { order: `${n}`, shop: 'Zürich' };
+      content.headers = { 'X-Order': `${n}` };
+      envelope.toDisplayName = `読者 ${n}`;
+    },
+  },
+} satisfies Record<string, Kind>;
+
+type KindName = keyof typeof kinds;
+export const kindNames = Object.keys(kinds) as KindName[];
+
+/** Sends all kinds of messages at a steady rate to the nodes that are up. */
 export class ChaosLoad {
-  /** The recipients of each message that was answered with 200, To first, by message id. */
-  readonly accepted = new Map<string, readonly string[]>();
-  /** To of each request that was answered with an error, which accepts nothing. */
+  /** Each message that was answered with 200, by its id. */
+  readonly accepted = new Map<string, Expected>();
+  readonly acceptedOf = makeCounts(kindNames);
+  /** To of each message that was answered with an error, which accepts nothing. */
   readonly refused = new Set<string>();
   /** Requests without an answer, which may have been accepted. */
   unanswered = 0;
   readonly #nodes: readonly ChaosNode[];
-  readonly #token: string;
+  readonly #targets: ChaosTargets;
   readonly #open = new Set<Promise<void>>();
   readonly #loop: Promise<void>;
   #running = true;
 
-  constructor(nodes: readonly ChaosNode[], token: string, perSecond: number) {
+  constructor(nodes: readonly ChaosNode[], targets: ChaosTargets, perSecond: number) {
     this.#nodes = nodes;
-    this.#token = token;
+    this.#targets = targets;
     this.#loop = this.#run(1_000 / perSecond);
   }
 
@@ -42,26 +156,55 @@ export class ChaosLoad {
   }
 
   async #send(number: number): Promise<void> {
-    const cc = number % messagesPerCc === 0 ? [`copy1-${number}`, `copy2-${number}`] : [];
-    const ccAddressList = cc.map((name) => `${name}@example.test`);
-    const body = JSON.parse(distinctBody(number));
-    const to = body.envelope.toAddress;
-    if (cc.length > 0) body.envelope.ccAddressList = ccAddressList;
+    const kind = kindNames[number % kindNames.length] ?? 'plain';
+    const { target = 'plain', batch = false, change }: Kind = kinds[kind];
+    const bodies = Array.from({ length: batch ? batchSize : 1 }, (_, place) => {
+      const body: Body = JSON.parse(distinctBody(batch ? -number * batchSize - place : number));
+      change?.(body, number);
+      return body;
+    });
     const urls = this.#nodes.flatMap(({ url }) => url ?? []);
+    const { path, token } = this.#targets[target];
     try {
       const url = urls[number % urls.length];
       if (url === undefined) throw new Error('no node is up');
-      const answer = await new SendClient({ url }, this.#token).send({ body });
-      if (answer.status === 200)
-        this.accepted.set(String(answer.body.messageId), [to, ...ccAddressList]);
-      else this.refused.add(to);
+      const answer = await sendRequest(`${url}${path}${batch ? '/batch' : ''}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify(batch ? { messages: bodies } : bodies[0]),
+      });
+      const results = answer.body.results as Record<string, unknown>[] | undefined;
+      for (const [place, body] of bodies.entries())
+        this.#note(kind, body, results?.[place] ?? { ...answer.body, status: answer.status });
     } catch {
       this.unanswered += 1;
     }
   }
+
+  #note(kind: KindName, { envelope, content, actions }: Body, result: Record<string, unknown>) {
+    const to = String(envelope.toAddress);
+    if (result.status !== 200) {
+      this.refused.add(to);
+      return;
+    }
+    const { ccAddressList = [], bccAddressList = [] } = envelope as Record<string, string[]>;
+    const files = (content.attachments ?? []) as { readonly filename: string }[];
+    this.accepted.set(String(result.messageId), {
+      recipients: [
+        to,
+        ...ccAddressList,
+        ...bccAddressList,
+        ...(kind === 'archive' ? [archiveAddress] : []),
+      ],
+      files: files.map(({ filename }) => filename),
+      sendAt: Date.parse(String(actions.sendAt ?? '')) || 0,
+      canExpire: actions.deliverBefore !== undefined,
+    });
+    this.acceptedOf[kind] += 1;
+  }
 }
 
 /** The position of a recipient in its message: 0 is To. */
-export function recipientNumber(address: string): number {
-  return Number(/^copy(\d)-/.exec(address)?.[1] ?? 0);
+export function recipientNumber(of: string): number {
+  return Number(/^copy(\d)-/.exec(of)?.[1] ?? 0);
 }

@@ -3,53 +3,86 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { type ChaosLoad, recipientNumber } from './chaos-load.ts';
 import type { RoughSink } from './rough-sink.ts';
 
-/** Compares what was accepted with what was received. Each `uncertain` event of a recipient explains one copy more. */
+/** Rounding, and clocks that are set. */
+const toleranceMs = 50;
+
+/**
+ * Compares what was accepted with what was received. Each `uncertain` event of a recipient explains one copy more, and an
+ * `expired` one that there is none.
+ */
 export async function evaluateChaos(
   { pool }: Database,
-  accountId: AccountId,
-  { accepted }: ChaosLoad,
+  accountIds: readonly AccountId[],
+  { accepted, acceptedOf }: ChaosLoad,
   { received }: RoughSink,
 ) {
-  const events = await pool.query<{ id: string; recipient: number; attempts: number }>(
-    `select message_id as id, recipient, count(distinct detail ->> 'attempt')::int as attempts
-     from message_event where account_id = $1 and kind = 'uncertain' group by message_id, recipient`,
-    [accountId],
+  const events = await pool.query<{
+    id: string;
+    recipient: number;
+    kind: string;
+    attempts: number;
+  }>(
+    `select message_id as id, recipient, kind, count(distinct detail ->> 'attempt')::int as attempts
+     from message_event where account_id = any ($1) and kind in ('uncertain', 'expired')
+     group by message_id, recipient, kind`,
+    [accountIds],
   );
-  const explained = new Map(
-    events.rows.map(({ id, recipient, attempts }) => [`${id} ${recipient}`, attempts]),
-  );
+  const countOf = (kind: string) =>
+    new Map(
+      events.rows
+        .filter((event) => event.kind === kind)
+        .map(({ id, recipient, attempts }) => [`${id} ${recipient}`, attempts]),
+    );
+  const [explained, expired] = [countOf('uncertain'), countOf('expired')];
   const states = await pool.query<{ state: string; count: number }>(
-    'select state, count(*)::int as count from message where account_id = $1 group by state',
-    [accountId],
+    'select state, count(*)::int as count from message where account_id = any ($1) group by state',
+    [accountIds],
   );
-  const lost = [...accepted].flatMap(([id, recipients]) =>
-    recipients.every((address) => received.has(`${id} ${address}`)) ? [] : [id],
-  );
+  const wrong = {
+    lost: new Set<string>(),
+    doubled: new Set<string>(),
+    damaged: new Set<string>(),
+    early: new Set<string>(),
+  };
+  for (const [id, { recipients, files, sendAt, canExpire }] of accepted)
+    for (const [number, address] of recipients.entries()) {
+      const arrivals = received.get(`${id} ${address}`) ?? [];
+      if (arrivals.length === 0 && !(canExpire && expired.has(`${id} ${number}`)))
+        wrong.lost.add(id);
+      if (arrivals.some((arrival) => arrival.files.join() !== files.join())) wrong.damaged.add(id);
+      if (arrivals.some(({ at }) => at < sendAt - toleranceMs)) wrong.early.add(id);
+    }
   const recorded = new Set<string>();
-  const unrecorded = new Set<string>();
-  for (const [copy, times] of received) {
+  for (const [copy, { length: times }] of received) {
     const [id = '', address = ''] = copy.split(' ');
     const allowed = 1 + (explained.get(`${id} ${recipientNumber(address)}`) ?? 0);
-    if (times > 1) (times <= allowed ? recorded : unrecorded).add(id);
+    if (times > 1) (times <= allowed ? recorded : wrong.doubled).add(id);
   }
-  for (const id of [...lost.slice(0, 10), ...[...unrecorded].slice(0, 10)]) {
-    const { rows } = await pool.query(
-      'select at, kind, recipient, detail from message_event where message_id = $1 order by at, id',
-      [id],
-    );
-    const copies = [...received].filter(([copy]) => copy.startsWith(id));
-    const what = unrecorded.has(id) ? 'doubled' : 'lost';
-    process.stderr.write(`${what} ${id}: ${JSON.stringify({ copies, events: rows })}\n`);
-  }
+  for (const [what, ids] of Object.entries(wrong))
+    for (const id of [...ids].slice(0, 10)) {
+      const { rows } = await pool.query(
+        'select at, kind, recipient, detail from message_event where message_id = $1 order by at, id',
+        [id],
+      );
+      const copies = [...received].filter(([copy]) => copy.startsWith(id));
+      const facts = { expected: accepted.get(id), copies, events: rows };
+      process.stderr.write(`${what} ${id}: ${JSON.stringify(facts)}\n`);
+    }
   return {
     accepted: accepted.size,
-    delivered: accepted.size - lost.length,
+    acceptedOf,
+    /** Or expired at a deadline of its own. */
+    delivered: accepted.size - wrong.lost.size,
     /** With an attempt of unknown outcome on record. */
-    uncertain: new Set(events.rows.map(({ id }) => id)).size,
-    /** Not received by each recipient. */
-    lost: lost.length,
+    uncertain: new Set([...explained.keys()].map((key) => key.split(' ')[0])).size,
+    /** Neither received by each recipient nor expired as asked. */
+    lost: wrong.lost.size,
     /** Received more often than the record explains. */
-    doubled: unrecorded.size,
+    doubled: wrong.doubled.size,
+    /** With other attachments than were sent. */
+    damaged: wrong.damaged.size,
+    /** Received before their send time. */
+    early: wrong.early.size,
     /** Received more than once, as the record explains. */
     doubledUncertain: recorded.size,
     states: Object.fromEntries(states.rows.map((row) => [row.state, row.count])),

@@ -5,25 +5,26 @@ import { migrate } from '../../src/foundation/database/migrate.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
-import { getToken } from '../../test/support/shop.ts';
+import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { openBenchFolder } from '../bench-database.ts';
 import { faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
-import { ChaosLoad } from './chaos-load.ts';
+import { archiveAddress, ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { evaluateChaos } from './evaluate-chaos.ts';
 import { startRoughSink, weathers } from './rough-sink.ts';
 
 const program = new Command('npm run chaos --')
   .description(
-    'Sends to nodes that share a database, injects random faults, and compares what was accepted with what the receiver ' +
-      'got. Exits with 1 if a message was lost, or came twice without an uncertain attempt on record.',
+    'Sends messages of all kinds to nodes that share a database, injects random faults, and compares what was accepted with ' +
+      'what the receiver got. Exits with 1 if a message was lost, came early or with other attachments, or came twice ' +
+      'without an uncertain attempt on record.',
   )
   .option('--minutes <n>', 'length of the load', Number, 1)
   .option('--json <file>', 'write the result to a file')
   .option('--nodes <n>', 'nodes of two processes each', Number, 2)
-  .option('--rate <n>', 'messages a second', Number, 40)
+  .option('--rate <n>', 'requests a second', Number, 40)
   .option('--every <n>', 'seconds between faults', Number, 6)
   .addOption(new Option('--only <fault>', 'inject one fault, evenly').choices(faultNames))
   .parse();
@@ -36,6 +37,17 @@ closing.defer(() => disk.remove());
 const { url, database } = closing.use(await openBenchFolder(disk.path, { maxConnections: 3 }));
 await migrate(database);
 const shop = await openBenchAccount(database);
+await publishShopTemplate(database, shop, {
+  id: 't-list',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 'Items',
+    html: '{{#Items}}<p>{{Name}}</p>{{/Items}}',
+    previewText: '',
+    fields: { Items: { kind: 'list' } },
+  },
+});
+const archiving = await openShop(database, { id: '46200', archiveAddress });
 const sink = await startRoughSink();
 closing.defer(() => sink.stop());
 const nodes = Array.from({ length: nodeCount }, () => new ChaosNode(url, sink.port));
@@ -45,18 +57,26 @@ closing.defer(async () => {
   await Promise.all(running);
 });
 while (nodes.some((node) => node.url === undefined)) await delay(50);
-const token = await getToken({ url: nodes[0]?.url ?? '' }, shop);
-const load = new ChaosLoad(nodes, token, rate);
+const node = { url: nodes[0]?.url ?? '' };
+const token = await getToken(node, shop);
+const path = (accountId: AccountId, template: string) => `/ete/v1/email/${accountId}/${template}`;
+const targets = {
+  plain: { path: path(shop.id, 't-0001'), token },
+  list: { path: path(shop.id, 't-list'), token },
+  archive: { path: path(archiving.id, 't-0001'), token: await getToken(node, archiving) },
+};
+const accountIds = [shop.id, archiving.id];
+const load = new ChaosLoad(nodes, targets, rate);
 closing.defer(() => load.stop());
-print(`${nodes.length} nodes, ${rate} messages a second, ${minutes} minutes`);
+print(`${nodes.length} nodes, ${rate} requests a second, ${minutes} minutes`);
 if (!disk.canFill) print('Without "fill disk": only root can give the database a disk of its own.');
 const weather = makeCounts(weathers);
 const until = Date.now() + minutes * 60_000;
 const scene = { nodes, disk, sink, weather };
 const faults = await injectFaults(scene, until, every * 1_000, only);
 await load.stop();
-const stillWaiting = await drain(database, shop.id);
-const verdict = await evaluateChaos(database, shop.id, load, sink);
+const stillWaiting = await drain(database);
+const verdict = await evaluateChaos(database, accountIds, load, sink);
 const sentTo = new Set([...sink.received.keys()].map((copy) => copy.split(' ')[1]));
 const result = {
   ...verdict,
@@ -73,10 +93,11 @@ const result = {
 const text = JSON.stringify(result, null, 2);
 print(text);
 if (json !== undefined) await writeFile(json, `${text}\n`);
-process.exitCode = verdict.lost === 0 && verdict.doubled === 0 ? 0 : 1;
+const { lost, doubled, damaged, early } = verdict;
+process.exitCode = lost + doubled + damaged + early === 0 ? 0 : 1;
 
 /** Retries everything until nothing waits. @returns how many still wait after 3 minutes; -1 if that is unknown */
-async function drain(source: Database, accountId: AccountId): Promise<number> {
+async function drain(source: Database): Promise<number> {
   const controls = new QueueControlStore(source);
   const deadline = Date.now() + 180_000;
   for (;;) {
@@ -86,7 +107,8 @@ async function drain(source: Database, accountId: AccountId): Promise<number> {
       .catch(() => undefined);
     if (waiting === 0) return 0;
     if (Date.now() > deadline) return waiting ?? -1;
-    await controls.control('retry', { accountId }).catch(() => undefined);
+    for (const accountId of accountIds)
+      await controls.control('retry', { accountId }).catch(() => undefined);
     await delay(1_000);
   }
 }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { forkFile } from '../child-program.ts';
@@ -15,15 +17,20 @@ export type Weather = (typeof weathers)[number];
 /** A message that the receiver took, for one recipient: Message-ID and address. */
 type Copy = `${string} ${string}`;
 
-interface RoughReport {
+export interface Arrival {
+  readonly at: number;
+  /** Names of its attachments, as of `fileNameOf`; `damaged` instead of one with another content. */
+  readonly files: readonly string[];
+}
+
+interface RoughReport extends Arrival {
   readonly messageId: string;
   readonly to: readonly string[];
 }
 
 export interface RoughSink {
   readonly port: number;
-  /** How often each copy came. */
-  readonly received: ReadonlyMap<Copy, number>;
+  readonly received: ReadonlyMap<Copy, readonly Arrival[]>;
   setWeather(weather: Weather | undefined): void;
   /** No faults from now on. */
   behave(): void;
@@ -34,11 +41,11 @@ export interface RoughSink {
 export async function startRoughSink(): Promise<RoughSink> {
   const child = forkFile(import.meta.filename);
   const [port] = (await once(child, 'message')) as [number];
-  const received = new Map<Copy, number>();
-  child.on('message', ({ messageId, to }: RoughReport) => {
+  const received = new Map<Copy, Arrival[]>();
+  child.on('message', ({ messageId, to, ...arrival }: RoughReport) => {
     for (const address of to) {
       const copy: Copy = `${messageId} ${address}`;
-      received.set(copy, (received.get(copy) ?? 0) + 1);
+      received.set(copy, [...(received.get(copy) ?? []), arrival]);
     }
   });
   return {
@@ -88,19 +95,15 @@ function runRoughSink(): void {
       callback(refused ? refusal(451, 'Try again later') : null);
     },
     async onData(stream, session, callback) {
-      let head = '';
       if (isAbrupt()) return hangUp(session);
-      try {
-        for await (const chunk of stream)
-          if (head.length < 4_000) head += (chunk as Buffer).toString('latin1');
-      } catch {
-        return;
-      }
+      const source = await text(stream).catch(() => undefined);
+      if (source === undefined) return;
       if (isBusy()) return callback(refusal(421, 'Closing after all'));
       if (chance(2)) return callback(refusal(451, 'Local problem'));
-      const messageId = /^Message-ID: <([0-9a-f-]{36})@/im.exec(head)?.[1] ?? '';
+      const messageId = /^Message-ID: <([0-9a-f-]{36})@/im.exec(source)?.[1] ?? '';
       const to = session.envelope.rcptTo.map(({ address }) => address);
-      process.send?.({ messageId, to } satisfies RoughReport);
+      const files = readFiles(source);
+      process.send?.({ messageId, to, files, at: Date.now() } satisfies RoughReport);
       if (isAbrupt()) return hangUp(session);
       if (chance(0.3)) return void setTimeout(() => hangUp(session), maxSilenceMs).unref();
       const isWordy = weather === 'wordy' || chance(0.5);
@@ -133,6 +136,18 @@ function runRoughSink(): void {
     if (weather !== 'silent') for (const socket of ungreeted) socket.destroy();
   });
   process.on('disconnect', () => process.exit(0));
+}
+
+/** A name that tells whether the content arrived unchanged. */
+export function fileNameOf(content: Buffer): string {
+  return `${createHash('sha256').update(content).digest('hex').slice(0, 40)}.bin`;
+}
+
+function readFiles(source: string): string[] {
+  const parts = source.matchAll(/filename="([0-9a-f]+\.bin)"\r\n\r\n([^-]+)\r\n--/g);
+  return Array.from(parts, ([, name = '', content = '']) =>
+    name === fileNameOf(Buffer.from(content, 'base64')) ? name : 'damaged',
+  );
 }
 
 function refusal(responseCode: number, text: string): Error {

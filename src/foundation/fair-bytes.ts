@@ -30,6 +30,18 @@ export class FairBytes {
     return this.#held;
   }
 
+  /** True while another group, within its limit, waits for bytes, and none holds more of them than this one. */
+  isHoldingUp(group: string): boolean {
+    const held = this.#heldBy.get(group) ?? 0;
+    if (held < Math.max(...this.#heldBy.values())) return false;
+    let isAwaited = false;
+    this.#waiting.next((other, { bytes }) => {
+      isAwaited ||= other !== group && this.#fitsGroup(other, bytes);
+      return false;
+    });
+    return isAwaited;
+  }
+
   /**
    * Takes bytes for a group, waiting for them if need be.
    * @param timeoutMs max milliseconds to wait; by default, no limit
@@ -79,10 +91,13 @@ export class FairBytes {
   #takeNext(): Waiter | undefined {
     let isTotalFull = false;
     return this.#waiting.next((group, { bytes }) => {
-      if (isTotalFull || (this.#heldBy.get(group) ?? 0) + bytes > this.#limits.perGroup)
-        return false;
+      if (isTotalFull || !this.#fitsGroup(group, bytes)) return false;
       isTotalFull = this.#held + bytes > this.#limits.total;
       return !isTotalFull;
     });
+  }
+
+  #fitsGroup(group: string, bytes: number): boolean {
+    return (this.#heldBy.get(group) ?? 0) + bytes <= this.#limits.perGroup;
   }
 }

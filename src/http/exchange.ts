@@ -5,7 +5,7 @@ import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
-import { type LargeBody, largeBodySeconds } from './limits/large-bodies.ts';
+import type { LargeBody, LargeBodySpace } from './limits/large-bodies.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import { drainBody, type RawBody, readBody } from './read-body.ts';
@@ -35,7 +35,8 @@ export class Exchange {
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   #share: BodyShare | undefined;
-  #releaseLarge: (() => void) | undefined;
+  #space: LargeBodySpace | undefined;
+  #released = false;
   /** Whether to close the connection after the response. */
   #closeAfterAnswer = false;
 
@@ -72,7 +73,7 @@ export class Exchange {
     const body =
       large !== undefined && this.#mayExceed(limit.bodyBytes)
         ? await this.#readLarge(large, share)
-        : await readBody(this.request, limit.bodyBytes, share, limit.bodySeconds);
+        : await readBody(this.request, limit.bodyBytes, { share, seconds: limit.bodySeconds });
     if ('unusable' in body) {
       this.#closeAfterAnswer = body.tooSlow === true || body.overCapacity === true;
       if (body.overCapacity) throw new Fault('IO_EXCEPTION', { retryAfter: 1 });
@@ -85,25 +86,32 @@ export class Exchange {
     return length === undefined || Number(length) > bytes;
   }
 
-  async #readLarge({ maxBytes, group }: LargeBody, share: BodyShare): Promise<RawBody> {
+  async #readLarge(large: LargeBody, share: BodyShare): Promise<RawBody> {
     const { limit, traffic } = this.#context;
+    const { bodyBytes, bodySeconds: seconds } = limit;
     const { request } = this;
-    const reserve = async (bytes: number): Promise<number | undefined> => {
-      this.#releaseLarge = await traffic.large.reserve(group, bytes);
-      return this.#releaseLarge && maxBytes;
+    const reserve = async (length?: number): Promise<LargeBodySpace | undefined> => {
+      const space = await traffic.large.reserve(large, length);
+      // The client may have left while its body waited.
+      if (this.#released) space?.release();
+      else this.#space = space;
+      return this.#space;
     };
-    const length = request.headers['content-length'];
-    if (length === undefined)
-      return readBody(request, limit.bodyBytes, share, limit.bodySeconds, () => reserve(maxBytes));
-    if (Number(length) <= maxBytes && (await reserve(Number(length))) === undefined)
-      return { unusable: 'too many large request bodies are in progress', overCapacity: true };
-    return readBody(request, maxBytes, undefined, largeBodySeconds);
+    const announced = request.headers['content-length'];
+    if (announced === undefined)
+      return readBody(request, bodyBytes, { share, seconds, grow: reserve });
+    const length = Number(announced);
+    if (length > large.maxBytes) return readBody(request, large.maxBytes);
+    const space = await reserve(length);
+    if (space !== undefined) return readBody(request, bodyBytes, { space });
+    return { unusable: 'too many large request bodies are in progress', overCapacity: true };
   }
 
   #release(): void {
+    this.#released = true;
     this.#share?.end();
-    this.#releaseLarge?.();
-    this.#releaseLarge = undefined;
+    this.#space?.release();
+    this.#space = undefined;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
+import { type LargeBodySpace, largeBodySeconds } from './limits/large-bodies.ts';
 import { formatBytes } from './limits/route-limit.ts';
 
 /** The bytes of a body, or why it can't be used. */
@@ -19,36 +20,66 @@ const overCapacity: UnusableBody = {
   overCapacity: true,
 };
 
+export interface ReadBodyOptions {
+  /** Counts the bytes kept. */
+  readonly share?: BodyShare;
+  /** That the body may take to arrive. */
+  readonly seconds?: number;
+  /** Space for a body that may be larger. */
+  readonly space?: LargeBodySpace | undefined;
+  /** Asked for such space once a body without an announced length exceeds `maxBytes`; undefined without capacity. */
+  readonly grow?: () => Promise<LargeBodySpace | undefined>;
+}
+
+/** How often a large body is asked whether it is late. */
+const paceCheckMs = 500;
+
 /**
  * Reads the body of a request, regardless of its content type.
  * @param maxBytes a larger body is discarded, including what is still to come
- * @param share counts the bytes kept
- * @param seconds that the body may take to arrive
- * @param grow asked once a body without an announced length exceeds `maxBytes`: the new maximum, undefined without capacity
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  share?: BodyShare,
-  seconds = 30,
-  grow?: () => Promise<number | undefined>,
+  { share, seconds = 30, space, grow }: ReadBodyOptions = {},
 ): Promise<RawBody> {
   const contentLength = request.headers['content-length'];
   const length = contentLength === undefined ? undefined : Number(contentLength);
-  if (length !== undefined && length > maxBytes) return Promise.resolve(tooLarge(maxBytes));
+  const firstLimit = space?.maxBytes ?? maxBytes;
+  if (length !== undefined && length > firstLimit) return Promise.resolve(tooLarge(firstLimit));
   if (request.destroyed) return Promise.resolve(incompleteBody);
-  if (share?.findExceededBudget(length ?? 0) !== undefined) return Promise.resolve(overCapacity);
+  if (space === undefined && share?.findExceededBudget(length ?? 0) !== undefined)
+    return Promise.resolve(overCapacity);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let read = 0;
     let refused = false;
     let limit = maxBytes;
+    let isSpacious = false;
     let grown = grow === undefined;
+    let timeout: NodeJS.Timeout | undefined;
+    let paceCheck: NodeJS.Timeout | undefined;
+    const stopTimers = (): void => {
+      clearTimeout(timeout);
+      clearInterval(paceCheck);
+    };
     const refuse = (body: UnusableBody): void => {
       refused = true;
       chunks.length = 0;
-      clearTimeout(timeout);
+      stopTimers();
       resolve(body);
+    };
+    const refuseAfter = (max: number): void => {
+      timeout = setTimeout(() => refuse(tooSlow(max)), max * 1_000);
+    };
+    const expand = (into: LargeBodySpace): void => {
+      limit = into.maxBytes;
+      isSpacious = true;
+      stopTimers();
+      refuseAfter(largeBodySeconds);
+      paceCheck = setInterval(() => {
+        if (into.isLate(read)) refuse(overCapacity);
+      }, paceCheckMs);
     };
     const waitToGrow = async (): Promise<void> => {
       grown = true;
@@ -56,29 +87,25 @@ export function readBody(
       const more = await grow?.();
       if (!refused) {
         if (more === undefined) refuse(overCapacity);
-        else if (read > more) refuse(tooLarge(more));
-        else limit = more;
+        else if (read > more.maxBytes) refuse(tooLarge(more.maxBytes));
+        else expand(more);
       }
       request.resume();
     };
     const finish = (): void => {
       if (refused) return;
-      clearTimeout(timeout);
+      stopTimers();
       const [first] = chunks;
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
     };
-    const timeout = setTimeout(
-      () =>
-        refuse({ unusable: `the body did not arrive within ${seconds} seconds`, tooSlow: true }),
-      seconds * 1_000,
-    );
+    if (space === undefined) refuseAfter(seconds);
+    else expand(space);
     request.on('data', (chunk: Buffer) => {
       read += chunk.length;
       if (refused) return;
       if (read > limit && grown) return refuse(tooLarge(limit));
-      // What was reserved by growing isn't claimed again.
-      if (limit === maxBytes && share?.claim(chunk.length) !== undefined)
-        return refuse(overCapacity);
+      // What was reserved as space isn't claimed again.
+      if (!isSpacious && share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
       chunks.push(chunk);
       if (read > limit) return void waitToGrow();
       // All announced bytes are here (RFC 9112 section 6.2), so nothing can be missing.
@@ -145,6 +172,10 @@ function drainNextChunks(): void {
   if (waiting.size > 0) return;
   clearInterval(turns);
   turns = undefined;
+}
+
+function tooSlow(seconds: number): UnusableBody {
+  return { unusable: `the body did not arrive within ${seconds} seconds`, tooSlow: true };
 }
 
 function tooLarge(maxBytes: number): UnusableBody {

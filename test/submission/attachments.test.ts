@@ -6,8 +6,8 @@ import { type ParsedMail, simpleParser } from 'mailparser';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
-import { attachmentPartLength } from '../../src/message/attachment-part.ts';
 import { addKey } from '../support/api-key.ts';
+import { fillingContent, findRest } from '../support/fill-message.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
@@ -238,35 +238,15 @@ test('an operator can change what is refused', async () => {
   await lenient.stop();
 });
 
-/** A content with which the message is a number of bytes below the limit, or above it. */
-function contentFor(limit: number, rest: number, below: number): Buffer {
-  const info = { filename: 'data.bin', contentType: 'application/octet-stream', sha256: '' };
-  let size = Math.floor(((limit - rest) * 57) / 78);
-  while (attachmentPartLength({ ...info, size }) > limit - rest - below) size -= 1;
-  return Buffer.alloc(size, 'x');
-}
-
-/** Bytes that a message of t-0001 takes beside attachments, found by its own limit. */
-async function findRest(limit: number): Promise<number> {
-  let low = 0;
-  let high = 64 * 1_024;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    const fits = (await detailsOf([blob(contentFor(limit, middle, 0))])) === 'OK';
-    if (fits) high = middle;
-    else low = middle;
-  }
-  return high;
-}
-
 test('a message can be as large as the account’s limit as sent and not larger, with a token and a key', async () => {
   const limit = 300 * 1_024;
   await saveShop(database, { attachmentLimit: limit });
   const rest = await waitFor(
     'the limit',
-    async () => (await detailsOf([blob(Buffer.alloc(250 * 1_024))])) !== 'OK' && findRest(limit),
+    async () =>
+      (await detailsOf([blob(Buffer.alloc(250 * 1_024))])) !== 'OK' && findRest(client, limit),
   );
-  const fitting = blob(contentFor(limit, rest, 0));
+  const fitting = blob(fillingContent(limit, rest));
   const { source } = await sendAndReceive([fitting]);
   assert.ok(source.length <= limit, `${source.length}`);
   assert.ok(source.length > limit - 16 * 1_024, `${source.length}`);
@@ -286,10 +266,10 @@ test('the default limit is 10 MiB of the message as sent', async () => {
     'the default',
     async () => (await detailsOf([blob(Buffer.alloc(400 * 1_024))])) === 'OK',
   );
-  const fits = contentFor(10 * mebibyte, 20 * 1_024, 0);
+  const fits = fillingContent(10 * mebibyte, 20 * 1_024);
   const { mail } = await sendAndReceive([blob(fits)]);
   assert.ok(mail.attachments[0]?.content.equals(fits));
-  const details = await detailsOf([blob(contentFor(10 * mebibyte, -100, 0))]);
+  const details = await detailsOf([blob(fillingContent(10 * mebibyte, -100))]);
   assert.match(JSON.stringify(details), /larger than 10 MiB as sent/);
 });
 

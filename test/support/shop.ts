@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Quota } from '../../src/account/account.ts';
 import { saveAccount } from '../../src/account/account-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
 import { type Sender, saveSender } from '../../src/sender/sender-store.ts';
 import type { Integration } from '../../src/session/integration-store.ts';
@@ -16,6 +17,7 @@ export interface ShopOptions {
   readonly suspended?: boolean;
   readonly quota?: Quota;
   readonly attachmentLimit?: number;
+  readonly archiveAddress?: EmailAddress;
 }
 
 /** An account with everything that sending needs. */
@@ -44,6 +46,7 @@ export async function saveShop(database: Database, options: ShopOptions = {}): P
     retentionDays: 90,
     quota: options.quota,
     attachmentLimit: options.attachmentLimit,
+    archiveAddress: options.archiveAddress,
   });
   return id;
 }

@@ -35,8 +35,9 @@ export interface TestMxOptions {
 export class TestMx {
   readonly mails: MxMail[] = [];
   connections = 0;
-  /** Currently open connections. */
+  /** Currently open connections, and the most there have been at once. */
   open = 0;
+  maxOpen = 0;
   readonly #server: SMTPServer;
   readonly #options: TestMxOptions;
   port = 0;
@@ -75,6 +76,7 @@ export class TestMx {
       onConnect: (_session, done) => {
         this.connections += 1;
         this.open += 1;
+        this.maxOpen = Math.max(this.maxOpen, this.open);
         void (options.beforeGreeting?.() ?? Promise.resolve()).then(() =>
           done(refusal(options.onConnect?.())),
         );

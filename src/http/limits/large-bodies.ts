@@ -1,5 +1,5 @@
 import { FairBytes } from '../../foundation/fair-bytes.ts';
-import { mebibyte } from './route-limit.ts';
+import { kibibyte, mebibyte } from './route-limit.ts';
 
 /** A body that may be larger than its route's limit, because of whom it comes from. */
 export interface LargeBody {
@@ -8,25 +8,66 @@ export interface LargeBody {
   readonly group: string;
 }
 
+/** Memory for one large body. */
+export interface LargeBodySpace {
+  readonly maxBytes: number;
+  /** True if the body, of which these bytes have arrived, must make room for others. Asked about twice a second. */
+  isLate(arrived: number): boolean;
+  release(): void;
+}
+
 /** Max seconds that a large body may take to arrive. */
 export const largeBodySeconds = 120;
 /** Max milliseconds that one waits for memory before it is read. */
-const maxWaitMs = 10_000;
+const maxWaitMs = 30_000;
+
+/** While others wait for memory, a body has to arrive this fast. */
+export const largeBodyPace = { bytesPerSecond: 512 * kibibyte, graceSeconds: 5 };
+/** Longer times between two looks are a stall of this process, which is not the sender's fault. */
+const maxStepMs = 1_000;
+/** Bodies that are late give way one by one, because those that remain get faster. */
+const evictionIntervalMs = 1_000;
+
+/** Max bytes of large bodies in memory. */
+export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
 
 /**
  * Memory for large bodies, apart from that of others so that these are never held up. A body waits, unread, until there is
- * space for all of it.
+ * space for all of it. An account can't keep others waiting with bodies that hardly arrive: while somebody waits, those of
+ * the accounts that hold the most must keep a pace.
  */
 export class LargeBodies {
-  readonly #memory = new FairBytes({ total: 64 * mebibyte, perGroup: 32 * mebibyte });
+  readonly #memory = new FairBytes(largeBodyBudget);
+  #evictedAt = Number.NEGATIVE_INFINITY;
 
   /** Bytes reserved. */
   get bytes(): number {
     return this.#memory.held;
   }
 
-  /** @returns a function that releases the memory; undefined if there is none in time */
-  reserve(group: string, bytes: number): Promise<(() => void) | undefined> {
-    return this.#memory.acquire(group, bytes, maxWaitMs);
+  /**
+   * @param length bytes of the body, if they are known
+   * @returns undefined if there is no memory in time
+   */
+  async reserve(
+    { group, maxBytes }: LargeBody,
+    length = maxBytes,
+  ): Promise<LargeBodySpace | undefined> {
+    const release = await this.#memory.acquire(group, length, maxWaitMs);
+    if (release === undefined) return undefined;
+    let seenAt = performance.now();
+    let elapsedMs = 0;
+    const isLate = (arrived: number): boolean => {
+      const now = performance.now();
+      elapsedMs += Math.min(now - seenAt, maxStepMs);
+      seenAt = now;
+      const seconds = elapsedMs / 1_000 - largeBodyPace.graceSeconds;
+      if (arrived >= seconds * largeBodyPace.bytesPerSecond) return false;
+      if (now - this.#evictedAt < evictionIntervalMs) return false;
+      if (!this.#memory.isHoldingUp(group)) return false;
+      this.#evictedAt = now;
+      return true;
+    };
+    return { maxBytes, isLate, release };
   }
 }
