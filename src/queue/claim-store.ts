@@ -4,7 +4,7 @@ import { type AccountId, type MessageId, newId, type TemplateId } from '../found
 import { sendAtOf } from '../message/message-content.ts';
 import { insertEvents } from '../message/write-events.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
-import { claimSize } from './claim-size.ts';
+import { type ClaimSize, claimSize, claimSizes } from './claim-size.ts';
 import { rescheduleAfterClockStep } from './clock-store.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
@@ -39,17 +39,29 @@ const clockCheckIntervalMs = 5_000;
 const nearDeadlineMinutes = 15;
 /** Messages with a near deadline to look at for each one to claim, because many may be waiting for a retry. */
 const nearPerClaimed = 2;
+/** How long claims rely on what `findDueAccounts` found out about near deadlines; somewhat longer than between two polls. */
+const nearKnownMs = 2_000;
+
+interface DueAccount {
+  account_id: AccountId;
+  near: boolean;
+}
 
 /** Finds and leases due messages. */
 export class ClaimStore {
   readonly #database: Database;
   readonly #leaseMs: number;
+  readonly #nearKnownMs: number;
   readonly #clockWatch = new ClockWatch();
   #nextClockCheck = 0;
+  /** Due accounts with a near deadline. */
+  #near: ReadonlySet<AccountId> = new Set();
+  #nearKnownUntil = 0;
 
-  constructor(database: Database, leaseMs: number) {
+  constructor(database: Database, leaseMs: number, knownMs = nearKnownMs) {
     this.#database = database;
     this.#leaseMs = leaseMs;
+    this.#nearKnownMs = knownMs;
   }
 
   /**
@@ -57,7 +69,8 @@ export class ClaimStore {
    * accounts, not messages.
    */
   async findDueAccounts(): Promise<AccountId[]> {
-    const { rows } = await runQueueStatement<{ account_id: AccountId }>(this.#database, {
+    const startedAt = performance.now();
+    const { rows } = await runQueueStatement<DueAccount>(this.#database, {
       name: 'queue-find-due-accounts',
       text: `
         with recursive waiting (account_id, priority) as (
@@ -70,7 +83,10 @@ export class ClaimStore {
             where (q.account_id, q.priority) > (waiting.account_id, waiting.priority)
             order by q.account_id, q.priority limit 1) next
         )
-        select distinct waiting.account_id
+        select distinct waiting.account_id, (
+            select true from queue_entry q
+            where q.account_id = waiting.account_id and ${isNear('now()')}
+            limit 1) is not null as near
         from waiting
         where (
             select q.due_at from queue_entry q
@@ -82,6 +98,8 @@ export class ClaimStore {
             select from delivery_pause p where p.account_id = waiting.account_id and p.destination = '*')`,
       values: [],
     });
+    this.#near = new Set(rows.filter(({ near }) => near).map((row) => row.account_id));
+    this.#nearKnownUntil = startedAt + this.#nearKnownMs;
     return rows.map((row) => row.account_id);
   }
 
@@ -102,26 +120,51 @@ export class ClaimStore {
    * ones first, and reads what is needed to send them. One short statement; no transaction stays open.
    * If an earlier lease expired in stage `dot`, this also records those recipients as uncertain before anything is
    * resent. They stay marked until an outcome settles them, whatever happens to this claim.
+   *
+   * The search for near deadlines costs an eighth of a claim, and hardly any message has one, so it is left out for
+   * accounts that had none a moment ago.
    */
   async claim(accountId: AccountId, max: number): Promise<ClaimedMessage[]> {
     const startedAt = performance.now();
     const owner = newId();
     const size = claimSize(max);
+    const near = this.#near.has(accountId) || startedAt >= this.#nearKnownUntil;
     const { rows } = await runQueueStatement<ClaimedRow>(this.#database, {
-      name: `queue-claim-${size}`,
-      text: claimStatement(size),
+      name: near ? `queue-claim-near-${size}` : `queue-claim-${size}`,
+      text: (near ? nearStatements : statements)[size],
       values: [accountId, owner, this.#leaseMs],
     });
     return rows.map((row) => toClaimedMessage(accountId, row, owner, startedAt, this.#leaseMs));
   }
 }
 
+function isNear(now: string): string {
+  return `q.deliver_before > ${now} and q.deliver_before <= ${now} + interval '${nearDeadlineMinutes} minutes'`;
+}
+
+/** The messages with a near deadline, and how the others are kept from being found twice. */
+function nearSearch(size: number) {
+  const search = `
+  near as materialized (
+    select q.message_id from queue_entry q
+    where q.account_id = $1 and ${isNear('(select now from moment)')}
+    order by q.deliver_before limit ${nearPerClaimed * size}),
+  pressing as materialized (
+    select q.message_id, q.stage, q.in_transaction from near join queue_entry q using (message_id)
+    where q.account_id = $1 and q.due_at <= (select now from moment)
+    order by q.deliver_before limit ${size} for update of q skip locked),`;
+  const others = 'and q.message_id not in (select message_id from pressing)';
+  return { search, others, first: 'select * from pressing union all ' };
+}
+
+const noSearch = { search: '', others: '', first: '' };
+
 /**
  * A claim isn't flushed. If a database crash undoes it, marking the dot fails because the owner no longer matches;
  * flushing a granted dot also flushes the claim. The owner is unique per claim because a fence can be reused after a
  * lost one.
  */
-function claimStatement(size: number): string {
+function claimStatement(size: number, { search, others, first } = noSearch): string {
   // Ordinary entries that are locked but not claimed are free again when the statement ends. The limited lateral join
   // keeps the planner at one index lookup per message, in the one partition `retention_days` names.
   return `
@@ -129,28 +172,17 @@ function claimStatement(size: number): string {
     select now() as now
     where set_config('synchronous_commit', 'off', true) is not null
       and not exists (select from account a where a.id = $1 and a.suspended_at is not null)
-      and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),
-  near as materialized (
-    select q.message_id from queue_entry q
-    where q.account_id = $1 and q.deliver_before > (select now from moment)
-      and q.deliver_before <= (select now + interval '${nearDeadlineMinutes} minutes' from moment)
-    order by q.deliver_before limit ${nearPerClaimed * size}),
-  pressing as materialized (
-    select q.message_id, q.stage, q.in_transaction from near join queue_entry q using (message_id)
-    where q.account_id = $1 and q.due_at <= (select now from moment)
-    order by q.deliver_before limit ${size} for update of q skip locked),
+      and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),${search}
   urgent as materialized (
     select q.message_id, q.stage, q.in_transaction from queue_entry q
-    where q.account_id = $1 and q.priority = 0 and q.due_at <= (select now from moment)
-      and q.message_id not in (select message_id from pressing)
+    where q.account_id = $1 and q.priority = 0 and q.due_at <= (select now from moment) ${others}
     order by q.due_at limit ${size} for update of q skip locked),
   ordinary as materialized (
     select q.message_id, q.stage, q.in_transaction from queue_entry q
-    where q.account_id = $1 and q.priority > 0 and q.due_at <= (select now from moment)
-      and q.message_id not in (select message_id from pressing)
+    where q.account_id = $1 and q.priority > 0 and q.due_at <= (select now from moment) ${others}
     order by q.priority, q.due_at limit ${size} for update of q skip locked),
   due as materialized (
-    select * from pressing union all select * from urgent union all select * from ordinary limit ${size}),
+    ${first}select * from urgent union all select * from ordinary limit ${size}),
   leased as (
     update queue_entry q
     set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
@@ -195,6 +227,15 @@ function claimStatement(size: number): string {
     select t.when_uncertain from template t where t.account_id = $1 and t.id = m.template_id limit 1) t on true
   order by l.priority, l.message_id`;
 }
+
+function statementsBySize(
+  toStatement: (size: ClaimSize) => string,
+): Readonly<Record<ClaimSize, string>> {
+  return Object.fromEntries(claimSizes.map((size) => [size, toStatement(size)])) as never;
+}
+
+const statements = statementsBySize((size) => claimStatement(size));
+const nearStatements = statementsBySize((size) => claimStatement(size, nearSearch(size)));
 
 function toClaimedMessage(
   accountId: AccountId,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
+import { ClaimStore } from '../../src/queue/claim-store.ts';
 import { rescheduleAfterClockStep } from '../../src/queue/clock-store.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
@@ -65,6 +66,28 @@ test('messages near their deadline are claimed first, the nearest before the oth
   assert.deepEqual(await claim(1), [near]);
   assert.deepEqual(await claim(1), [urgent]);
   assert.deepEqual(new Set(await claim(4)), new Set([old, far]));
+});
+
+test('claims after a poll without near deadlines prefer them again from the next poll on', async () => {
+  const claims = new ClaimStore(database, 30_000, minute);
+  const claimOne = async () => (await claims.claim(account, 1)).map(({ messageId }) => messageId);
+  const [first, second] = [await accept(), await accept()];
+  assert.deepEqual(await claims.findDueAccounts(), [account]);
+  await accept({ deliverBefore: inMs(hour) });
+  const near = await accept({ deliverBefore: inMs(5 * minute) });
+  assert.deepEqual(await claimOne(), [first]);
+  assert.deepEqual(await claims.findDueAccounts(), [account]);
+  assert.deepEqual(await claimOne(), [near]);
+  assert.deepEqual(await claimOne(), [second]);
+});
+
+test('claims long after a poll don’t rely on what it found', async () => {
+  const claims = new ClaimStore(database, 30_000, 0);
+  await accept();
+  await claims.findDueAccounts();
+  const near = await accept({ deliverBefore: inMs(5 * minute) });
+  const [claimed] = await claims.claim(account, 1);
+  assert.equal(claimed?.messageId, near);
 });
 
 test('a claim that finds messages near their deadline still fills up with others', async () => {

@@ -5,7 +5,7 @@ import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
 
-const rounds = 8;
+const rounds = 16;
 
 /** Fills the queue; each `seed` gives different ids. */
 async function fill(seed: string, count: number): Promise<void> {
@@ -27,7 +27,8 @@ async function fill(seed: string, count: number): Promise<void> {
 async function deliver(most: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const stores = world.stores();
-    await stores.claims.findDueAccounts();
+    // A claim without this searches for near deadlines.
+    if (round % 2 === 0) await stores.claims.findDueAccounts();
     const claimed = await stores.claims.claim(account, most);
     assert.equal(claimed.length, most);
     await stores.leases.markDots(claimed);
