@@ -9,6 +9,7 @@ import { PasswordLinkStore } from '../session/password-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
+import { serviceUrl } from './service-url.ts';
 import type { UserActionName } from './user-actions.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -62,7 +63,7 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
       const store = new PasswordLinkStore({ kysely: transaction });
       if (!(await store.create(transaction, id, token.hash)))
         throw new OperatorError(`${email} got a link less than two minutes ago. Wait and retry.`);
-      const base = config.publicUrl ?? `http://${config.host}:${config.port}`;
+      const base = serviceUrl(config);
       return `${base}/set-password/${token.text}`;
     },
   },

@@ -101,6 +101,12 @@ test('set-up-link prints a link that creates the first owner, once, and operator
     assert.ok(kinds.includes(kind), kind);
 });
 
+test('password-link prints a link to the running service, on whatever port it listens', async () => {
+  const { code, out, error } = await run('user', 'password-link', 'viewer@shop.test');
+  assert.equal(code, 0, error);
+  assert.ok(out.startsWith(`${url}/set-password/`), out);
+});
+
 test('without an inbox, there is no link to it', async () => {
   const { code, error } = await finish(
     runSignalpost(['inbox-link'], { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' }),
