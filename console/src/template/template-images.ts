@@ -1,4 +1,4 @@
-import { useQueries } from '@tanstack/react-query';
+import { type QueryClient, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TemplateDraftContent, TemplateImage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -11,6 +11,42 @@ export interface EditedImage extends TemplateImage {
 
 const noImages: readonly EditedImage[] = [];
 
+interface TemplatePath {
+  readonly accountId: string;
+  readonly templateId: string;
+}
+
+/** The content of a stored image in base64. */
+function contentQuery(path: TemplatePath, sha256: string) {
+  return {
+    queryKey: ['template-image', path.accountId, path.templateId, sha256],
+    queryFn: async () => {
+      const blob = await answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
+          params: { path: { ...path, sha256 } },
+          parseAs: 'blob',
+        }),
+      );
+      return toBase64(blob as unknown as Blob);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The images of a draft with their contents, to restore them after it is discarded. */
+export async function loadImages(
+  client: QueryClient,
+  path: TemplatePath,
+  images: readonly EditedImage[] = noImages,
+): Promise<DraftImages> {
+  const loaded: NonNullable<DraftImages> = [];
+  for (const { contentId, filename, contentType, sha256, content } of images) {
+    const base64 = content ?? (await client.fetchQuery(contentQuery(path, sha256)));
+    loaded.push({ contentId, filename, contentType, content: base64 });
+  }
+  return loaded;
+}
+
 /** The images by contentId as data URLs, which the frame of an email may show. */
 export function useImageUrls(
   images: readonly EditedImage[] = noImages,
@@ -18,18 +54,8 @@ export function useImageUrls(
   const path = useTemplatePath();
   const contents = useQueries({
     queries: images.map(({ sha256, content }) => ({
-      queryKey: ['template-image', path.accountId, path.templateId, sha256],
-      queryFn: async () => {
-        const blob = await answerOf(
-          api.GET('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
-            params: { path: { ...path, sha256 } },
-            parseAs: 'blob',
-          }),
-        );
-        return toBase64(blob as unknown as Blob);
-      },
+      ...contentQuery(path, sha256),
       enabled: content === undefined,
-      staleTime: Number.POSITIVE_INFINITY,
     })),
     combine: (results) => results.map(({ data }) => data),
   });
