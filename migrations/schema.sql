@@ -942,6 +942,19 @@ create table template_draft (
   template_draft_changed_by_fkey FOREIGN KEY (changed_by) REFERENCES person(id) ON DELETE SET NULL
 );
 
+create table template_image (
+  account_id text not null,
+  template_id text not null,
+  version integer not null,
+  sha256 bytea not null,
+  template_image_pkey PRIMARY KEY (account_id, template_id, version, sha256),
+  template_image_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  template_image_account_id_sha256_fkey FOREIGN KEY (account_id, sha256) REFERENCES attachment_content(account_id, sha256),
+  template_image_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
+  template_image_version_check CHECK (version >= 0)
+);
+CREATE INDEX template_image_content ON template_image USING btree (account_id, sha256);
+
 create table template_version (
   account_id text not null,
   template_id text not null,

@@ -1,17 +1,18 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'yaml';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
-import { exportManifest } from '../manifest/export-manifest.ts';
+import { exportManifest, noFiles } from '../manifest/export-manifest.ts';
 import {
   readAccountIds,
   readContactColumns,
   readContactsAfter,
+  readContentBytes,
   readUnpublishedTemplates,
 } from '../manifest/read-manifest-store.ts';
 import { withRunningInstallation } from './open-running.ts';
@@ -20,7 +21,7 @@ const contactsPerPage = 5_000;
 
 /**
  * `export [FOLDER]`: writes the manifest of the installation to standard output; with a folder, to `manifest.yaml`
- * there, with a CSV file of the contacts of each list. Unpublished templates are skipped and named on standard error.
+ * there, with a CSV file of the contacts of each list and the images of templates. Unpublished templates are skipped and named on standard error.
  * @returns the exit code: 0
  * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */
@@ -30,7 +31,7 @@ export async function exportCommand(
 ): Promise<number> {
   await withRunningInstallation(environment, async ({ database }) => {
     await inSnapshot(database, async (kysely) => {
-      if (folder === undefined) process.stdout.write(await writeYaml(kysely, () => undefined));
+      if (folder === undefined) process.stdout.write(await writeYaml(kysely, noFiles));
       else await exportTo(kysely, folder);
       await reportSkippedTemplates(kysely);
     });
@@ -52,9 +53,9 @@ function inSnapshot(
 
 async function writeYaml(
   kysely: Database['kysely'],
-  nameFile: (accountId: AccountId, listId: string) => string | undefined,
+  names: Parameters<typeof exportManifest>[1],
 ): Promise<string> {
-  const manifest = await exportManifest(kysely, nameFile);
+  const manifest = await exportManifest(kysely, names);
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
@@ -68,10 +69,18 @@ async function reportSkippedTemplates(kysely: Database['kysely']): Promise<void>
 
 async function exportTo(kysely: Database['kysely'], folder: string): Promise<void> {
   const files = new Map<string, readonly [AccountId, ListId]>();
-  const text = await writeYaml(kysely, (accountId, listId) => {
-    const file = `lists/${accountId}-${listId}.csv`;
-    files.set(file, [accountId, listId as ListId]);
-    return file;
+  const images = new Map<string, readonly [AccountId, string]>();
+  const text = await writeYaml(kysely, {
+    contacts(accountId, listId) {
+      const file = `lists/${accountId}-${listId}.csv`;
+      files.set(file, [accountId, listId as ListId]);
+      return file;
+    },
+    image({ accountId, templateId }, { filename, sha256 }, number) {
+      const file = `images/${accountId}-${templateId}-${number}${extname(filename)}`;
+      images.set(file, [accountId, sha256]);
+      return file;
+    },
   });
   try {
     await mkdir(folder, { recursive: true });
@@ -83,6 +92,11 @@ async function exportTo(kysely: Database['kysely'], folder: string): Promise<voi
         Readable.from(writeContacts(kysely, accountId, listId)),
         createWriteStream(path, { mode: 0o600 }),
       );
+    }
+    for (const [file, [accountId, sha256]] of images) {
+      const path = join(folder, file);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, await readContentBytes(kysely, accountId, sha256));
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -2,7 +2,6 @@ import { domainOf } from '../foundation/email-address.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
-import type { AttachmentInfo } from '../message/attachment.ts';
 import {
   bccOf,
   type MessageContent,
@@ -41,6 +40,7 @@ import { prepareTransaction } from './prepare-transaction.ts';
 import type { StagingRules } from './route-recipients.ts';
 import { sendMessage } from './send-message.ts';
 import type { FindIdentity } from './sending-identity.ts';
+import { type SentFile, withImages } from './template-images.ts';
 import type { Transport } from './transport.ts';
 
 export interface DeliveryDependencies {
@@ -91,7 +91,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
       turns.run(message.accountId, () =>
         prepareMail(rendered, content, template, redirected, decoration, attached),
       );
-    const { attachments } = content;
+    const attachments = withImages(content.attachments, template.compiled.images);
     const result =
       attachments === undefined
         ? await deliver(dependencies, message, lease, due, render)
@@ -126,7 +126,7 @@ async function deliverAttached(
   message: ClaimedMessage,
   lease: Lease,
   due: DueMessage,
-  attachments: readonly AttachmentInfo[],
+  attachments: readonly SentFile[],
   render: (attached: readonly EncodedAttachment[]) => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
   const refused = checkMessage(message, lease);

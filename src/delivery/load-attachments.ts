@@ -1,13 +1,17 @@
 import { FairBytes } from '../foundation/fair-bytes.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import { type AttachmentInfo, encodedLength } from '../message/attachment.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { encodeAttachment } from '../rendering/encode-attachment.ts';
+import type { SentFile } from './template-images.ts';
 
 const mebibyte = 1_024 * 1_024;
 /** While a message is composed and signed, its attachments are in memory about twice. */
 const copies = 2;
+/** Encoded images of templates that are kept in memory. */
+const maxCachedImageBytes = 16 * mebibyte;
 /** How long a message waits for memory; longer ones give their slot to others. */
 const maxWaitMs = 2_000;
 
@@ -20,6 +24,8 @@ export class AttachmentsUnreadable extends Error {
 export class AttachmentLoader {
   readonly #store: Pick<AttachmentStore, 'read'>;
   readonly #memory = new FairBytes({ total: 160 * mebibyte, perGroup: 80 * mebibyte });
+
+  readonly #images = new SizeLimitedCache<Buffer>(maxCachedImageBytes);
 
   constructor(store: Pick<AttachmentStore, 'read'>) {
     this.#store = store;
@@ -42,20 +48,41 @@ export class AttachmentLoader {
   /** @throws AttachmentsUnreadable, or another error if a content is gone */
   async load(
     accountId: AccountId,
-    attachments: readonly AttachmentInfo[],
+    files: readonly SentFile[],
   ): Promise<readonly EncodedAttachment[]> {
     const encoded = new Map<string, Buffer>();
-    for (const { sha256, filename } of attachments) {
-      if (encoded.has(sha256)) continue;
-      const content = await this.#store.read(accountId, sha256).catch((cause: unknown) => {
-        throw new AttachmentsUnreadable('an attachment could not be read', { cause });
-      });
-      if (content === undefined) throw new Error(`the content of ${filename} no longer exists`);
-      encoded.set(sha256, await encodeAttachment(content));
-    }
-    return attachments.map((info) => ({
+    for (const file of files)
+      if (!encoded.has(file.sha256))
+        encoded.set(
+          file.sha256,
+          file.ofTemplate === true
+            ? await this.#encodeImage(accountId, file)
+            : await this.#encode(accountId, file),
+        );
+    return files.map(({ ofTemplate: _, ...info }) => ({
       ...info,
       encoded: encoded.get(info.sha256) ?? Buffer.alloc(0),
     }));
+  }
+
+  /** Messages of a template have the same images, so these stay in memory. */
+  async #encodeImage(accountId: AccountId, image: AttachmentInfo): Promise<Buffer> {
+    const key = `${accountId}/${image.sha256}`;
+    const cached = this.#images.get(key);
+    if (cached !== undefined) return cached;
+    const encoded = await this.#encode(accountId, image);
+    this.#images.set(key, encoded, encoded.length);
+    return encoded;
+  }
+
+  async #encode(
+    accountId: AccountId,
+    { sha256, filename }: Pick<AttachmentInfo, 'sha256' | 'filename'>,
+  ): Promise<Buffer> {
+    const content = await this.#store.read(accountId, sha256).catch((cause: unknown) => {
+      throw new AttachmentsUnreadable('an attachment could not be read', { cause });
+    });
+    if (content === undefined) throw new Error(`the content of ${filename} no longer exists`);
+    return encodeAttachment(content);
   }
 }

@@ -6,8 +6,8 @@ import { routeTable } from './route-table.ts';
 /** The limits of most request bodies. */
 const defaultBody = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };
 
-/** A template's sources. */
-const sources = { bodyBytes: 4 * mebibyte, bodySeconds: 30, bodyValues: 10_000 };
+/** A template's sources, and its images in base64. */
+const content = { bodyBytes: 7 * mebibyte, bodySeconds: 30, bodyValues: 10_000 };
 
 /** Template field values, contact fields or sender names. */
 const values = { bodyBytes: 1 * mebibyte, bodySeconds: 30, bodyValues: 2_000 };
@@ -40,7 +40,7 @@ function bodyOf({ method, access, operation, size }: ManagementRoute) {
   if (operation.accepts !== undefined) return file;
   if (access === 'public') return anonymousBody;
   if (operation.body === undefined) return empty;
-  if (size === 'sources') return sources;
+  if (size === 'content') return content;
   return size === 'values' ? values : defaultBody;
 }
 

@@ -27,6 +27,7 @@ export interface PathParams {
   readonly templateId: TemplateId;
   readonly version: number;
   readonly sessionId: string;
+  readonly sha256: string;
   readonly domain: string;
   readonly webhookId: string;
   readonly deliveryId: string;

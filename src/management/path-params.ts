@@ -91,6 +91,14 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     form: 'must be 1 to 253 printable ASCII characters without spaces',
     read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   },
+  sha256: {
+    schema: Type.String({
+      description: 'SHA-256 of the content, in hex.',
+      pattern: '^[0-9a-f]{64}$',
+    }),
+    form: 'must be 64 hexadecimal digits in lower case',
+    read: (text) => (/^[0-9a-f]{64}$/.test(text) ? text : undefined),
+  },
   sessionId: uuid('The session.'),
   templateId: publicId('The template.'),
   version: {

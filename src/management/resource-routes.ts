@@ -14,7 +14,7 @@ export interface ManagementRoute {
   readonly access: Access;
   readonly operation: ManagementOperation;
   /** Body size class, unless it follows from the other columns. */
-  readonly size?: 'sources' | 'values' | undefined;
+  readonly size?: 'content' | 'values' | undefined;
 }
 
 /** A row of the route table. */

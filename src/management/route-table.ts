@@ -79,6 +79,7 @@ import {
   listSuppressions,
   suppressionRoutes,
 } from './suppression/manage-suppressions-routes.ts';
+import { getTemplateImage } from './template/get-template-image-routes.ts';
 import { draftRoutes } from './template/manage-drafts-routes.ts';
 import { templateRoutes } from './template/manage-templates-routes.ts';
 import { getVersion, listVersions } from './template/manage-versions-routes.ts';
@@ -164,13 +165,14 @@ const rows: readonly RouteRow[] = [
 
   ...templateRoutes,
   ...draftRoutes,
-  ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'sources'],
+  ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'content'],
   ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'values'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
   ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
   ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],
   ['GET', `${template}/versions`, 'templates:read', listVersions],
   ['GET', `${template}/versions/:version`, 'templates:read', getVersion],
+  ['GET', `${template}/images/:sha256`, 'templates:read', getTemplateImage],
 
   ...listRoutes,
   ...contactRoutes,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TemplateId } from '../foundation/ids.ts';
-import type { FieldSettings, TemplateSource } from '../template/template-source.ts';
+import type { FieldSettings, TemplateImage, TemplateSource } from '../template/template-source.ts';
+import { buildImages } from './build-images.ts';
 import type { ManifestTemplate } from './manifest.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { RawTemplate } from './manifest-schema.ts';
@@ -19,7 +20,8 @@ export async function buildTemplate(
   context: BuildContext,
 ): Promise<ManifestTemplate> {
   const { problems } = context;
-  const source = await readSource(raw, path, context);
+  const images = await buildImages(raw.images ?? [], [...path, 'images'], context);
+  const source = { ...(await readSource(raw, path, context)), ...images.member };
   const sender =
     raw.sender === undefined
       ? undefined
@@ -34,6 +36,7 @@ export async function buildTemplate(
     freshnessSeconds,
     whenUncertain: raw.whenUncertain,
     source,
+    imageContents: images.contents,
     files: { ...fileOf(raw, 'html'), ...fileOf(raw, 'mjml'), ...fileOf(raw, 'text') },
     contentHash: hashContent(source, sender, freshnessSeconds),
   };
@@ -95,12 +98,27 @@ function hashContent(
   sender: string | undefined,
   freshnessSeconds: number,
 ): Buffer {
-  const { subject, previewText, html, mjml, text, fields = {} } = source;
+  const { subject, previewText, html, mjml, text, fields = {}, images = [] } = source;
   const sorted = sortedFields(fields);
-  const content = [subject, previewText, html, mjml, text, sorted, sender, freshnessSeconds];
+  const content: unknown[] = [
+    subject,
+    previewText,
+    html,
+    mjml,
+    text,
+    sorted,
+    sender,
+    freshnessSeconds,
+  ];
+  // Versions without images keep the hash that they had before there were any.
+  if (images.length > 0) content.push({ images: images.map(membersOf) });
   return createHash('sha256')
     .update(JSON.stringify(content.map((part) => part ?? null)))
     .digest();
+}
+
+function membersOf({ contentId, filename, contentType, sha256 }: TemplateImage): unknown[] {
+  return [contentId, filename, contentType, sha256];
 }
 
 function settingsOf(settings: FieldSettings): unknown[] {

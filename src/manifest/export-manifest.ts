@@ -5,8 +5,10 @@ import type { AccountId } from '../foundation/ids.ts';
 import { readLists } from '../list/list-store.ts';
 import { readSenders } from '../sender/sender-store.ts';
 import { readIntegrations } from '../session/integration-store.ts';
+import type { TemplateImage } from '../template/template-source.ts';
 import type {
   RawAccount,
+  RawImage,
   RawIntegration,
   RawList,
   RawManifest,
@@ -17,6 +19,7 @@ import type {
 import {
   type PublishedContent,
   readAccountIds,
+  readContentBytes,
   readPublishedContents,
   readUsers,
 } from './read-manifest-store.ts';
@@ -26,17 +29,29 @@ type Kysely = Database['kysely'];
 /** Names the CSV file for a list's contacts; undefined: contacts aren't exported. */
 type NameContactFile = (accountId: AccountId, listId: string) => string | undefined;
 
+/** Where to write an image; undefined: into the manifest. @param number of the image in its template, from 1 */
+type NameImageFile = (
+  owner: { readonly accountId: AccountId; readonly templateId: string },
+  image: TemplateImage,
+  number: number,
+) => string | undefined;
+
+interface FileNames {
+  readonly contacts: NameContactFile;
+  readonly image: NameImageFile;
+}
+
+/** Everything is in the manifest itself, except for contacts, which aren't exported. */
+export const noFiles: FileNames = { contacts: () => undefined, image: () => undefined };
+
 /**
  * Exports the installation as a manifest. Passwords and client secrets are stored as hashes, so applying it to another
  * installation needs new ones.
  */
-export async function exportManifest(
-  kysely: Kysely,
-  nameContactFile: NameContactFile,
-): Promise<RawManifest> {
+export async function exportManifest(kysely: Kysely, files: FileNames): Promise<RawManifest> {
   const accounts: RawAccount[] = [];
   for (const accountId of await readAccountIds(kysely)) {
-    const account = await exportAccount(kysely, accountId, nameContactFile);
+    const account = await exportAccount(kysely, accountId, files);
     if (account !== undefined) accounts.push(account);
   }
   return escapeReferences({ accounts }) as RawManifest;
@@ -45,7 +60,7 @@ export async function exportManifest(
 async function exportAccount(
   kysely: Kysely,
   accountId: AccountId,
-  nameContactFile: NameContactFile,
+  files: FileNames,
 ): Promise<RawAccount | undefined> {
   const account = await readAccount(kysely, accountId);
   if (account === undefined) return undefined;
@@ -78,9 +93,9 @@ async function exportAccount(
         grants: [...grants].sort(),
       }),
     ),
-    templates: templates.map(exportTemplate),
+    templates: await exportTemplates(kysely, id, templates, files.image),
     lists: (await readLists(kysely, id)).map((list): RawList => {
-      const csv = nameContactFile(id, list.id);
+      const csv = files.contacts(id, list.id);
       return {
         id: list.id,
         name: list.name,
@@ -101,6 +116,30 @@ function exportQuota({ quota }: Account): Pick<RawAccount, 'quota'> {
       ...(perDay === undefined ? {} : { perDay }),
     },
   };
+}
+
+/** One after the other, so that the images of only one are in memory as bytes. */
+async function exportTemplates(
+  kysely: Kysely,
+  accountId: AccountId,
+  rows: readonly PublishedContent[],
+  nameFile: NameImageFile,
+): Promise<RawTemplate[]> {
+  const templates: RawTemplate[] = [];
+  for (const row of rows) {
+    const images: RawImage[] = [];
+    for (const [index, image] of (row.source.images ?? []).entries()) {
+      const { contentId, filename, contentType, sha256 } = image;
+      const file = nameFile({ accountId, templateId: row.id }, image, index + 1);
+      const content =
+        file === undefined
+          ? (await readContentBytes(kysely, accountId, sha256)).toString('base64')
+          : { file };
+      images.push({ contentId, filename, contentType, content });
+    }
+    templates.push({ ...exportTemplate(row), ...(images.length === 0 ? {} : { images }) });
+  }
+  return templates;
 }
 
 function exportTemplate(row: PublishedContent): RawTemplate {

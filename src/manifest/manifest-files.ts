@@ -35,6 +35,7 @@ export async function readManifestText(file: string): Promise<ManifestText> {
 export class ManifestFiles {
   readonly #folder: string;
   readonly #read = new Map<string, Promise<string | Unreadable>>();
+  readonly #bytes = new Map<string, Promise<Buffer | Unreadable>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -49,6 +50,14 @@ export class ManifestFiles {
     const key = `${maxBytes}:${path}`;
     const reading = this.#read.get(key) ?? readTextFile(path, maxBytes);
     this.#read.set(key, reading);
+    return reading;
+  }
+
+  /** As `text`, for a file that isn't text. */
+  bytes(file: string, maxBytes: number): Promise<Buffer | Unreadable> {
+    const path = resolve(this.#folder, file);
+    const reading = this.#bytes.get(path) ?? readFileBytes(path, maxBytes);
+    this.#bytes.set(path, reading);
     return reading;
   }
 }
@@ -70,6 +79,11 @@ async function readStandardInput(): Promise<string | Unreadable> {
 }
 
 async function readTextFile(path: string, maxBytes: number): Promise<string | Unreadable> {
+  const bytes = await readFileBytes(path, maxBytes);
+  return 'reason' in bytes ? bytes : decode(bytes);
+}
+
+async function readFileBytes(path: string, maxBytes: number): Promise<Buffer | Unreadable> {
   let handle: FileHandle | undefined;
   try {
     // A device or pipe might never end, and opening a pipe blocks until there is a writer.
@@ -77,7 +91,7 @@ async function readTextFile(path: string, maxBytes: number): Promise<string | Un
     const stats = await handle.stat();
     if (!stats.isFile()) return { reason: 'is not a file' };
     if (stats.size > maxBytes) return tooLarge(maxBytes);
-    return decode(await handle.readFile());
+    return await handle.readFile();
   } catch (error) {
     return { reason: describeReadError(codeOf(error)) };
   } finally {

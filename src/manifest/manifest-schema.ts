@@ -3,10 +3,11 @@ import { roles } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
 import { Nullable } from '../foundation/common-schemas.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
+import { imageTypes } from '../submission/check-image.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
-import { MAX_FIELD_DEPTH } from '../template/template-limits.ts';
-import type { FieldSettings } from '../template/template-source.ts';
+import { MAX_FIELD_DEPTH, MAX_IMAGE_BYTES, MAX_IMAGES } from '../template/template-limits.ts';
+import type { FieldSettings, TemplateImage } from '../template/template-source.ts';
 
 /** An id of an account, integration, template or list. */
 function PublicId(description: string) {
@@ -186,6 +187,52 @@ const FieldSchema = Type.Object(
   strict,
 );
 
+/** Max characters of an image's content in base64. */
+const maxImageText = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
+
+/** Members of an image, with content or without. */
+export const imageProperties = {
+  contentId: Type.String({
+    description: 'Its name in the HTML, as in `<img src="cid:logo">`.',
+    minLength: 1,
+    maxLength: 100,
+  }),
+  filename: Type.Optional(
+    Type.String({
+      description: 'Its name as a file. Default: the contentId with the extension of its type.',
+      maxLength: 255,
+    }),
+  ),
+  contentType: Type.Optional(
+    Type.String({
+      description: `${imageTypes.join(', ')}. Default: what the content shows.`,
+      maxLength: 100,
+    }),
+  ),
+};
+
+export const imageContent = Type.String({
+  description: 'The content in base64.',
+  maxLength: maxImageText,
+});
+
+const ImageSchema = Type.Object(
+  {
+    ...imageProperties,
+    content: Type.Union(
+      [
+        imageContent,
+        Type.Object(
+          { file: Type.String({ description: 'Path, relative to the manifest.', ...path }) },
+          strict,
+        ),
+      ],
+      { description: 'The content in base64, or a file.' },
+    ),
+  },
+  strict,
+);
+
 export const TemplateSchema = Type.Object(
   {
     id: PublicId('The template ID of the send operation.'),
@@ -216,6 +263,14 @@ export const TemplateSchema = Type.Object(
         propertyNames: { type: 'string', maxLength: 1_000 },
         additionalProperties: FieldSchema,
       }),
+    ),
+    images: Type.Optional(
+      Type.Unsafe<readonly (Static<typeof ImageSchema> | TemplateImage)[]>(
+        Type.Array(ImageSchema, {
+          description: 'Images that the HTML shows as `cid:…`, 2 MiB together.',
+          maxItems: MAX_IMAGES,
+        }),
+      ),
     ),
     freshnessMinutes: Type.Optional(
       Type.Integer({
@@ -340,3 +395,4 @@ export type RawSender = Static<typeof SenderSchema>;
 export type RawIntegration = Static<typeof IntegrationSchema>;
 export type RawTemplate = Static<typeof TemplateSchema>;
 export type RawList = Static<typeof ListSchema>;
+export type RawImage = NonNullable<RawTemplate['images']>[number];

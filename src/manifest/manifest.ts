@@ -1,6 +1,7 @@
 import type { Quota, RetentionDays, Role } from '../account/account.ts';
 import type { ComparableAddress, EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
+import type { AttachmentContent } from '../message/attachment-store.ts';
 import type { GrantType } from '../session/integration-store.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import type { WhenUncertain } from '../template/template-store.ts';
@@ -69,6 +70,8 @@ export interface ManifestTemplate {
   /** Undefined: unchanged, or `resend` for a new template. */
   readonly whenUncertain: WhenUncertain | undefined;
   readonly source: TemplateSource;
+  /** Contents of its images; those that the account has already are not among them. */
+  readonly imageContents: readonly AttachmentContent[];
   /** The files of the source parts, as named in the manifest. */
   readonly files: Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
   /** Hash of source, sender and freshness. */

@@ -1,4 +1,5 @@
 import type { PersonId } from '../foundation/ids.ts';
+import { storeContents } from '../message/attachment-store.ts';
 import {
   publishVersion,
   readTemplates,
@@ -127,6 +128,7 @@ function planTemplate(
       const whenUncertain = template.whenUncertain ?? (isNew ? 'resend' : undefined);
       await saveTemplate(transaction, { accountId, id, name, createdBy, whenUncertain });
       if (fresh === undefined) return;
+      await storeContents(transaction, accountId, template.imageContents);
       await publishVersion(transaction, {
         accountId,
         templateId: id,

@@ -60,6 +60,21 @@ export async function readPublishedContents(
   return rows;
 }
 
+/** The content of an image of a template. @param sha256 hex */
+export async function readContentBytes(
+  kysely: Kysely,
+  accountId: AccountId,
+  sha256: string,
+): Promise<Buffer> {
+  const { content } = await kysely
+    .selectFrom('attachment_content')
+    .select('content')
+    .where('account_id', '=', accountId)
+    .where('sha256', '=', Buffer.from(sha256, 'hex'))
+    .executeTakeFirstOrThrow();
+  return content;
+}
+
 /** The IDs of unpublished templates, which a manifest can't contain. */
 export async function readUnpublishedTemplates(
   kysely: Kysely,

@@ -1,11 +1,15 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import {
   clientSettings,
+  type Database,
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
 import { ServiceClient } from '../foundation/database/service-client.ts';
 import type { AccountId } from '../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
 
 /** A content and its SHA-256, in hex. */
 export interface AttachmentContent {
@@ -27,6 +31,21 @@ const reserve = "interval '1 hour'";
 
 /** Bytes read at once: the driver receives them as hex, which it decodes on the main thread. */
 const sliceBytes = 512 * 1_024;
+
+/** Stores contents in a transaction that also stores what uses them; their account may be new in it. */
+export async function storeContents(
+  transaction: Kysely,
+  accountId: AccountId,
+  contents: readonly AttachmentContent[],
+): Promise<void> {
+  for (const { sha256, content } of contents)
+    await sql`
+      insert into attachment_content (account_id, sha256, content, check_at)
+      values (${accountId}, decode(${sha256}, 'hex'), ${content}, now() + ${sql.raw(reserve)})
+      on conflict (account_id, sha256) do update set check_at = excluded.check_at`.execute(
+      transaction,
+    );
+}
 
 /** Contents of attachments, stored once per account under their hash. */
 export class AttachmentStore {

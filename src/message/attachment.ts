@@ -32,6 +32,16 @@ export function contentHashes(attachments: readonly AttachmentInfo[]): string[] 
   return Array.from(distinct, (sha256) => Buffer.from(sha256, 'hex').toString('latin1'));
 }
 
+/** The images of a template that no attachment of a request replaces. */
+export function withoutReplaced<Image extends { readonly contentId: string }>(
+  images: readonly Image[],
+  attachments: readonly { readonly contentId?: string | undefined }[],
+): readonly Image[] {
+  if (attachments.length === 0) return images;
+  const replaced = new Set(attachments.map(({ contentId }) => contentId));
+  return images.filter(({ contentId }) => !replaced.has(contentId));
+}
+
 /** Reads stored descriptions; undefined if there are none. */
 export function readAttachmentInfos(stored: unknown): readonly AttachmentInfo[] | undefined {
   if (!Array.isArray(stored)) return undefined;

@@ -96,7 +96,7 @@ const signatures: readonly (readonly [type: string, at: number, bytes: string])[
 const maxPdfOffset = 1_024;
 
 /** The type that the content's own bytes show; undefined if they show none. */
-function detectType(content: Buffer): string | undefined {
+export function detectType(content: Buffer): string | undefined {
   const start = content.toString('latin1', 0, maxPdfOffset);
   const found = signatures.find(([, at, bytes]) => start.startsWith(bytes, at));
   if (found !== undefined) return found[0];

@@ -22,9 +22,9 @@ const typePattern =
 /** RFC 2046 sections 5.1 and 5.2.1: these can't be in base64. */
 const structuredTypes = /^(multipart|message)\//i;
 /** Parts of RFC 5322's msg-id that need no quoting. */
-const contentIdPattern = /^[\w!#$%&'*+/=?^`{|}~.-]+(@[\w!#$%&'*+/=?^`{|}~.-]+)?$/;
+export const contentIdPattern = /^[\w!#$%&'*+/=?^`{|}~.-]+(@[\w!#$%&'*+/=?^`{|}~.-]+)?$/;
 /** Control characters, path separators, and those that turn the direction of text (`exe.pdf` for `fdp.exe`). */
-const unsafeName = /[\p{Cc}\p{Zl}\p{Zp}/\\\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+export const unsafeName = /[\p{Cc}\p{Zl}\p{Zp}/\\\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 /** Checks everything but contents. @param contents of a large body by placeholder */
 export function readAttachments(

@@ -17,6 +17,7 @@ import {
   type CheckedAttachments,
   checkAttachments,
 } from './check-attachments.ts';
+import { checkImageSize, measureWithImages } from './check-image-size.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
 import { checkSender } from './check-sender.ts';
@@ -27,7 +28,7 @@ import {
   findReplay,
   type Receipt,
 } from './commit-message.ts';
-import { composeContent, composeRow } from './compose-row.ts';
+import { composeRow } from './compose-row.ts';
 import {
   hashLargeRequest,
   type IdempotencyKey,
@@ -131,6 +132,13 @@ async function sendNew(
     request.attachments.length === 0
       ? undefined
       : await checkFiles(dependencies, admission.account, request, template.template);
+  if (attachments === undefined && template.template.compiled.images !== undefined)
+    checkImageSize(
+      template.template,
+      request,
+      attachmentLimitOf(admission.account, dependencies.attachmentSettings),
+      admitted.body.length,
+    );
 
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);
@@ -205,15 +213,7 @@ function checkFiles(
     request.attachments,
     attachmentLimitOf(account, attachmentSettings),
     attachmentSettings.rules,
-    () =>
-      template.measure(
-        composeContent(
-          request,
-          { from: { address: request.to }, replyTo: request.replyTo },
-          undefined,
-        ),
-        request.trackOpens || request.trackClicks,
-      ),
+    () => measureWithImages(template, request),
   );
 }
 

@@ -13,7 +13,7 @@ const LIMITS = {
 
 /** Checks the size and characters of every part; the result has line feeds only. */
 export function checkSource(source: TemplateSource, problems: CompileProblems): TemplateSource {
-  const cleaned: Record<string, unknown> = { fields: source.fields ?? {} };
+  const cleaned: Record<string, unknown> = { fields: source.fields ?? {}, images: source.images };
   for (const part of ['subject', 'previewText', 'html', 'mjml', 'text'] as const) {
     const text = source[part];
     if (text !== undefined) cleaned[part] = checkText(part, text, problems);

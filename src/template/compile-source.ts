@@ -15,6 +15,7 @@ import { convertMjml, extractPreviewText } from './convert-mjml.ts';
 import { deriveText } from './derive-text.ts';
 import { describeReadable } from './field-format.ts';
 import { indexFields } from './field-index.ts';
+import { ImageUses, noImageUses } from './image-uses.ts';
 import { inlineCss } from './inline-css.ts';
 import { isStackOverflow } from './is-stack-overflow.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
@@ -74,6 +75,7 @@ class SourceCompiler {
   readonly #format: MarkupFormat;
   readonly #problems: CompileProblems;
   readonly #settings: ReadonlyMap<string, FieldSettings>;
+  #imageUses = noImageUses;
 
   constructor(source: TemplateSource, format: MarkupFormat, problems: CompileProblems) {
     this.#source = source;
@@ -94,12 +96,15 @@ class SourceCompiler {
     const problems = this.#problems.list;
     if (this.#problems.hasErrors) return { compiled: null, fields, problems };
     this.#warnOfUnused(resolver);
+    this.#warnOfImages();
+    const images = this.#source.images?.filter(({ contentId }) => this.#imageUses.has(contentId));
     const compiled: CompiledTemplate = {
       format: this.#format,
       ...parts,
       fields,
       required: requiredNames(fields),
       ...(uses === undefined ? {} : { uses }),
+      ...(images === undefined || images.length === 0 ? {} : { images }),
     };
     this.#checkDefaults(compiled);
     return { compiled: this.#problems.hasErrors ? null : compiled, fields, problems };
@@ -270,6 +275,7 @@ class SourceCompiler {
       placeholders.find(finished).map(({ tag }) => tag),
     );
     if (this.#problems.hasErrors) return noBodies;
+    this.#imageUses = ImageUses.in(finished, placeholders);
     const text =
       givenText ??
       (await deriveText(finished, placeholders, problems, (name) => this.#isList(name)));
@@ -294,6 +300,23 @@ class SourceCompiler {
         problems.error(tag, 'field-lost', `is in a place that is never shown${hint}`);
       }
     }
+  }
+
+  /** A `cid:` without an image isn't an error, because a request can bring an attachment with that contentId. */
+  #warnOfImages(): void {
+    const { images = [] } = this.#source;
+    const own = new Set(images.map(({ contentId }) => contentId));
+    const part = this.#source.mjml === undefined ? 'html' : 'mjml';
+    for (const id of this.#imageUses.ids)
+      if (!own.has(id))
+        this.#problems.warning(
+          part,
+          'unknown-image',
+          `shows cid:${id}, which is not an image of the template: each request must bring an attachment with the contentId ${id}`,
+        );
+    for (const id of own)
+      if (!this.#imageUses.has(id))
+        this.#problems.warning(part, 'unused-image', `doesn't show the image cid:${id}`);
   }
 
   #warnOfUnused(resolver: FieldResolver): void {

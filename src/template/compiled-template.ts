@@ -1,6 +1,7 @@
 import type { FieldFormat } from './field-format.ts';
 import type { FieldKind, FieldValue } from './field-value.ts';
 import type { TemplatePart } from './template-problem.ts';
+import type { TemplateImage } from './template-source.ts';
 
 /**
  * A published template version: everything that sending needs to know about it. Plain JSON, stored as `jsonb`, so the
@@ -21,6 +22,8 @@ export interface CompiledTemplate {
   readonly uses?: PartUses;
   /** The links of the HTML part in document order; a link's position is its `index`. */
   readonly links: readonly CompiledLink[];
+  /** Images that the HTML part shows; absent: none. */
+  readonly images?: readonly TemplateImage[];
 }
 
 export type MarkupFormat = 1 | 2;

@@ -123,20 +123,28 @@ export function findOversizedPart(
   values: GivenValues,
   maxCodeUnits: number,
 ): OversizedPart | undefined {
-  const { perItem, withoutValues, maxFieldUses } = bounds;
-  let maxBytes = withoutValues + maxCodeUnits * maxBytesPerCodeUnit * maxFieldUses;
-  if (perItem !== undefined) {
-    // A section is shown at most as often as there are items in all.
-    const { items, defaultUnits } = countItems(compiled, values);
-    const units = (maxCodeUnits + defaultUnits) * maxBytesPerCodeUnit;
-    maxBytes += items * (perItem.withoutValues + units * perItem.maxFieldUses);
-  }
-  if (maxBytes <= MAX_RENDERED_BYTES) return undefined;
+  if (boundPartBytes(compiled, bounds, values, maxCodeUnits) <= MAX_RENDERED_BYTES)
+    return undefined;
   const scope = openScope(indexFields(compiled.fields), values);
   return (
     measurePart('HTML', compiled, compiled.html ?? [], scope) ??
     measurePart('text', compiled, compiled.text ?? [], scope)
   );
+}
+
+/** Bytes that the larger part has at most. @param maxCodeUnits as above */
+export function boundPartBytes(
+  compiled: CompiledTemplate,
+  { perItem, withoutValues, maxFieldUses }: SizeBounds,
+  values: GivenValues,
+  maxCodeUnits: number,
+): number {
+  const maxBytes = withoutValues + maxCodeUnits * maxBytesPerCodeUnit * maxFieldUses;
+  if (perItem === undefined) return maxBytes;
+  // A section is shown at most as often as there are items in all.
+  const { items, defaultUnits } = countItems(compiled, values);
+  const units = (maxCodeUnits + defaultUnits) * maxBytesPerCodeUnit;
+  return maxBytes + items * (perItem.withoutValues + units * perItem.maxFieldUses);
 }
 
 /** Objects and items among the values and defaults, and the units of the texts in such defaults. */

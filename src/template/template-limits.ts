@@ -31,6 +31,9 @@ export const MAX_STRUCTURED_BYTES = 128 * 1024;
 export const MAX_STRUCTURED_TEXT = '128 KiB';
 /** Tags in the sections of lists in one part, those sections included: each is worth up to `MAX_LIST_ITEMS` tags. */
 export const MAX_LIST_TAGS = 200;
+/** Images of one version, and the bytes of their contents together. */
+export const MAX_IMAGES = 20;
+export const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 /** Members of one item or object, used or not, and the code points of their names. */
 export const MAX_MEMBERS = 1000;
 export const MAX_MEMBER_NAME_LENGTH = 1000;

@@ -3,7 +3,8 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
-import type { TemplateSource } from './template-source.ts';
+import { linkDraftImages } from './template-image-store.ts';
+import type { TemplateImage, TemplateSource } from './template-source.ts';
 import { templateKey, templateTopic } from './template-store.ts';
 
 type Kysely = Database['kysely'];
@@ -146,7 +147,7 @@ export async function saveDraft(
   draft: {
     readonly accountId: AccountId;
     readonly templateId: TemplateId;
-    readonly content: unknown;
+    readonly content: { readonly images?: readonly TemplateImage[] };
     readonly personId: PersonId | undefined;
   },
 ): Promise<void> {
@@ -157,6 +158,7 @@ export async function saveDraft(
     on conflict (account_id, template_id) do update
     set content = excluded.content, changed_by = excluded.changed_by, changed_at = excluded.changed_at
     where template_draft.content is distinct from excluded.content`.execute(transaction);
+  await linkDraftImages(transaction, draft, draft.content.images);
 }
 
 export async function removeDraft(
@@ -169,6 +171,7 @@ export async function removeDraft(
     .where('account_id', '=', accountId)
     .where('template_id', '=', templateId)
     .execute();
+  await linkDraftImages(transaction, { accountId, templateId });
 }
 
 /** The newest version with exactly this content, or undefined. */

@@ -27,4 +27,16 @@ export interface TemplateSource {
   readonly mjml?: string;
   readonly text?: string;
   readonly fields?: Readonly<Record<string, FieldSettings>>;
+  readonly images?: readonly TemplateImage[];
+}
+
+/** An image that the HTML shows as `cid:…`; its content is stored by its hash. */
+export interface TemplateImage {
+  readonly contentId: string;
+  readonly filename: string;
+  readonly contentType: string;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
 }

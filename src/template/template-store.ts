@@ -4,6 +4,7 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
+import { linkImages } from './template-image-store.ts';
 import type { TemplateSource } from './template-source.ts';
 
 type Kysely = Database['kysely'];
@@ -217,7 +218,9 @@ export async function writeVersion(
       ${JSON.stringify(version.source)}::jsonb, ${JSON.stringify(version.compiled)}::jsonb, ${trial}::boolean
     from template_version where account_id = ${accountId} and template_id = ${templateId}
     returning version`.execute(transaction);
-  return rows[0]?.version ?? 1;
+  const number = rows[0]?.version ?? 1;
+  await linkImages(transaction, version, number, version.source.images);
+  return number;
 }
 
 /** Removes a template; its versions stay for messages accepted with them. Notifies all nodes at commit. */

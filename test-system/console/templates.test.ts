@@ -246,3 +246,58 @@ test('templates: when two people edit one draft, the second gets a warning and c
   await page.locator('input[value="Theirs at last"]').waitFor();
   await visit.end();
 });
+
+/** A blue square of 8 pixels. */
+const logo = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAYAAADED76LAAAAFklEQVR42mPUz3/7nwEPYBwZCpgYKAQA9JMCn3xQYAEAAAAASUVORK5CYII=',
+  'base64',
+);
+
+test('templates: an image is added, shown, saved, restored after a discard, and removed', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await colleague.put(`${templates}/t-image`, { name: 'With an image' });
+  const html = '<p>Hello</p><img src="cid:shop-logo" alt="Shop" width="80" height="80">';
+  await colleague.put(`${templates}/t-image/draft`, { ...draftOf('Image'), html });
+  await visit.open(`${shop.id}/templates/t-image`);
+  await page.getByText(/cid:shop-logo, which is not an image/).waitFor();
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'Shop logo.png', mimeType: 'image/png', buffer: logo });
+  const images = page.getByRole('region', { name: 'Images' });
+  await images.getByText('cid:shop-logo').waitFor();
+  await images.getByText(/Shop logo\.png/).waitFor();
+  const shown = page
+    .getByRole('region', { name: 'Preview' })
+    .frameLocator('iframe')
+    .locator('img[src^="data:image/png"]');
+  await shown.waitFor();
+  await page.getByText('No problems found.').waitFor();
+  await visit.look('editor-images');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.getByLabel('Subject').fill('Image again');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.reload();
+  await shown.waitFor();
+  await page.getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByText('Draft discarded.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  await shown.waitFor();
+  const draft = await colleague.get(`${templates}/t-image/draft`);
+  const saved = draft.body.content as { readonly images: readonly { readonly size: number }[] };
+  assert.equal(saved.images[0]?.size, logo.length);
+  await images.getByRole('button', { name: 'Remove shop-logo' }).click();
+  await page.getByText(/cid:shop-logo, which is not an image/).waitFor();
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'large.png',
+    mimeType: 'image/png',
+    buffer: Buffer.concat([logo, Buffer.alloc(2 * 1_024 * 1_024)]),
+  });
+  await images.getByRole('alert').waitFor();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await visit.end();
+});

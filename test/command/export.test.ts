@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse as parseYaml } from 'yaml';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
@@ -20,6 +21,8 @@ writeFileSync(
   join(folder, 'people.csv'),
   'email,Note,Name\nbob@people.test,,Bob\nann@people.test,"=1+1, ""quoted""",Ann\n',
 );
+const logo = Buffer.from('\x89PNG\r\n\x1a\n and a picture', 'latin1');
+writeFileSync(join(folder, 'logo.png'), logo);
 writeFileSync(
   join(folder, 'shop.yaml'),
   `
@@ -40,7 +43,9 @@ accounts:
         createdBy: ann@shop.test
         sender: orders@shop.test
         subject: "Costs $\${5} for {{Name}}"
-        html: "<p>{{Name}}</p>"
+        html: "<p>{{Name}}</p><img src='cid:logo' alt=''>"
+        images:
+          - { contentId: logo, content: { file: logo.png } }
         fields: { Name: { sample: Ann, secret: true } }
         freshnessMinutes: 30
     lists:
@@ -64,6 +69,23 @@ test('exporting and applying again changes nothing', async () => {
     readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'),
     'email,Name,Note\r\nann@people.test,Ann,"=1+1, ""quoted"""\r\nbob@people.test,Bob,\r\n',
   );
+});
+
+test('images of templates are files of an exported folder, and base64 on standard output', async () => {
+  assert.deepEqual(readFileSync(join(folder, 'export/images/shop-t-1-1.png')), logo);
+  const { stdout } = await run(['export']);
+  const { accounts } = parseYaml(stdout) as { accounts: { templates: { images: object[] }[] }[] };
+  assert.deepEqual(accounts[0]?.templates[0]?.images, [
+    {
+      contentId: 'logo',
+      filename: 'logo.png',
+      contentType: 'image/png',
+      content: logo.toString('base64'),
+    },
+  ]);
+  writeFileSync(join(folder, 'inline.yaml'), stdout);
+  const again = await run(['apply', join(folder, 'inline.yaml')]);
+  assert.match(again.stdout, /^Done: 0 created, 0 changed, /m, again.stdout);
 });
 
 test('contacts from other sources are not a change, nor is a missing value that comes back empty', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportManifest } from '../../src/manifest/export-manifest.ts';
+import { exportManifest, noFiles } from '../../src/manifest/export-manifest.ts';
 import { apply, changed, manifestProblemTexts } from '../support/manifest-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -40,8 +40,7 @@ test('a suspension by manifest is audited with what changed', async () => {
 });
 
 test('a quota is set, kept if omitted, exported, and removed by an empty one', async () => {
-  const quota = async () =>
-    (await exportManifest(database.kysely, () => undefined)).accounts[0]?.quota;
+  const quota = async () => (await exportManifest(database.kysely, noFiles)).accounts[0]?.quota;
   await apply(database, shop({ quota: { perHour: 100, perDay: 1_000 } }));
   await apply(database, shop());
   assert.deepEqual(await quota(), { perHour: 100, perDay: 1_000 });
@@ -56,7 +55,7 @@ test('a quota is set, kept if omitted, exported, and removed by an empty one', a
 
 test('an archive address is set, kept if omitted, exported, and removed by an empty one', async () => {
   const archive = async () =>
-    (await exportManifest(database.kysely, () => undefined)).accounts[0]?.archiveAddress;
+    (await exportManifest(database.kysely, noFiles)).accounts[0]?.archiveAddress;
   await apply(database, shop({ archiveAddress: 'Archive@shop.test' }));
   await apply(database, shop());
   assert.equal(await archive(), 'Archive@shop.test');
@@ -73,7 +72,7 @@ test('operators are set by the manifest and exported', async () => {
   const users = (operator: boolean) => shop({ users: [{ ...ann, operator }] });
   assert.deepEqual(changed(await apply(database, users(true))), ['changed user ann@shop.test']);
   assert.deepEqual(changed(await apply(database, shop())), [], 'omitted members stay');
-  const exported = await exportManifest(database.kysely, () => undefined);
+  const exported = await exportManifest(database.kysely, noFiles);
   assert.equal(exported.accounts[0]?.users?.[0]?.operator, true);
   await apply(database, users(false));
   const { rows } = await database.pool.query('select 1 from person where operator');

@@ -74,6 +74,7 @@ test('the demo templates load no remote content', async () => {
     const { html } = renderMessage(template, {
       values: { 'Order Number': 'A-1', 'Reset Link': 'https://shop.test/r' },
     });
-    assert.doesNotMatch(html ?? '', /<img|<link|@import|@font-face|url\(/i);
+    assert.doesNotMatch(html ?? '', /<link|@import|@font-face|url\(/i);
+    assert.doesNotMatch(html ?? '', /src="(?!cid:)/i);
   }
 });

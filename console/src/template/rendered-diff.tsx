@@ -6,6 +6,7 @@ import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows.tsx';
 import { text } from '../texts/text.ts';
+import { showImages, useImageUrls } from './template-images.ts';
 import { useTemplatePath } from './use-template.ts';
 
 interface Side {
@@ -23,8 +24,8 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
     <>
       <ProblemAlert error={before.error ?? after.error} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <VersionPreview side={older} mail={left} other={right} color="#d6453d" />
-        <VersionPreview side={newer} mail={right} other={left} color="#2b8a6b" />
+        <VersionPreview side={older} mail={left} against={newer} other={right} color="#d6453d" />
+        <VersionPreview side={newer} mail={right} against={older} other={left} color="#2b8a6b" />
       </SimpleGrid>
     </>
   );
@@ -55,12 +56,15 @@ interface Mail {
 interface VersionPreviewProps {
   side: Side;
   mail: Mail | null | undefined;
+  against: Side;
   other: Mail | null | undefined;
   color: string;
 }
 
-function VersionPreview({ side: { version }, mail, other, color }: VersionPreviewProps) {
-  const name = text('versions.version', { version });
+function VersionPreview({ side, mail, against, other, color }: VersionPreviewProps) {
+  const name = text('versions.version', { version: side.version });
+  const images = useImageUrls(side.content.images);
+  const otherImages = useImageUrls(against.content.images);
   const subject = mail?.subject ?? '';
   const same = subject === other?.subject;
   return (
@@ -72,7 +76,11 @@ function VersionPreview({ side: { version }, mail, other, color }: VersionPrevie
         {same ? subject : <mark className="changed">{subject}</mark>}
       </Text>
       {typeof mail?.html === 'string' ? (
-        <MailFrame html={mail.html} title={name} marks={{ against: other?.html ?? '', color }} />
+        <MailFrame
+          html={showImages(mail.html, images)}
+          title={name}
+          marks={{ against: showImages(other?.html ?? '', otherImages), color }}
+        />
       ) : (
         <Code block>{mail?.text ?? text('editor.noPreview')}</Code>
       )}

@@ -692,6 +692,13 @@ export interface TemplateDraftTable {
   template_id: string;
 }
 
+export interface TemplateImageTable {
+  account_id: string;
+  sha256: Buffer;
+  template_id: string;
+  version: number;
+}
+
 export interface TemplateVersionTable {
   account_id: string;
   compiled: Json;
@@ -827,6 +834,7 @@ export interface DB {
   template: TemplateTable;
   template_call: TemplateCallTable;
   template_draft: TemplateDraftTable;
+  template_image: TemplateImageTable;
   template_version: TemplateVersionTable;
   tls_result: TlsResultTable;
   warm_up_use: WarmUpUseTable;

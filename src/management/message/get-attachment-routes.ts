@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
 import { notFound } from '../answer/problem.ts';
+import { sendDownload } from '../answer/send-download.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
@@ -15,21 +15,7 @@ export const getMessageAttachment = defineOperation({
     const { attachments } = call.dependencies;
     const content = await attachments.open(accountOf(call).id, info.sha256);
     if (content === undefined) throw notFound('attachment');
-    // Always a download, so that a browser never renders content that a sender chose.
-    call.reply
-      .header('content-disposition', `attachment; filename*=utf-8''${encodeName(info.filename)}`)
-      .header('content-length', info.size)
-      .header('x-content-type-options', 'nosniff')
-      .type('application/octet-stream')
-      .send(Readable.from(content));
+    sendDownload(call.reply, { filename: info.filename, size: info.size, content });
     return undefined;
   },
 });
-
-/** RFC 8187 section 3.2.1. */
-function encodeName(name: string): string {
-  return encodeURIComponent(name.toWellFormed()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}

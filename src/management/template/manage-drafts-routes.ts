@@ -6,7 +6,12 @@ import { readDraft, removeDraft, saveDraft } from '../../template/template-page-
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { TemplateContentSchema, type VersionContent } from './template-views.ts';
+import { resolveImages, storeUploads } from './store-images.ts';
+import {
+  DraftContentSchema,
+  TemplateContentSchema,
+  type VersionContent,
+} from './template-views.ts';
 
 const DraftView = Type.Object(
   { content: TemplateContentSchema, changedAt: Time('When it last changed.') },
@@ -36,16 +41,23 @@ export const draftRoutes = resourceRoutes({
     summary: 'Save the draft of a template',
     description:
       'Drafts may contain errors, which only block publishing. Replaces the whole draft, so omitted members are removed.',
-    body: TemplateContentSchema,
-    size: 'sources',
-    write: (call) => async (transaction) => {
-      await requireTemplate(call, transaction);
-      await saveDraft(transaction, {
-        accountId: accountOf(call).id,
-        templateId: call.params.templateId,
-        content: call.body,
-        personId: personOf(actorOf(call)),
-      });
+    body: DraftContentSchema,
+    size: 'content',
+    async write(call) {
+      const { images: given = [], ...content } = call.body;
+      // Contents are stored before the transaction; those that no draft uses then are deleted later.
+      if (given.length > 0) await requireTemplate(call);
+      const uploads = await storeUploads(call, given);
+      return async (transaction) => {
+        await requireTemplate(call, transaction);
+        const images = await resolveImages(call, transaction, given, uploads);
+        await saveDraft(transaction, {
+          accountId: accountOf(call).id,
+          templateId: call.params.templateId,
+          content: { ...content, ...(images.length === 0 ? {} : { images }) },
+          personId: personOf(actorOf(call)),
+        });
+      };
     },
   },
   remove: {

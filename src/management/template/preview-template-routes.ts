@@ -13,8 +13,9 @@ import { currentContent, type ReadableContent } from './publish-template-routes.
 import { maxValueBytes, requireSendableValues } from './sample-values.ts';
 import {
   contentOf,
+  type DraftContent,
+  DraftContentSchema,
   FieldView,
-  TemplateContentSchema,
   type VersionContent,
 } from './template-views.ts';
 import { viewFields } from './view-fields.ts';
@@ -81,7 +82,7 @@ export const previewTemplate = defineOperation({
     'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name.',
   body: Type.Object(
     {
-      content: Type.Optional(TemplateContentSchema),
+      content: Type.Optional(DraftContentSchema),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
@@ -126,10 +127,10 @@ function bytesOf(text: string | null): number {
 /** The content to preview or send. */
 export async function chooseVersion(
   call: OperationCall,
-  given: VersionContent | undefined,
+  given: DraftContent | undefined,
   version: number | undefined,
 ): Promise<ReadableContent> {
-  if (given !== undefined) return { content: given, format: currentFormat };
+  if (given !== undefined) return { content: withImageNames(given), format: currentFormat };
   if (version === undefined) return currentContent(call);
   const { kysely } = call.dependencies.database;
   const row = await readTemplateVersion(
@@ -140,6 +141,13 @@ export async function chooseVersion(
   );
   if (row === undefined) throw notFound('version');
   return { content: contentOf(row), format: row.compiled.format };
+}
+
+/** A preview needs no more of images than their contentId. */
+function withImageNames({ images, ...content }: DraftContent): VersionContent {
+  if (images === undefined) return content;
+  const none = { filename: '', contentType: '', size: 0, sha256: '' };
+  return { ...content, images: images.map(({ contentId }) => ({ ...none, contentId })) };
 }
 
 function checkOverride(name: string, text: string | undefined): string | undefined {

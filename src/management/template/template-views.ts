@@ -1,10 +1,29 @@
 import { type Static, Type } from 'typebox';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
-import { maxSourceText, TemplateSchema } from '../../manifest/manifest-schema.ts';
+import {
+  imageContent,
+  imageProperties,
+  maxSourceText,
+  TemplateSchema,
+} from '../../manifest/manifest-schema.ts';
+import { imageTypes } from '../../submission/check-image.ts';
 import type { FieldKind, FieldValue } from '../../template/field-value.ts';
+import { MAX_IMAGES } from '../../template/template-limits.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
+
+/** An image of a draft or version. Its content has a route of its own. */
+const ImageView = Type.Object(
+  {
+    contentId: imageProperties.contentId,
+    filename: Type.String({ description: 'Its name as a file.', maxLength: 255 }),
+    contentType: Type.String({ description: `${imageTypes.join(', ')}.`, maxLength: 100 }),
+    size: Type.Integer({ description: 'Bytes of the content.' }),
+    sha256: Type.String({ description: 'SHA-256 of the content, in hex.', maxLength: 64 }),
+  },
+  { ...strict, title: 'TemplateImage' },
+);
 
 /** The content of a version: a template entry of the manifest with its parts inline. */
 export const TemplateContentSchema = Type.Object(
@@ -30,11 +49,51 @@ export const TemplateContentSchema = Type.Object(
       }),
     ),
     fields: templateProperties.fields,
+    images: Type.Optional(
+      Type.Array(ImageView, {
+        description: 'Images that the HTML shows as `cid:…`.',
+        maxItems: MAX_IMAGES,
+      }),
+    ),
     sender: templateProperties.sender,
     freshnessMinutes: templateProperties.freshnessMinutes,
   },
   { ...strict, title: 'TemplateContent' },
 );
+
+const DraftImage = Type.Object(
+  {
+    ...imageProperties,
+    content: Type.Optional(imageContent),
+    sha256: Type.Optional(
+      Type.String({
+        description:
+          'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
+        pattern: '^[0-9a-f]{64}$',
+        maxLength: 64,
+      }),
+    ),
+    size: Type.Optional(Type.Integer({ description: 'Ignored: follows from the content.' })),
+  },
+  { ...strict, title: 'TemplateDraftImage' },
+);
+
+/** The content of a draft as a request gives it. */
+export const DraftContentSchema = Type.Object(
+  {
+    ...TemplateContentSchema.properties,
+    images: Type.Optional(
+      Type.Array(DraftImage, {
+        description:
+          'Images that the HTML shows as `cid:…`, 2 MiB together, each with `content` or `sha256`.',
+        maxItems: MAX_IMAGES,
+      }),
+    ),
+  },
+  { ...strict, title: 'TemplateDraftContent' },
+);
+
+export type DraftContent = Static<typeof DraftContentSchema>;
 
 export type VersionContent = Static<typeof TemplateContentSchema>;
 
@@ -44,7 +103,7 @@ export function contentOf(row: {
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
 }): VersionContent {
-  const { subject, previewText, html, mjml, text, fields } = row.source;
+  const { subject, previewText, html, mjml, text, fields, images } = row.source;
   return {
     subject,
     ...(previewText === undefined ? {} : { previewText }),
@@ -52,6 +111,7 @@ export function contentOf(row: {
     ...(mjml === undefined ? {} : { mjml }),
     ...(text === undefined ? {} : { text }),
     fields: { ...fields },
+    ...(images === undefined ? {} : { images: [...images] }),
     ...(row.senderAddress === null ? {} : { sender: row.senderAddress }),
     freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
   };

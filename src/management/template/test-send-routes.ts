@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
 import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
+import { contentHashes } from '../../message/attachment.ts';
 import { readSender } from '../../sender/sender-store.ts';
 import { compileTemplate } from '../../template/compile-template.ts';
 import { type CompiledTemplate, currentFormat } from '../../template/compiled-template.ts';
@@ -57,6 +58,7 @@ export const testSendTemplate = defineOperation({
     requireFittingValues(compiled, call.body.values);
     const values = sampleValues(result, content, call.body.values);
     requireSize(compiled, values);
+    await keepImages(call, content);
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
     const version = chosen ?? (await storeTrialVersion(call, content, compiled));
@@ -110,6 +112,14 @@ function requireSize(compiled: CompiledTemplate, values: GivenValues): void {
       ? `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}`
       : `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${found.uses} times`,
   );
+}
+
+/** So that a draft that changes now doesn't lose the images of its test message. */
+async function keepImages(call: OperationCall, { images }: VersionContent): Promise<void> {
+  if (images === undefined) return;
+  const { attachments } = call.dependencies;
+  if (await attachments.keep(accountOf(call).id, contentHashes(images))) return;
+  throw new Problem('conflict', 'The draft has just changed. Retry');
 }
 
 async function chooseSender(call: OperationCall, text: string) {

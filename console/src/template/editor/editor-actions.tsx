@@ -6,6 +6,7 @@ import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { useAction } from '../../api/use-action.ts';
 import { showNotice } from '../../components/notices.tsx';
 import { text } from '../../texts/text.ts';
+import { loadImages } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import { PublishDialog } from './publish-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
@@ -25,13 +26,14 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
   }
   const discard = useAction({
     async mutationFn() {
+      const images = await loadImages(client, path, draft.content.images);
       await answerOf(
         api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', {
           params,
           ...ifMatch(draft.seen()),
         }),
       );
-      return draft.content;
+      return { ...draft.content, images };
     },
     async onSuccess(body) {
       await refresh();

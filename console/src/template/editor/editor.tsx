@@ -7,10 +7,12 @@ import { useUnsaved } from '../../api/unsaved.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { useSenders } from '../../overview/use-overview.ts';
 import { text } from '../../texts/text.ts';
+import { type EditedImage, useImageUrls } from '../template-images.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { UnverifiedSender } from '../unverified-sender.tsx';
 import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
+import { ImagesPanel } from './images-panel.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
@@ -21,6 +23,8 @@ import { useSaveDraft } from './use-save-draft.ts';
 
 const noValues = {};
 
+const noImages: readonly EditedImage[] = [];
+
 const noProblems: readonly TemplateProblem[] = [];
 
 /** Edits the draft of a template next to its preview. */
@@ -29,6 +33,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const [content, setContent] = useState(initial.content);
   const draft = useSaveDraft(initial, content);
   const preview = usePreview(content, noValues);
+  const imageUrls = useImageUrls(content.images);
   const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
   const readOnly = !may('templates:write');
 
@@ -53,9 +58,17 @@ export function Editor({ initial }: { initial: InitialContent }) {
         </Stack>
         <div className="template-preview">
           <ProblemAlert error={preview.error} retry={() => preview.refetch()} />
-          <PreviewPane preview={preview.data} busy={preview.isFetching} />
+          <PreviewPane preview={preview.data} busy={preview.isFetching} images={imageUrls} />
           <TemplateProblemList preview={preview.data} />
         </div>
+        <ImagesPanel
+          images={content.images ?? noImages}
+          urls={imageUrls}
+          readOnly={readOnly}
+          onChange={(update) =>
+            setContent((current) => ({ ...current, images: update(current.images ?? noImages) }))
+          }
+        />
         <FieldsPanel
           found={preview.data?.fields ?? []}
           settings={content.fields ?? {}}

@@ -4,6 +4,7 @@ import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
+import { showImages } from '../template-images.ts';
 
 type PreviewMode = 'desktop' | 'phone' | 'darkMode' | 'plain';
 
@@ -12,10 +13,12 @@ const previewModes: readonly PreviewMode[] = ['desktop', 'phone', 'darkMode', 'p
 interface PreviewPaneProps {
   preview: TemplatePreview | undefined;
   busy: boolean;
+  /** Data URLs by contentId. */
+  images: ReadonlyMap<string, string>;
 }
 
 /** Previews of the message in several formats. */
-export function PreviewPane({ preview, busy }: PreviewPaneProps) {
+export function PreviewPane({ preview, busy, images }: PreviewPaneProps) {
   const [mode, setMode] = useState<PreviewMode>('desktop');
   const rendered = preview?.rendered;
   return (
@@ -54,7 +57,7 @@ export function PreviewPane({ preview, busy }: PreviewPaneProps) {
             ) : (
               <Box className="mail-place">
                 <MailFrame
-                  html={rendered.html}
+                  html={showImages(rendered.html, images)}
                   title={text('editor.preview')}
                   dark={mode === 'darkMode'}
                   {...(mode === 'phone' && { width: 375 })}

@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { TemplateContent } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
+import { imageNames } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 
 /** Debounce of the preview, in milliseconds. */
@@ -10,7 +11,11 @@ const debounceMs = 300;
 /** The debounced preview of the content, with fields, problems and hints. */
 export function usePreview(content: TemplateContent, values: Readonly<Record<string, string>>) {
   const path = useTemplatePath();
-  const [settled] = useDebouncedValue({ content, values }, debounceMs);
+  const names = imageNames(content.images);
+  const [settled] = useDebouncedValue(
+    { content: { ...content, images: names }, values },
+    debounceMs,
+  );
   return useQuery({
     queryKey: ['preview', path, settled],
     queryFn: () =>

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { TemplateContent } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
+import { type EditedImage, imagesToSave } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { InitialContent } from './use-draft.ts';
 
@@ -28,6 +29,8 @@ export function useSaveDraft(initial: InitialContent, content: TemplateContent):
   const client = useQueryClient();
   const tag = useRef(initial.tag);
   const [saved, setSaved] = useState(initial.isDraft ? initial.content : undefined);
+  /** Hashes of added images that the draft has, so that their contents are sent only once. */
+  const storedImages = useRef<ReadonlyMap<string, string>>(new Map());
   const changed = saved === undefined ? content !== initial.content : content !== saved;
 
   const put = useMutation({
@@ -35,7 +38,7 @@ export function useSaveDraft(initial: InitialContent, content: TemplateContent):
       taggedAnswerOf(
         api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
           params: { path },
-          body: content,
+          body: { ...content, images: imagesToSave(content.images, storedImages.current) },
           headers:
             tag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': tag.current },
         }),
@@ -43,6 +46,12 @@ export function useSaveDraft(initial: InitialContent, content: TemplateContent):
     async onSuccess(answer) {
       tag.current = answer.tag;
       setSaved(content);
+      const hashes = answer.value.content.images?.map(({ sha256 }) => sha256) ?? [];
+      storedImages.current = new Map(
+        (content.images ?? []).flatMap(({ content: base64 }: EditedImage, index) =>
+          base64 === undefined ? [] : [[base64, hashes[index] ?? '']],
+        ),
+      );
       await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
     },
   });
@@ -73,6 +82,7 @@ export function useSaveDraft(initial: InitialContent, content: TemplateContent):
     async overwrite() {
       const params = { path };
       const draft = api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params });
+      storedImages.current = new Map();
       tag.current = (await draft).response.headers.get('etag') ?? undefined;
       await mutateAsync();
     },

@@ -19,6 +19,13 @@ export const editorTexts = {
   'editor.text': 'Plain text',
   'editor.otherMarkup': 'Clear the {markup} to use {other} instead.',
   'editor.textHint': 'Leave empty to generate it from the HTML.',
+  'editor.images': 'Images',
+  'editor.imagesHint':
+    'Sent with the messages that show them. Use the copied name as the address of an image.',
+  'editor.addImage': 'Add image',
+  'editor.removeImage': 'Remove {name}',
+  'editor.tooManyImages': 'A template can have up to 20 images.',
+  'editor.imagesTooLarge': 'The images are larger than 2 MiB together. Use smaller ones.',
   'editor.fields': 'Fields',
   'editor.fieldsHint': 'Detected in the content. Samples are used in previews and tests.',
   'editor.noFields': 'To add a field, write its name in double braces, such as {{First Name}}.',

@@ -1,0 +1,121 @@
+import { type QueryClient, useQueries } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { TemplateDraftContent, TemplateImage } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { useTemplatePath } from './use-template.ts';
+
+/** An image in the editor; with its content in base64 if it was added here. */
+export interface EditedImage extends TemplateImage {
+  readonly content?: string;
+}
+
+const noImages: readonly EditedImage[] = [];
+
+interface TemplatePath {
+  readonly accountId: string;
+  readonly templateId: string;
+}
+
+/** The content of a stored image in base64. */
+function contentQuery(path: TemplatePath, sha256: string) {
+  return {
+    queryKey: ['template-image', path.accountId, path.templateId, sha256],
+    queryFn: async () => {
+      const blob = await answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
+          params: { path: { ...path, sha256 } },
+          parseAs: 'blob',
+        }),
+      );
+      return toBase64(blob as unknown as Blob);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The images of a draft with their contents, to restore them after it is discarded. */
+export async function loadImages(
+  client: QueryClient,
+  path: TemplatePath,
+  images: readonly EditedImage[] = noImages,
+): Promise<DraftImages> {
+  const loaded: NonNullable<DraftImages> = [];
+  for (const { contentId, filename, contentType, sha256, content } of images) {
+    const base64 = content ?? (await client.fetchQuery(contentQuery(path, sha256)));
+    loaded.push({ contentId, filename, contentType, content: base64 });
+  }
+  return loaded;
+}
+
+/** The images by contentId as data URLs, which the frame of an email may show. */
+export function useImageUrls(
+  images: readonly EditedImage[] = noImages,
+): ReadonlyMap<string, string> {
+  const path = useTemplatePath();
+  const contents = useQueries({
+    queries: images.map(({ sha256, content }) => ({
+      ...contentQuery(path, sha256),
+      enabled: content === undefined,
+    })),
+    combine: (results) => results.map(({ data }) => data),
+  });
+  return useMemo(() => {
+    const urls = images.flatMap(({ contentId, contentType, content }, index) => {
+      const base64 = content ?? contents[index];
+      if (base64 === undefined) return [];
+      return [[contentId, `data:${contentType};base64,${base64}`] as const];
+    });
+    return new Map(urls);
+  }, [images, contents]);
+}
+
+/** The content of a file in base64. */
+export async function toBase64(file: Blob): Promise<string> {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+  return url.slice(url.indexOf(',') + 1);
+}
+
+/** `cid:` at the start of an attribute's value or of a style's `url(…)`. */
+const reference =
+  /((?:["'(=]|&quot;|&#34;|&#39;)\s*)cid:([^"'()\s<>]+?)(?=&quot;|&#34;|&#39;|["'()\s<>])/gi;
+
+/** The HTML with its images instead of references to them. */
+export function showImages(html: string, urls: ReadonlyMap<string, string>): string {
+  if (urls.size === 0) return html;
+  return html.replace(reference, (whole, before: string, id: string) => {
+    const url = urls.get(decodeId(id.replaceAll('&amp;', '&')));
+    return url === undefined ? whole : before + url;
+  });
+}
+
+function decodeId(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
+type DraftImages = TemplateDraftContent['images'];
+
+/** Images for a preview, which needs only their names. */
+export function imageNames(images: readonly EditedImage[] | undefined): DraftImages {
+  return images?.map(({ contentId }) => ({ contentId }));
+}
+
+/** Images to save. @param stored hashes of contents that the draft has, by content */
+export function imagesToSave(
+  images: readonly EditedImage[] | undefined,
+  stored: ReadonlyMap<string, string>,
+): DraftImages {
+  return images?.map(({ contentId, filename, contentType, content, sha256 }) => {
+    const known = content === undefined ? sha256 : stored.get(content);
+    const image = { contentId, filename, contentType };
+    return known === undefined ? { ...image, content } : { ...image, sha256: known };
+  });
+}

@@ -1,0 +1,67 @@
+import { Fault } from '../foundation/errors.ts';
+import { formatBytes } from '../http/limits/route-limit.ts';
+import { withoutReplaced } from '../message/attachment.ts';
+import { attachmentPartLength } from '../message/attachment-part.ts';
+import type { MessageContent } from '../message/message-content.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import { boundPartBytes, type SizeBounds } from '../template/size-bounds.ts';
+import { MAX_LIST_ITEMS } from '../template/template-limits.ts';
+import { composeContent } from './compose-row.ts';
+import type { ParsedSendRequest } from './send-request.ts';
+
+interface MeasuredTemplate {
+  readonly compiled: CompiledTemplate;
+  readonly size: SizeBounds;
+  readonly measure: (content: MessageContent, tracked: boolean) => number;
+}
+
+/** Two parts, each encoded with up to three characters for a byte and soft line breaks. */
+const maxEncodedParts = 2 * 3.2;
+/** Headers, custom ones included, and the outer parts. */
+const maxHeaderBytes = 64 * 1_024;
+/** Characters that a tracking link adds. */
+const maxLinkBytes = 1_024;
+
+/**
+ * Bytes of the message as sent without the request's attachments. The sender isn't known yet, but headers hardly count.
+ */
+export function measureWithImages(template: MeasuredTemplate, request: ParsedSendRequest): number {
+  const from = { address: request.to };
+  const content = composeContent(request, { from, replyTo: request.replyTo }, undefined);
+  const rest = template.measure(content, request.trackOpens || request.trackClicks);
+  return rest + imageBytes(template, request);
+}
+
+/**
+ * Rejects a message that is larger than the account's limit only because of its template's images. Messages of ordinary
+ * size aren't rendered for this.
+ * @param limit max bytes of a message with attachments as sent; 0, which is for requests alone, doesn't count
+ * @throws Fault VALIDATION_FAILED
+ */
+export function checkImageSize(
+  template: MeasuredTemplate,
+  request: ParsedSendRequest,
+  limit: number,
+  bodyLength: number,
+): void {
+  if (limit === 0) return;
+  const { compiled, size } = template;
+  const partBytes = boundPartBytes(compiled, size, request.values, bodyLength);
+  const links = request.trackClicks ? compiled.links.length * maxLinkBytes : 0;
+  const linkBytes = size.perItem === undefined ? links : links * MAX_LIST_ITEMS;
+  const bound =
+    imageBytes(template, request) + (partBytes + linkBytes) * maxEncodedParts + maxHeaderBytes;
+  if (bound <= limit || measureWithImages(template, request) <= limit) return;
+  const reason = `its images make the message larger than ${formatBytes(limit)} as sent; publish it with smaller images, or send shorter values`;
+  throw new Fault('VALIDATION_FAILED', { details: [{ field: 'templateId', reason }] });
+}
+
+function imageBytes(
+  { compiled: { images = [] } }: MeasuredTemplate,
+  { attachments }: ParsedSendRequest,
+): number {
+  return withoutReplaced(images, attachments).reduce(
+    (sum, image) => sum + attachmentPartLength(image),
+    0,
+  );
+}
