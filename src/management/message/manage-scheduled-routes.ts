@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
-import { parseMessageId } from '../../foundation/ids.ts';
+import type { MessageId } from '../../foundation/ids.ts';
 import { type ScheduleSelection, ScheduleStore } from '../../queue/schedule-store.ts';
 import { checkSendAt } from '../../submission/delivery-timing.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
@@ -143,11 +143,7 @@ function selectionOf(
   const given = [messageId, wantedTag, wantedExternalId].filter((value) => value !== undefined);
   if (given.length !== 1)
     throw invalidField('messageId', 'give exactly one of messageId, tag and externalId');
-  if (messageId !== undefined) {
-    const id = parseMessageId(messageId);
-    if (id === undefined) throw invalidField('messageId', 'must be a message ID');
-    return { accountId, messageId: id };
-  }
+  if (messageId !== undefined) return { accountId, messageId: messageId as MessageId };
   if (wantedTag !== undefined) return { accountId, tag: wantedTag };
   return { accountId, externalId: wantedExternalId ?? '' };
 }
