@@ -54,6 +54,7 @@ export const listScheduledMessages = defineOperation({
   summary: 'List scheduled messages, the next one first',
   description: 'Messages whose send time is ahead. Later, they are listed as queued messages.',
   query: pageQuery({
+    messageId: Type.Optional(Uuid),
     tag: Type.Optional(tag),
     externalId: Type.Optional(externalId),
     from: Type.Optional(TimeOrDay('Sent at or after this time.')),
@@ -64,6 +65,7 @@ export const listScheduledMessages = defineOperation({
     const [sendAt, messageId] = readCursor(call.query, 'time', 'uuid') ?? [];
     const limit = pageSizeOf(call.query);
     const rows = await storeOf(call).list(accountOf(call).id, {
+      messageId: call.query.messageId,
       tag: call.query.tag,
       externalId: call.query.externalId,
       from: readOptionalTime('from', call.query.from),
