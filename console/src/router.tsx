@@ -6,6 +6,7 @@ import { Shell } from './layout/shell.tsx';
 import { StartPage } from './layout/start-page.tsx';
 import { readMessageFilters } from './message/message-filters.ts';
 import { readReportFilters } from './report/report-filters.ts';
+import { readScheduleFilters } from './schedule/schedule-filters.ts';
 import { readSuppressionFilters } from './suppression/suppression-filters.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
@@ -35,6 +36,13 @@ const message = createRoute({
   getParentRoute: () => account,
   path: '/messages/$message',
   component: lazyComponent(() => import('./message/message-page.tsx'), 'MessagePage'),
+});
+
+const scheduled = createRoute({
+  getParentRoute: () => account,
+  path: '/scheduled',
+  validateSearch: readScheduleFilters,
+  component: lazyComponent(() => import('./schedule/scheduled-page.tsx'), 'ScheduledPage'),
 });
 
 const templates = createRoute({
@@ -165,6 +173,7 @@ const tree = root.addChildren([
     overview,
     messages,
     message,
+    scheduled,
     templates,
     template,
     versions,

@@ -7,13 +7,14 @@ import { formatPath } from '../manifest/manifest-path.ts';
 import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { Problem } from './answer/problem.ts';
 import type { ManagementOperation } from './operation.ts';
+import { stringFormats } from './string-formats.ts';
 
 const ajvOptions = {
   allErrors: true,
   verbose: true,
   allowUnionTypes: true,
   strict: false,
-  validateFormats: false,
+  formats: stringFormats,
 } as const;
 
 /** Max errors reported in a response. */

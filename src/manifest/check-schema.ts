@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { describeUnion, withoutAlternatives } from './describe-union.ts';
+import { describeFormat, describeUnion, withoutAlternatives } from './describe-union.ts';
 import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
@@ -90,6 +90,8 @@ function describe(error: ErrorObject): string {
       return `must be one of ${(schema.enum as unknown[]).join(', ')}`;
     case 'pattern':
       return String(schema.patternErrorMessage ?? 'has an invalid format');
+    case 'format':
+      return `must be ${describeFormat(error.schema)}`;
     case 'minLength':
       return limit === 1 ? 'is empty' : `must have at least ${limit} characters`;
     case 'maxLength':

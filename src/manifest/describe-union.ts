@@ -45,6 +45,20 @@ export function describeUnion(alternatives: readonly Schema[]): string {
   return `must be ${alternatives.map(describeAlternative).join(', or ')}`;
 }
 
+/** Names a format of strings, such as "a UUID". */
+export function describeFormat(format: unknown): string {
+  switch (format) {
+    case 'uuid':
+      return 'a UUID';
+    case 'date':
+      return 'a date such as 2026-01-31';
+    case 'date-time':
+      return 'a time such as 2026-01-31T12:00:00Z';
+    default:
+      return `text in the format ${format}`;
+  }
+}
+
 function describeAlternative(schema: Schema): string {
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`;
   if ('const' in schema) return String(schema.const);
@@ -54,6 +68,7 @@ function describeAlternative(schema: Schema): string {
     case 'number':
       return `a number${describeBounds(schema)}`;
     case 'string':
+      if (schema.format !== undefined) return describeFormat(schema.format);
       return `text${schema.maxLength === undefined ? '' : ` of at most ${schema.maxLength} characters`}`;
     case 'boolean':
       return 'true or false';

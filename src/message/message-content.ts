@@ -76,8 +76,21 @@ export const contentMemberKinds = {
   attributes: 'text',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
+/** Members whose loss changes what a resent message says or carries. */
+export const resentMembers = [
+  'subjectLine',
+  'previewText',
+  'attachments',
+  'headers',
+  'attributes',
+  'values',
+] as const satisfies readonly (keyof MessageContent)[];
+
 /** Content as the database has it; values that were erased are null. */
-export type StoredContent = MessageContent<FieldValue | null>;
+export type StoredContent = MessageContent<FieldValue | null> & {
+  /** What a retention rule has erased. */
+  readonly erased?: readonly (typeof resentMembers)[number][];
+};
 
 /** Every member, so that the compiler names who leaves one out; JSON leaves out what is undefined. */
 export type ContentMembers = {

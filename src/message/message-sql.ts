@@ -1,5 +1,5 @@
 import type { EventKind } from './event-kinds.ts';
-import { contentMemberKinds, type MessageContent } from './message-content.ts';
+import { contentMemberKinds, type MessageContent, resentMembers } from './message-content.ts';
 import { scheduledClassOffset } from './scheduled-class.ts';
 
 /**
@@ -62,12 +62,15 @@ export function withValues(message: string, values: string): string {
   return `(${message}.content::jsonb || jsonb_build_object('values', (${message}.content::jsonb -> 'values') || ${values}))::json`;
 }
 
-/** The content with addresses only: no values and no texts from the request. */
+/** The content with addresses only: no values and no texts from the request, but the names of what it had. */
 export function withoutTexts(message: string): string {
   const texts = Object.entries(contentMemberKinds)
     .filter(([, kind]) => kind === 'text')
     .map(([name]) => ` - '${name}'`);
-  return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}')::json`;
+  const names = resentMembers.map((name) => `'${name}'`).join(', ');
+  const erased = `(select jsonb_build_object('erased', jsonb_agg(key order by key)) from json_each(${message}.content)
+    where key in (${names}) and value::text <> '{}' having count(*) > 0)`;
+  return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}' || coalesce(${erased}, '{}'))::json`;
 }
 
 /** When delivery could start: the send time of a scheduled message, else when it was accepted. */

@@ -37,6 +37,7 @@ export interface ScheduledMessage {
 }
 
 export interface ScheduleFilter {
+  readonly messageId?: string | undefined;
   readonly tag?: string | undefined;
   readonly externalId?: string | undefined;
   readonly from?: Date | undefined;
@@ -117,7 +118,8 @@ export class ScheduleStore {
     const values: unknown[] = [accountId];
     const add = (value: unknown): string => `$${values.push(value)}`;
     const conditions = ['s.account_id = $1', 's.waiting', 's.send_at > now()'];
-    const { tag, externalId, from, until, after } = filter;
+    const { messageId, tag, externalId, from, until, after } = filter;
+    if (messageId !== undefined) conditions.push(`s.message_id = ${add(messageId)}::uuid`);
     if (tag !== undefined) conditions.push(`s.tag = ${add(tag)}`);
     if (externalId !== undefined) conditions.push(`s.external_id = ${add(externalId)}`);
     if (from !== undefined) conditions.push(`s.send_at >= ${add(from.toISOString())}`);

@@ -165,7 +165,7 @@ test('ASVS 4.0.3 5.1.3: a message ID that is none is rejected with its field', a
   ] as const) {
     const answer = await owner.post(`${schedule}/${action}`, { messageId: 'NF7(Ua.2', ...more });
     assert.equal(answer.status, 422, answer.text);
-    assert.match(answer.text, /"messageId".*must be a message ID/);
+    assert.match(answer.text, /"messageId".*must be a UUID/);
   }
 });
 

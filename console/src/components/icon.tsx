@@ -2,6 +2,7 @@
 const paths = {
   overview: 'M4 13h6V4H4zM14 20h6v-9h-6zM4 20h6v-4H4zM14 8h6V4h-6z',
   messages: 'M3 6h18v12H3zM3.500 6.500 12 13l8.500-6.500',
+  scheduled: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2',
   templates: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
   senders: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 20c1-4 4-6 8-6s7 2 8 6',
   integrations: 'M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4',

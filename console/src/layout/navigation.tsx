@@ -18,6 +18,7 @@ const PageLink = createLink(PlainNavLink);
 const permissions = {
   overview: 'account:read',
   messages: 'messages:read',
+  scheduled: 'queue:read',
   reports: 'reports:read',
   inbox: 'inbox:read',
   templates: 'templates:read',
@@ -42,7 +43,7 @@ interface Section {
 }
 
 const sections: readonly Section[] = [
-  { names: ['overview', 'messages', 'reports', 'inbox'] },
+  { names: ['overview', 'messages', 'scheduled', 'reports', 'inbox'] },
   { title: 'nav.build', names: ['templates', 'integrations', 'webhooks'] },
   { title: 'nav.deliver', names: ['senders', 'domains', 'destinations'] },
   { title: 'nav.people', names: ['lists', 'suppressions'] },

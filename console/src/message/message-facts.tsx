@@ -19,6 +19,8 @@ interface StoredAttachment {
   readonly filename: string;
   readonly contentType: string;
   readonly size: number;
+  /** Set: shown inside the HTML. */
+  readonly contentId?: string;
 }
 
 /** The request and the state of each recipient. Secret values are masked. */
@@ -28,6 +30,7 @@ export function MessageFacts({ message }: { message: Message }) {
   const entriesOf = (map: unknown) => Object.entries((map ?? {}) as Record<string, unknown>);
   const values = entriesOf(content?.values);
   const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
+  const erased = (content?.erased ?? []) as readonly string[];
   const facts: [string, ReactNode][] = [
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" />],
     [text('messages.tag'), message.tag],
@@ -45,7 +48,7 @@ export function MessageFacts({ message }: { message: Message }) {
         {address ?? text('messages.erased')} <StateBadge state={state} />
       </span>,
     ]),
-    ...attachments.map(({ filename, contentType, size }, index): [string, ReactNode] => [
+    ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [
       text('message.attachment'),
       <span key={filename}>
         <Anchor
@@ -54,9 +57,13 @@ export function MessageFacts({ message }: { message: Message }) {
         >
           {filename}
         </Anchor>{' '}
-        ({contentType}, {formatSize(size)})
+        ({contentType}, {formatSize(size)}
+        {contentId !== undefined && `, ${text('message.inline', { contentId })}`})
       </span>,
     ]),
+    ...(erased.includes('attachments')
+      ? [[text('message.attachment'), text('message.erasedAttachments')] as [string, ReactNode]]
+      : []),
     ...entriesOf(content?.headers).map(([name, value]): [string, ReactNode] => [
       text('message.header', { name }),
       String(value),

@@ -8,6 +8,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { MessageActions } from './message-actions.tsx';
@@ -57,6 +58,7 @@ export function MessagePage() {
           <DeliveryExplanationAlert message={data} />
           <Grid gap="lg">
             <Grid.Col span={{ base: 12, md: 5 }}>
+              <SchedulePanel message={data} />
               <MessageTimeline message={data} />
               <MessageFacts message={data} />
             </Grid.Col>

@@ -11,6 +11,7 @@ import { messagesTexts } from './en/messages.en.ts';
 import { overviewTexts } from './en/overview.en.ts';
 import { problemsTexts } from './en/problems.en.ts';
 import { reportsTexts } from './en/reports.en.ts';
+import { scheduleTexts } from './en/schedule.en.ts';
 import { sendersTexts } from './en/senders.en.ts';
 import { setUpTexts } from './en/set-up.en.ts';
 import { settingsTexts } from './en/settings.en.ts';
@@ -30,6 +31,7 @@ export const en = {
   ...setUpTexts,
   ...overviewTexts,
   ...messagesTexts,
+  ...scheduleTexts,
   ...reportsTexts,
   ...inboxTexts,
   ...templatesTexts,

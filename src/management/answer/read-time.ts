@@ -5,12 +5,21 @@ import { invalidField } from './problem.ts';
 const timePattern =
   /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
 
+/** True for a timestamp or date that exists. */
+export function isTimeOrDay(text: string): boolean {
+  return parseTimeOrDay(text) !== undefined;
+}
+
+function parseTimeOrDay(text: string): Date | undefined {
+  return timePattern.test(text) ? parseTimestamp(text) : undefined;
+}
+
 /**
  * Parses a timestamp or date.
  * @throws Problem if it is invalid
  */
 export function readTime(name: string, text: string): Date {
-  const time = timePattern.test(text) ? parseTimestamp(text) : undefined;
+  const time = parseTimeOrDay(text);
   if (time === undefined)
     throw invalidField(
       name,

@@ -86,10 +86,28 @@ async function isResendable(
   return missingFields(template.compiled, content.values, overrides).length === 0;
 }
 
+const erasedNames: Readonly<Record<NonNullable<StoredContent['erased']>[number], string>> = {
+  attachments: 'attachments',
+  attributes: 'attributes',
+  headers: 'headers',
+  previewText: 'preview text',
+  subjectLine: 'subject line',
+  values: 'values',
+};
+
+/** Such as "its attachments and values were". */
+function namesOf(erased: NonNullable<StoredContent['erased']>): string {
+  const names = new Intl.ListFormat('en').format(erased.map((name) => erasedNames[name]));
+  const [first] = erased;
+  const isSingle = erased.length === 1 && (first === 'previewText' || first === 'subjectLine');
+  return `its ${names} ${isSingle ? 'was' : 'were'}`;
+}
+
 export const resendMessage = defineOperation({
   id: 'resendMessage',
   summary: 'Resend a message',
-  description: 'Sends a new message with the same content and template version.',
+  description:
+    'Sends a new message with the same content and template version. 409 if any of the content was erased.',
   answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
   status: 201,
   limited: true,
@@ -98,10 +116,15 @@ export const resendMessage = defineOperation({
     const account = accountOf(call);
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
     const { content } = message;
+    if (content?.erased !== undefined)
+      throw new Problem(
+        'conflict',
+        `This message can’t be resent, because ${namesOf(content.erased)} erased`,
+      );
     if (content === null || !(await isResendable(call, message, content))) {
       throw new Problem(
         'conflict',
-        'This message can’t be resent, because some of its values were erased',
+        `This message can’t be resent, because ${content === null ? 'its content was' : 'some of its values were'} erased`,
       );
     }
     const actor = actorOf(call);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
-import { parseMessageId } from '../../foundation/ids.ts';
+import type { MessageId } from '../../foundation/ids.ts';
 import { type ScheduleSelection, ScheduleStore } from '../../queue/schedule-store.ts';
 import { checkSendAt } from '../../submission/delivery-timing.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
@@ -54,6 +54,7 @@ export const listScheduledMessages = defineOperation({
   summary: 'List scheduled messages, the next one first',
   description: 'Messages whose send time is ahead. Later, they are listed as queued messages.',
   query: pageQuery({
+    messageId: Type.Optional(Uuid),
     tag: Type.Optional(tag),
     externalId: Type.Optional(externalId),
     from: Type.Optional(TimeOrDay('Sent at or after this time.')),
@@ -64,6 +65,7 @@ export const listScheduledMessages = defineOperation({
     const [sendAt, messageId] = readCursor(call.query, 'time', 'uuid') ?? [];
     const limit = pageSizeOf(call.query);
     const rows = await storeOf(call).list(accountOf(call).id, {
+      messageId: call.query.messageId,
       tag: call.query.tag,
       externalId: call.query.externalId,
       from: readOptionalTime('from', call.query.from),
@@ -143,11 +145,7 @@ function selectionOf(
   const given = [messageId, wantedTag, wantedExternalId].filter((value) => value !== undefined);
   if (given.length !== 1)
     throw invalidField('messageId', 'give exactly one of messageId, tag and externalId');
-  if (messageId !== undefined) {
-    const id = parseMessageId(messageId);
-    if (id === undefined) throw invalidField('messageId', 'must be a message ID');
-    return { accountId, messageId: id };
-  }
+  if (messageId !== undefined) return { accountId, messageId: messageId as MessageId };
   if (wantedTag !== undefined) return { accountId, tag: wantedTag };
   return { accountId, externalId: wantedExternalId ?? '' };
 }

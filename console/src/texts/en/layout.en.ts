@@ -30,6 +30,7 @@ export const layoutTexts = {
   'nav.account': 'Account',
   'nav.overview': 'Overview',
   'nav.messages': 'Messages',
+  'nav.scheduled': 'Scheduled',
   'nav.templates': 'Templates',
   'nav.senders': 'Senders',
   'nav.integrations': 'Integrations',

@@ -69,6 +69,8 @@ export const messagesTexts = {
   'message.attribute': 'Attribute {name}',
   'message.header': 'Header {name}',
   'message.attachment': 'Attachment',
+  'message.inline': 'inline as {contentId}',
+  'message.erasedAttachments': 'The attachments of this message were erased.',
   'message.transactional': 'Transactional',
   'message.tracked': 'Tracked',
   'message.rendered': 'Content',

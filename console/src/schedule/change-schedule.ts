@@ -1,0 +1,50 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import type { ScheduleChange } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { text } from '../texts/text.ts';
+
+/** One message, or all with a tag or external ID. */
+export type Selection =
+  | { readonly messageId: string }
+  | { readonly tag: string }
+  | { readonly externalId: string };
+
+/** Moves and cancels scheduled messages. */
+export function useScheduleChanges() {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const params = { path: { accountId } };
+  const refresh = () =>
+    Promise.all(
+      ['scheduled', 'message'].map((name) =>
+        client.invalidateQueries({ queryKey: [name, accountId] }),
+      ),
+    );
+  return {
+    async move(selection: Selection, sendAt: string): Promise<ScheduleChange> {
+      const body = { ...selection, sendAt };
+      const change = await answerOf(
+        api.POST('/accounts/{accountId}/scheduled-messages/move', { params, body }),
+      );
+      await refresh();
+      return change;
+    },
+    async cancel(selection: Selection): Promise<ScheduleChange> {
+      const change = await answerOf(
+        api.POST('/accounts/{accountId}/scheduled-messages/cancel', { params, body: selection }),
+      );
+      await refresh();
+      return change;
+    },
+  };
+}
+
+/** What a change did, for a notice. */
+export function describeChange(
+  kind: 'moved' | 'canceled',
+  { changed, skipped }: ScheduleChange,
+): string {
+  const done = text(`schedule.${kind}`, { changed });
+  return skipped === 0 ? done : `${done} ${text('schedule.skipped', { skipped })}`;
+}

@@ -1,0 +1,62 @@
+import { Button, Group } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMay } from '../account/use-me.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { showNotice } from '../components/notices.tsx';
+import { text } from '../texts/text.ts';
+import { describeChange, useScheduleChanges } from './change-schedule.ts';
+import { MoveDialog } from './move-dialog.tsx';
+
+interface ScheduledItem {
+  readonly messageId: string;
+  readonly sendAt: string;
+  readonly to: string | null;
+}
+
+/** Moves or cancels a scheduled message, if the person may. */
+export function ScheduleActions({ message }: { message: ScheduledItem }) {
+  const may = useMay();
+  const { move, cancel } = useScheduleChanges();
+  const [moving, moveDialog] = useDisclosure();
+  const [canceling, cancelDialog] = useDisclosure();
+  if (!may('queue:control')) return null;
+  const { messageId, sendAt, to } = message;
+  const name = to ?? messageId;
+  return (
+    <>
+      <Group gap="xs" justify="flex-end" wrap="nowrap">
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`${text('schedule.move')} ${name}`}
+          onClick={moveDialog.open}
+        >
+          {text('schedule.move')}
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`${text('schedule.cancel')} ${name}`}
+          onClick={cancelDialog.open}
+        >
+          {text('schedule.cancel')}
+        </Button>
+      </Group>
+      <MoveDialog
+        opened={moving}
+        close={moveDialog.close}
+        title={text('schedule.moveTitle')}
+        sendAt={sendAt}
+        move={async (time) => showNotice(describeChange('moved', await move({ messageId }, time)))}
+      />
+      <Confirm
+        opened={canceling}
+        close={cancelDialog.close}
+        title={text('schedule.cancelTitle')}
+        consequence={text('schedule.cancelConsequence', { to: name })}
+        action={text('schedule.cancelMessage')}
+        confirm={async () => showNotice(describeChange('canceled', await cancel({ messageId })))}
+      />
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { Group, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Message } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { Facts } from '../components/facts.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { ScheduleActions } from './schedule-actions.tsx';
+
+/** The send time and deadline of a scheduled message; nothing for other messages. */
+export function SchedulePanel({ message }: { message: Message }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { messageId, content } = message;
+  const sendAt = content?.sendAt;
+  const isScheduled = may('queue:read') && typeof sendAt === 'string' && message.state === 'queued';
+  const scheduled = useQuery({
+    queryKey: ['scheduled', accountId, messageId],
+    enabled: isScheduled,
+    refetchInterval: 15_000,
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/scheduled-messages', {
+          params: { path: { accountId }, query: { messageId } },
+        }),
+      ),
+  });
+  const entry = isScheduled ? scheduled.data?.items[0] : undefined;
+  if (entry === undefined) return null;
+  return (
+    <section aria-labelledby="schedule">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} id="schedule">
+          {text('nav.scheduled')}
+        </Title>
+        <ScheduleActions message={entry} />
+      </Group>
+      <Facts
+        facts={[
+          [
+            text('schedule.sendAt'),
+            <span key="at">
+              <TimeText value={entry.sendAt} /> (<TimeText value={entry.sendAt} distance />)
+            </span>,
+          ],
+          [
+            text('schedule.deadline'),
+            entry.deliverBefore === null ? (
+              text('schedule.noDeadline')
+            ) : (
+              <TimeText key="deadline" value={entry.deliverBefore} />
+            ),
+          ],
+          [
+            text('schedule.version'),
+            text(
+              content?.templateVersion === 'due'
+                ? 'schedule.versionDue'
+                : 'schedule.versionAccepted',
+            ),
+          ],
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,118 @@
+import { Badge, Group, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { ScheduledMessage } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { LoadMore } from '../components/load-more.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { type Column, Rows, RowsSkeleton } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { MatchingActions } from './matching-actions.tsx';
+import { ScheduleActions } from './schedule-actions.tsx';
+import { ScheduleFilterBar } from './schedule-filter-bar.tsx';
+import { readScheduleFilters } from './schedule-filters.ts';
+
+const route = getRouteApi('/$account/scheduled');
+
+/** Messages whose send time is ahead; filters are in the URL, so they can be shared. */
+export function ScheduledPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const filters = readScheduleFilters(route.useSearch());
+  const navigate = route.useNavigate();
+  const pages = usePages<ScheduledMessage>({
+    queryKey: ['scheduled', accountId, filters],
+    refetchInterval: 15_000,
+    read(cursor) {
+      const query = { ...filters, limit: 50, ...(cursor !== undefined && { cursor }) };
+      return answerOf(
+        api.GET('/accounts/{accountId}/scheduled-messages', {
+          params: { path: { accountId }, query },
+        }),
+      );
+    },
+  });
+  const filtered = Object.keys(filters).length > 0;
+  const shown = may('queue:control') ? [...columns, actions] : columns;
+  return (
+    <>
+      <PageHeading title={text('schedule.title')} hint={text('schedule.hint')} />
+      <ScheduleFilterBar
+        // Syncs the fields with the URL, which also changes through the back button.
+        key={JSON.stringify(filters)}
+        filters={filters}
+        change={(search) => navigate({ search, replace: true })}
+      />
+      <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
+      {pages.isPending && <RowsSkeleton />}
+      {pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage && (
+        <EmptyState
+          icon="scheduled"
+          title={text(filtered ? 'schedule.noneFound' : 'schedule.none')}
+          hint={text(filtered ? 'schedule.noneFoundHint' : 'schedule.noneHint')}
+        />
+      )}
+      {pages.items.length > 0 && (
+        <>
+          <MatchingActions filters={filters} />
+          <Rows label={text('schedule.title')} items={pages.items} columns={shown} idOf={idOf} />
+        </>
+      )}
+      <LoadMore pages={pages} />
+    </>
+  );
+}
+
+const idOf = ({ messageId }: ScheduledMessage) => messageId;
+
+const actions: Column<ScheduledMessage> = {
+  title: text('schedule.actions'),
+  actions: true,
+  cell: (message) => <ScheduleActions message={message} />,
+};
+
+const columns: readonly Column<ScheduledMessage>[] = [
+  { title: text('schedule.to'), cell: (message) => <ScheduledLink message={message} /> },
+  {
+    title: text('schedule.sendAt'),
+    cell: ({ sendAt, paused }) => (
+      <Group gap={6} wrap="nowrap">
+        <TimeText value={sendAt} />
+        {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
+      </Group>
+    ),
+  },
+  { title: text('schedule.due'), cell: ({ sendAt }) => <TimeText value={sendAt} distance /> },
+  {
+    title: text('messages.template'),
+    cell: ({ templateId, templateVersion }) => (
+      <Group gap={6} wrap="nowrap">
+        <span className="nowrap">{templateId}</span>
+        <Text span size="xs" c="dimmed">
+          v{templateVersion}
+        </Text>
+      </Group>
+    ),
+  },
+  { title: text('messages.tag'), cell: ({ tag }) => tag },
+  { title: text('messages.externalId'), cell: ({ externalId }) => externalId },
+];
+
+function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {
+  const account = useAccountId();
+  return (
+    <PageAnchor
+      to="/$account/messages/$message"
+      params={{ account, message: messageId }}
+      className="cut"
+      title={to ?? undefined}
+    >
+      {to ?? text('messages.erased')}
+    </PageAnchor>
+  );
+}

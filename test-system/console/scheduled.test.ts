@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken } from '../../test/support/shop.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const { database, service, shop, signedIn } = await openConsoleWorld();
+const sender = new SendClient(service, await getToken(service, shop));
+const ahead = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+
+async function schedule(
+  toAddress: string,
+  metadata: Record<string, unknown> = {},
+  actions: Record<string, unknown> = {},
+): Promise<string> {
+  const answer = await sender.send({
+    body: bodyWith({
+      envelope: { toAddress },
+      actions: { sendAt: ahead(2), ...actions },
+      metadata,
+    }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
+
+test('scheduled messages: an empty list explains itself; one is moved and canceled with the keyboard', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/scheduled`);
+  await page.getByText('No scheduled messages').waitFor();
+  await visit.look('scheduled-empty');
+  const id = await schedule(
+    'ann@people.test',
+    {},
+    { deliverBefore: ahead(20), templateVersion: 'due' },
+  );
+  await visit.open(`${shop.id}/scheduled`);
+  const row = page.getByRole('row', { name: /ann@people\.test/ });
+  await row.getByText('in 1 day').or(row.getByText('tomorrow')).waitFor();
+  await row.getByRole('button', { name: 'Move ann@people.test' }).press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Send time').fill(ahead(9).slice(0, 16));
+  await visit.look('scheduled-move');
+  await dialog.getByLabel('Send time').press('Enter');
+  await page.getByText('1 message moved.').waitFor();
+  await row.getByText('in 8 days').waitFor();
+  await row.getByRole('link').click();
+  const panel = page.getByRole('region', { name: 'Scheduled' });
+  await panel.getByText('The one published at the send time').waitFor();
+  await visit.look('scheduled-message');
+  await panel.getByRole('button', { name: 'Cancel ann@people.test' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Cancel message' }).press('Enter');
+  await page.getByText('1 message canceled.').waitFor();
+  const { rows } = await database.pool.query(
+    'select waiting from scheduled_message where message_id = $1',
+    [id],
+  );
+  assert.equal(rows[0]?.waiting, false);
+  await visit.end();
+});
+
+test('scheduled messages: all with a tag are canceled, after a confirmation that names their number', async () => {
+  for (const name of ['a', 'b', 'c']) await schedule(`${name}@people.test`, { tagList: ['news'] });
+  await schedule('other@people.test', { tagList: ['bills'], externalId: '17' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/scheduled`);
+  await page.getByLabel('Tag').fill('news');
+  await page.getByLabel('Tag').press('Enter');
+  await page.getByRole('row', { name: /other@/ }).waitFor({ state: 'detached' });
+  await visit.look('scheduled-filtered');
+  await page.getByRole('button', { name: 'Cancel all' }).press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('3 messages with tag news won’t be sent.').waitFor();
+  await visit.look('scheduled-cancel-all');
+  await dialog.getByRole('button', { name: 'Cancel 3 messages' }).click();
+  await page.getByText('3 messages canceled.').waitFor();
+  await page.getByText('No scheduled messages match these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('row', { name: /other@/ }).waitFor();
+  await visit.end();
+});
+
+test('scheduled messages: a viewer sees them without actions', async () => {
+  await schedule('seen@people.test', { tagList: ['seen'] });
+  const role = (name: 'viewer' | 'owner') =>
+    saveMembership(database.kysely, {
+      accountId: shop.id,
+      personId: shop.owner.id,
+      role: name,
+    });
+  await role('viewer');
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/scheduled?tag=seen`);
+  await page.getByRole('row', { name: /seen@people\.test/ }).waitFor();
+  await visit.look('scheduled-viewer');
+  assert.equal(await page.getByRole('button', { name: /^(Move|Cancel)/ }).count(), 0);
+  await role('owner');
+  await visit.end();
+});

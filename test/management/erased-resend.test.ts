@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withoutTexts } from '../../src/message/message-sql.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const { owner, path, shop } = await openManagedShop(database, service);
+const sender = new SendClient(service, await getToken(service, shop));
+const attachments = [
+  {
+    filename: 'terms.txt',
+    contentType: 'text/plain',
+    content: Buffer.from('Terms').toString('base64'),
+  },
+];
+
+/** Sends a message and erases its content as a retention rule does. */
+async function sendAndErase(content: Record<string, unknown>): Promise<string> {
+  const sent = await sender.send({ body: bodyWith({ content }) });
+  assert.equal(sent.status, 200, sent.text);
+  const id = String(sent.body.messageId);
+  await waitFor(
+    'the delivery',
+    async () => (await owner.get(`${path}/messages/${id}`)).body.state === 'delivered',
+  );
+  await database.pool.query(`update message m set content = ${withoutTexts('m')} where id = $1`, [
+    id,
+  ]);
+  return id;
+}
+
+test('a message whose attachments were erased isn’t resent without them', async () => {
+  const id = await sendAndErase({ attachments });
+  const answer = await owner.post(`${path}/messages/${id}/resend`);
+  assert.equal(answer.status, 409, answer.text);
+  assert.match(
+    String(answer.body.detail),
+    /^This message can’t be resent, because its attachments and values were erased$/,
+  );
+  const { body } = await owner.get(`${path}/messages/${id}`);
+  assert.deepEqual((body.content as { erased: unknown }).erased, ['attachments', 'values']);
+  const download = await owner.get(`${path}/messages/${id}/attachments/1`);
+  assert.equal(download.status, 404);
+  const { rows } = await database.pool.query('select count(*)::int as count from message');
+  assert.equal(rows[0].count, 1);
+});
+
+test('erasing a message twice keeps the names of what it had', async () => {
+  const id = await sendAndErase({ attachments, headers: { 'X-Order': 'A-1' } });
+  await database.pool.query(`update message m set content = ${withoutTexts('m')} where id = $1`, [
+    id,
+  ]);
+  const answer = await owner.post(`${path}/messages/${id}/resend`);
+  assert.match(answer.text, /its attachments, headers, and values were erased/);
+});
