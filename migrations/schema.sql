@@ -37,6 +37,26 @@ create table account (
 );
 CREATE UNIQUE INDEX account_system ON account USING btree (system) WHERE system;
 
+create table account_event_page (
+  account_id text not null,
+  page bigint not null,
+  size smallint not null,
+  last_at timestamp with time zone not null,
+  message_ids uuid[] not null,
+  event_ids uuid[] not null,
+  retention_days smallint[] not null,
+  account_event_page_pkey PRIMARY KEY (account_id, page),
+  account_event_page_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table account_event_start (
+  account_id text not null,
+  page bigint not null,
+  size smallint not null,
+  account_event_start_pkey PRIMARY KEY (account_id),
+  account_event_start_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
 create table account_quota_use (
   account_id text not null,
   hour_at timestamp with time zone not null,

@@ -60,6 +60,8 @@ const problemAdvice: Readonly<Record<ProblemCode, string>> = {
   'too-slow': 'send the body within the route’s [time limit](limits.md#routes)',
   conflict: '`detail` says what to resolve first',
   'breaks-callers': 'give the fields a default, or publish with `force`',
+  'events-expired':
+    'start without `after` for the oldest event that is kept, or with `after=latest`',
   'precondition-failed': 'read the resource again, then repeat the change with the new `ETag`',
   'too-large': 'send less; see the route’s [limit](limits.md#routes)',
   'unsupported-media-type': 'send the `Content-Type` that `detail` names',

@@ -29,6 +29,7 @@ import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
+import { OpenStreams } from './http/limits/open-streams.ts';
 import type { RouteLimit } from './http/limits/route-limit.ts';
 import { routeLimits } from './http/limits/route-limits.ts';
 import { registerMetricsRoutes } from './http/metrics-routes.ts';
@@ -55,6 +56,7 @@ import { createSessionModule } from './session/session-module.ts';
 import { createSubmission } from './submission/submission-module.ts';
 import { createSystemMailModule } from './system-mail/system-mail-module.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
+import { AccountEvents, followAccountEvents } from './webhook/account-events.ts';
 import { createWebhooks } from './webhook/webhook-module.ts';
 
 /** What a node does: serve HTTP, deliver messages. */
@@ -121,9 +123,16 @@ export function createApp(dependencies: AppDependencies): App {
     processes: dependencies.processes,
     auditDays: config.auditDays,
   });
+  const streams = new OpenStreams();
   const inbox =
     config.delivery === 'inbox'
-      ? createInbox({ database, log, token: config.inboxToken, browser: session.browser })
+      ? createInbox({
+          database,
+          log,
+          token: config.inboxToken,
+          browser: session.browser,
+          streams,
+        })
       : undefined;
   const findVersion: FindVersion = (accountId, templateId, version) =>
     templates.version(accountId, templateId, version);
@@ -232,11 +241,19 @@ export function createApp(dependencies: AppDependencies): App {
     key,
     allowedNetworks: config.webhookNetworks,
   });
+  const events = new AccountEvents({ database, changes, log });
   const feed = new EventFeed({
     database,
     log,
     // Search comes last because it is slow.
-    followers: [suppressBounced, rollUp, recordTemplateUsage, webhooks.follower, writeSearchRows],
+    followers: [
+      suppressBounced,
+      rollUp,
+      recordTemplateUsage,
+      webhooks.follower,
+      followAccountEvents,
+      writeSearchRows,
+    ],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
   const http = createHttp({
@@ -281,6 +298,8 @@ export function createApp(dependencies: AppDependencies): App {
     senderVerification,
     invitations: session.invitations,
     webhooks,
+    events,
+    streams,
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
   });
@@ -307,6 +326,7 @@ export function createApp(dependencies: AppDependencies): App {
         sendingDomains.start();
         await webhooks.start();
         feed.start();
+        events.start();
         systemMail.start();
         reportUpkeep.start();
       }
@@ -322,6 +342,7 @@ export function createApp(dependencies: AppDependencies): App {
       await direct?.stop();
       await feedback.stop();
       await feed.stop();
+      await events.stop();
       await reportUpkeep.stop();
       await webhooks.stop();
       await session.stop();

@@ -1,6 +1,7 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
+import type { OpenStreams } from '../http/limits/open-streams.ts';
 import { createInboxAccessCheck, type InboxAccessDependencies } from './inbox-access.ts';
 import { InboxArrivals } from './inbox-arrivals.ts';
 import { InboxBrowsers, type InboxBrowsersDependencies } from './inbox-browsers.ts';
@@ -15,6 +16,7 @@ export interface InboxDependencies {
   /** Browser sessions. */
   readonly browser: InboxAccessDependencies['browser'] &
     Pick<InboxBrowsersDependencies, 'isSecure'>;
+  readonly streams: Pick<OpenStreams, 'open'>;
 }
 
 /** The inbox of a service that captures its mail: SMTP in, pages and API out. */
@@ -29,7 +31,7 @@ export interface InboxModule {
 
 /** Wires the inbox without starting it. */
 export function createInbox(dependencies: InboxDependencies): InboxModule {
-  const { database, log, token, browser } = dependencies;
+  const { database, log, token, browser, streams } = dependencies;
   const store = new InboxStore(database);
   const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
   let server: InboxServer | undefined;
@@ -38,7 +40,7 @@ export function createInbox(dependencies: InboxDependencies): InboxModule {
       const isSecure = browser.isSecure.bind(browser);
       const browsers = new InboxBrowsers({ database, isSecure });
       const checkAccess = createInboxAccessCheck({ database, token, browsers, browser });
-      registerInboxRoutes(http, { store, arrivals, browsers, checkAccess });
+      registerInboxRoutes(http, { store, arrivals, browsers, streams, checkAccess });
     },
     port: () => server?.port,
     async start() {

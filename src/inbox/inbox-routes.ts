@@ -1,4 +1,5 @@
 import type { Http } from '../http/create-http.ts';
+import type { OpenStreams } from '../http/limits/open-streams.ts';
 import { answerInboxErrors, answerUnknownPages } from './answer-inbox-errors.ts';
 import { createAnswerProblem } from './answer-problem.ts';
 import { registerEmptyInboxRoutes } from './empty-inbox-routes.ts';
@@ -19,12 +20,13 @@ export interface InboxRoutesDependencies {
   readonly store: InboxStore;
   readonly arrivals: InboxArrivals;
   readonly browsers: Pick<InboxBrowsers, 'admit'>;
+  readonly streams: Pick<OpenStreams, 'open'>;
   readonly checkAccess: CheckInboxAccess;
 }
 
 /** Everything below `/inbox`. Only the entry link, style, script and icon are available without access. */
 export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDependencies): void {
-  const { store, arrivals, browsers, checkAccess } = dependencies;
+  const { store, arrivals, browsers, streams, checkAccess } = dependencies;
   const stopping = new AbortController();
   http.addHook('preClose', async () => stopping.abort());
   http.register(async (scope) => {
@@ -43,7 +45,12 @@ export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDepende
           registerInboxPageRoutes(inbox, { store, assets: urls });
           registerMessagePageRoutes(inbox, { store, assets: urls }, answerProblem);
           registerMessageContentRoutes(inbox, store, answerProblem);
-          registerLiveUpdatesRoutes(inbox, arrivals, stopping.signal, answerProblem);
+          registerLiveUpdatesRoutes(inbox, {
+            arrivals,
+            streams,
+            stopping: stopping.signal,
+            answerProblem,
+          });
           registerFindMessagesRoutes(inbox, {
             ...dependencies,
             stopping: stopping.signal,

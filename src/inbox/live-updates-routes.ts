@@ -1,13 +1,18 @@
 import { Readable } from 'node:stream';
 import type { Http } from '../http/create-http.ts';
+import type { OpenStreams } from '../http/limits/open-streams.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 
-/** Max pages listening at the same time; more are answered with 503. */
-const maxListeners = 200;
-
 /** Heartbeat interval, so that both sides notice a lost connection. */
 const heartbeatMs = 20_000;
+
+interface LiveUpdatesDependencies {
+  readonly arrivals: Pick<InboxArrivals, 'listen'>;
+  readonly streams: Pick<OpenStreams, 'open'>;
+  readonly stopping: AbortSignal;
+  readonly answerProblem: AnswerProblem;
+}
 
 /**
  * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages. `arrived` and `emptied` carry no
@@ -15,17 +20,14 @@ const heartbeatMs = 20_000;
  */
 export function registerLiveUpdatesRoutes(
   http: Http,
-  arrivals: Pick<InboxArrivals, 'listen'>,
-  stopping: AbortSignal,
-  answerProblem: AnswerProblem,
+  { arrivals, streams, stopping, answerProblem }: LiveUpdatesDependencies,
 ): void {
-  let listeners = 0;
   http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
-    if (listeners >= maxListeners) {
+    const release = streams.open('.inbox');
+    if (release === undefined) {
       const message = 'Too many open inbox pages. Close some and try again.';
       return answerProblem(request, reply, { status: 503, message });
     }
-    listeners += 1;
     const stream = new Readable({ read: () => undefined });
     stream.push('retry: 2000\n\n');
     const unlisten = arrivals.listen(({ kind }) => {
@@ -38,12 +40,13 @@ export function registerLiveUpdatesRoutes(
     };
     stopping.addEventListener('abort', end);
     stream.once('close', () => {
-      listeners -= 1;
+      release();
       clearInterval(heartbeat);
       unlisten();
       stopping.removeEventListener('abort', end);
     });
     if (stopping.aborted) end();
-    return reply.type('text/event-stream').send(stream);
+    // Proxies such as nginx would hold events back.
+    return reply.header('x-accel-buffering', 'no').type('text/event-stream').send(stream);
   });
 }

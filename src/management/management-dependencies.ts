@@ -6,6 +6,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { FairSlots } from '../foundation/fair-slots.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { OpenStreams } from '../http/limits/open-streams.ts';
 import type { InboxStore } from '../inbox/inbox-store.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { QueueControlStore } from '../queue/control-store.ts';
@@ -16,6 +17,7 @@ import type { BrowserSessions } from '../session/browser/browser-sessions.ts';
 import type { Invitations } from '../session/invitation/invitations.ts';
 import type { AcceptOutcome, AcceptRow } from '../submission/accept-row.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
+import type { AccountEvents } from '../webhook/account-events.ts';
 import type { Webhooks } from '../webhook/webhook-module.ts';
 import type { RunningImports } from './import/running-imports.ts';
 
@@ -53,6 +55,10 @@ export interface ManagementDependencies {
   readonly senderVerification: Pick<SenderVerification, 'request'>;
   readonly domains: Pick<SendingDomains, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;
   readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
+  readonly events: Pick<AccountEvents, 'latest' | 'listen' | 'read'>;
+  readonly streams: Pick<OpenStreams, 'open'>;
+  /** Aborts when the service stops. */
+  readonly stopping: AbortSignal;
   readonly controls: Pick<
     QueueControlStore,
     'control' | 'pausedDestinations' | 'release' | 'setPause'

@@ -12,7 +12,7 @@ import { registerDocumentRoutes } from './openapi/document-routes.ts';
 interface ManagementModuleDependencies
   extends Omit<
     ManagementDependencies,
-    'changeSlots' | 'controls' | 'imports' | 'inbox' | 'unlimitedDatabase'
+    'changeSlots' | 'controls' | 'imports' | 'inbox' | 'stopping' | 'unlimitedDatabase'
   > {
   /** Database connections of the API. */
   readonly connections: SharedPool;
@@ -39,8 +39,10 @@ const changeLimits = {
 /** Wires up the management API. */
 export function createManagement(dependencies: ManagementModuleDependencies): Management {
   const { facts, connections } = dependencies;
+  const stopping = new AbortController();
   const shared = {
     ...dependencies,
+    stopping: stopping.signal,
     changeSlots: new FairSlots(changeLimits),
     imports: new RunningImports(),
   };
@@ -54,6 +56,7 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
   const installationDependencies = dependenciesWith(dependencies.database);
   return {
     registerRoutes(http) {
+      http.addHook('preClose', async () => stopping.abort());
       registerManagementRoutes(http, installationDependencies, (account) =>
         dependenciesWith(connections.forAccount(account)),
       );

@@ -92,7 +92,8 @@ function registerRoute(
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
       const admitted = await admitActor(dependencies, actor, access, rawParams.accountId, request);
       calls.set(request, { params: readParams(path, rawParams), ...admitted });
-      if (admitted.account !== undefined) await shares.acquire(admitted.account.id, reply);
+      if (admitted.account !== undefined && operation.longLived !== true)
+        await shares.acquire(admitted.account.id, reply);
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');
@@ -102,9 +103,21 @@ function registerRoute(
       const body = checker.readBody(operation, request.body, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
       const callDependencies = dependenciesOf(shareOf(admitted));
-      const call = { dependencies: callDependencies, ...admitted, query, body, request, reply };
-      const answer = await operation.handle(call);
-      return reply.sent || operation.produces !== undefined ? reply : send(request, reply, answer);
+      const reauthorize = async (): Promise<void> => {
+        const { accountId } = request.params as Readonly<Record<string, string>>;
+        const actor = await identifyActor(dependencies, request);
+        await admitActor(dependencies, actor, access, accountId, request);
+      };
+      const input = { query, body, request, reply, reauthorize };
+      const answer = await operation.handle({
+        dependencies: callDependencies,
+        ...admitted,
+        ...input,
+      });
+      const isSentByHandler =
+        operation.produces !== undefined ||
+        (operation.alsoProduces !== undefined && answer === undefined);
+      return reply.sent || isSentByHandler ? reply : send(request, reply, answer);
     },
   });
 }

@@ -44,6 +44,8 @@ export interface OperationCall<Query = unknown, Body = unknown> {
   readonly account: Account | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** Checks the permission again, for calls that last. @throws Problem once the caller lost it */
+  reauthorize(): Promise<void>;
 }
 
 /** The single source of an endpoint's validation, types and documentation. */
@@ -61,6 +63,12 @@ export interface ManagementOperation {
   readonly answer?: TSchema | undefined;
   /** Media type of a response that isn't JSON; the handler sends it. */
   readonly produces?: 'text/csv' | 'application/x-ndjson' | 'application/octet-stream' | undefined;
+  /** Media type of a response other than `answer`, if the client asks for it; the handler sends it. */
+  readonly alsoProduces?: 'text/event-stream' | undefined;
+  /** Stays open to wait for something, so it takes no share of the concurrent requests; the handler limits it. */
+  readonly longLived?: boolean | undefined;
+  /** Can answer 410. */
+  readonly gone?: boolean | undefined;
   /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from answering 201. */
   readonly status?: 200 | 201 | 202 | undefined;
   /** Can answer 429, because of a quota or too much concurrent work. */

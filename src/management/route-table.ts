@@ -34,6 +34,7 @@ import {
 import { getImport, listImports, putImport } from './list/import-contacts-routes.ts';
 import { contactRoutes, exportContacts } from './list/manage-contacts-routes.ts';
 import { listRoutes } from './list/manage-lists-routes.ts';
+import { listEvents } from './message/account-events-routes.ts';
 import {
   cancelMessage,
   pauseMessage,
@@ -180,6 +181,8 @@ const rows: readonly RouteRow[] = [
   ['GET', `${list}/imports`, 'contacts:read', listImports],
   ['GET', `${list}/imports/:importId`, 'contacts:read', getImport],
   ['PUT', `${list}/imports/:importId`, 'contacts:write', putImport],
+
+  ['GET', `${account}/events`, 'messages:read', listEvents],
 
   ['GET', `${account}/messages`, 'messages:read', listMessages],
   ['GET', message, 'messages:read', getMessage],

@@ -2,13 +2,13 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
-import { eventKinds } from '../message/event-kinds.ts';
 import {
   claimPending,
   type PendingDelivery,
   recordDeliveryAttempt,
   releaseClaims,
 } from './delivery-store.ts';
+import { describeEvent } from './describe-event.ts';
 import { pauseEndpoint, readSendableEndpoint, recordEndpointHealth } from './endpoint-store.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -84,7 +84,7 @@ async function deliverOne(
   const { kysely } = dependencies.database;
   const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
   if (endpoint === undefined || endpoint.paused) return 'paused';
-  const request = bodyOf(delivery, messageId);
+  const request = JSON.stringify(describeEvent({ ...delivery, messageId }));
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
   const { status, text } = await postWebhook(endpoint.url, headers, request, dependencies.networks);
@@ -113,23 +113,4 @@ async function deliverOne(
   }
   if (!tooOld) throw new Error(status === 0 ? `no response: ${text}` : `status ${status}`);
   return 'continue';
-}
-
-/** Request body (Standard Webhooks: type, timestamp, data). */
-function bodyOf(delivery: PendingDelivery, messageId: MessageId): string {
-  return JSON.stringify({
-    type: eventKinds[delivery.kind].webhook,
-    timestamp: delivery.at.toISOString(),
-    data: {
-      eventId: delivery.eventId,
-      messageId,
-      externalId: delivery.externalId,
-      templateId: delivery.templateId,
-      tag: delivery.tag,
-      attributes: delivery.attributes ?? {},
-      recipient: delivery.recipient,
-      address: delivery.address,
-      detail: delivery.detail,
-    },
-  });
 }

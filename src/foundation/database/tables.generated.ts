@@ -57,6 +57,22 @@ export interface AccountTable {
   system: Generated<boolean>;
 }
 
+export interface AccountEventPageTable {
+  account_id: string;
+  event_ids: string[];
+  last_at: Timestamp;
+  message_ids: string[];
+  page: Generated<Int8>;
+  retention_days: number[];
+  size: number;
+}
+
+export interface AccountEventStartTable {
+  account_id: string;
+  page: Int8;
+  size: number;
+}
+
 export interface AccountQuotaUseTable {
   account_id: string;
   day_at: Timestamp;
@@ -775,6 +791,8 @@ export interface WrongGuessTable {
 export interface DB {
   access_token: AccessTokenTable;
   account: AccountTable;
+  account_event_page: AccountEventPageTable;
+  account_event_start: AccountEventStartTable;
   account_quota_use: AccountQuotaUseTable;
   api_key: ApiKeyTable;
   attachment_content: AttachmentContentTable;

@@ -64,8 +64,18 @@ export function readCursor(
   ...parts: readonly CursorPart[]
 ): readonly string[] | undefined {
   if (query.cursor === undefined) return undefined;
+  const place = decodeCursor(query.cursor, parts);
+  if (place === undefined) throw invalidField('cursor', 'isn’t a cursor of this endpoint');
+  return place;
+}
+
+/** The parts of a cursor; undefined if it is invalid. */
+export function decodeCursor(
+  cursor: string,
+  parts: readonly CursorPart[],
+): readonly string[] | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(query.cursor, 'base64url').toString('utf8'));
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (
       Array.isArray(value) &&
       value.length === parts.length &&
@@ -73,9 +83,9 @@ export function readCursor(
     )
       return value;
   } catch {
-    // Reported below.
+    // Reported by the caller.
   }
-  throw invalidField('cursor', 'isn’t a cursor of this endpoint');
+  return undefined;
 }
 
 function isPart(text: string, part: CursorPart | undefined): boolean {

@@ -21,6 +21,7 @@ export const problemCatalogue = {
   'too-slow': { status: 408, title: 'Request timeout' },
   conflict: { status: 409, title: 'Conflict' },
   'breaks-callers': { status: 409, title: 'Breaks recent callers' },
+  'events-expired': { status: 410, title: 'Events no longer available' },
   'precondition-failed': { status: 412, title: 'Precondition failed' },
   'too-large': { status: 413, title: 'Request body too large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },

@@ -44,6 +44,7 @@ const tagOfSegment: Readonly<Record<string, string>> = {
   templates: 'Templates',
   lists: 'Contacts',
   messages: 'Messages',
+  events: 'Messages',
   queue: 'Messages',
   suppressions: 'Suppressions',
   'suppressions-export': 'Suppressions',
@@ -262,7 +263,7 @@ const preconditions = [
 ];
 
 function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<string, unknown> {
-  const { answer, produces, status, conditional } = operation;
+  const { answer, produces, alsoProduces, status, conditional } = operation;
   if (produces !== undefined) {
     const content = { [produces]: { schema: { type: 'string' } } };
     return { 200: { description: 'The file.', content } };
@@ -271,7 +272,10 @@ function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<
   const body = {
     description: 'Success.',
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
-    ...json(schemas.reference(answer)),
+    content: {
+      'application/json': { schema: schemas.reference(answer) },
+      ...(alsoProduces === undefined ? {} : { [alsoProduces]: { schema: { type: 'string' } } }),
+    },
   };
   if (conditional === true && status === undefined)
     return { 200: body, 201: { ...body, description: 'Created.' } };
@@ -287,6 +291,7 @@ function refusals({ access, path, method, operation }: ManagementRoute): Record<
     for (const status of [400, 403, 408, 409, 413, 415, 429]) statuses.add(status);
   if (operation.query !== undefined || operation.body !== undefined) statuses.add(422);
   if (operation.conditional === true) statuses.add(412);
+  if (operation.gone === true) statuses.add(410);
   if (operation.limited === true || path.includes(':accountId')) statuses.add(429);
   const knownStatuses: ReadonlySet<number> = new Set(
     Object.values(problemCatalogue).map(({ status }) => status),

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { Nullable, strict, Time, Uuid } from '../foundation/common-schemas.ts';
+import type { Wire } from '../foundation/wire.ts';
+import { type EventKind, eventKinds } from '../message/event-kinds.ts';
+import type { AccountEvent } from './account-event-store.ts';
+
+const anyObject = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description });
+
+/** Members of the body of a webhook (Standard Webhooks: type, timestamp, data). */
+export const eventFields = {
+  type: Type.String({ description: 'The kind of the event, such as `message.delivered`.' }),
+  timestamp: Time('When it happened.'),
+  data: Type.Object(
+    {
+      eventId: Uuid,
+      messageId: Uuid,
+      externalId: Nullable(Type.String()),
+      templateId: Nullable(Type.String()),
+      tag: Nullable(Type.String()),
+      attributes: Type.Unsafe<Readonly<Record<string, string>>>({
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Those of the message.',
+      }),
+      recipient: Nullable(
+        Type.Integer({ description: '0 is To, the others count the Cc addresses from 1.' }),
+      ),
+      address: Nullable(
+        Type.String({ description: 'The recipient; null once personal data is erased.' }),
+      ),
+      detail: anyObject('More about events of this kind.'),
+    },
+    { ...strict, title: 'EventData' },
+  ),
+};
+
+const EventSchema = Type.Object(eventFields);
+
+/** The body of an event's webhook. */
+export function describeEvent(
+  event: Omit<AccountEvent, 'position'>,
+): Wire<Type.Static<typeof EventSchema>> {
+  return {
+    type: eventTypeOf(event.kind),
+    timestamp: event.at.toISOString(),
+    data: {
+      eventId: event.eventId,
+      messageId: event.messageId,
+      externalId: event.externalId,
+      templateId: event.templateId,
+      tag: event.tag,
+      attributes: event.attributes ?? {},
+      recipient: event.recipient,
+      address: event.address,
+      detail: event.detail,
+    },
+  };
+}
+
+/** Also names kinds without webhooks, and those that only another release knows. */
+function eventTypeOf(kind: EventKind): string {
+  return eventKinds[kind]?.webhook ?? `message.${kind}`;
+}
