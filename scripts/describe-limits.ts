@@ -21,12 +21,12 @@ export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>>
 }
 
 function toRow({ methods, path, caller, ...limit }: RouteLimit): string {
-  const { bodyBytes, bodySeconds, bodyValues, bodyItems, streamed } = limit;
+  const { bodyBytes, bodySeconds, bodyValues, bodyItems, extraBytes, streamed } = limit;
   const body =
     bodyBytes === 0
       ? ['none', '', '']
       : [
-          `${formatBytes(bodyBytes)}${streamed ? ', to disk' : ''}`,
+          `${formatBytes(bodyBytes)}${streamed ? ', to disk' : ''}${extraBytes === undefined ? '' : `, ${extraBytes}`}`,
           `${bodySeconds} s`,
           bodyItems === undefined ? String(bodyValues ?? '') : `${bodyItems} items`,
         ];

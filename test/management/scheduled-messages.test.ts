@@ -59,6 +59,7 @@ test('scheduled messages are listed by send time, page by page, and by tag and e
     between,
   ]);
   assert.deepEqual(idsOf(await list('?externalId=unknown')), []);
+  assert.deepEqual(idsOf(await list(`?messageId=${between}`)), [between]);
 });
 
 test('one message is moved, its status shows it, and at the current time it is sent', async () => {

@@ -4,7 +4,7 @@ export interface ScheduleFilters {
   readonly externalId?: string;
 }
 
-export const scheduleFilterNames = ['tag', 'externalId'] as const;
+const scheduleFilterNames = ['tag', 'externalId'] as const;
 
 /** Parses filters from the URL and ignores invalid ones. */
 export function readScheduleFilters(search: Readonly<Record<string, unknown>>): ScheduleFilters {

@@ -1,10 +1,10 @@
-import { Group, Title } from '@mantine/core';
+import { Box, Group, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
-import { TimeText } from '../components/time-text.tsx';
+import { formatDistance, formatExactTime, formatTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { ScheduleActions } from './schedule-actions.tsx';
 
@@ -29,7 +29,7 @@ export function SchedulePanel({ message }: { message: Message }) {
   const entry = isScheduled ? scheduled.data?.items[0] : undefined;
   if (entry === undefined) return null;
   return (
-    <section aria-labelledby="schedule">
+    <Box component="section" aria-labelledby="schedule" mb="lg">
       <Group justify="space-between" mb="xs">
         <Title order={2} id="schedule">
           {text('nav.scheduled')}
@@ -38,18 +38,13 @@ export function SchedulePanel({ message }: { message: Message }) {
       </Group>
       <Facts
         facts={[
-          [
-            text('schedule.sendAt'),
-            <span key="at">
-              <TimeText value={entry.sendAt} /> (<TimeText value={entry.sendAt} distance />)
-            </span>,
-          ],
+          [text('schedule.sendAt'), <DueTime key="at" value={entry.sendAt} />],
           [
             text('schedule.deadline'),
             entry.deliverBefore === null ? (
               text('schedule.noDeadline')
             ) : (
-              <TimeText key="deadline" value={entry.deliverBefore} />
+              <DueTime key="deadline" value={entry.deliverBefore} />
             ),
           ],
           [
@@ -62,6 +57,15 @@ export function SchedulePanel({ message }: { message: Message }) {
           ],
         ]}
       />
-    </section>
+    </Box>
+  );
+}
+
+/** A time and how far ahead it is; unlike in tables, it may wrap. */
+function DueTime({ value }: { value: string }) {
+  return (
+    <time dateTime={value} title={formatExactTime(value)}>
+      {formatTime(value)} ({formatDistance(value)})
+    </time>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
@@ -81,13 +81,17 @@ const columns: readonly Column<ScheduledMessage>[] = [
   {
     title: text('schedule.sendAt'),
     cell: ({ sendAt, paused }) => (
-      <Group gap={6} wrap="nowrap">
-        <TimeText value={sendAt} />
-        {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
-      </Group>
+      <Stack gap={0}>
+        <Group gap={6} wrap="nowrap">
+          <TimeText value={sendAt} />
+          {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
+        </Group>
+        <Text span size="xs" c="dimmed">
+          <TimeText value={sendAt} distance />
+        </Text>
+      </Stack>
     ),
   },
-  { title: text('schedule.due'), cell: ({ sendAt }) => <TimeText value={sendAt} distance /> },
   {
     title: text('messages.template'),
     cell: ({ templateId, templateVersion }) => (

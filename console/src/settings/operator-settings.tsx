@@ -4,6 +4,7 @@ import { useMe } from '../account/use-me.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
+import { AttachmentLimit } from './attachment-limit.tsx';
 import { useInstallationAccount } from './use-installation-account.ts';
 
 /** Account settings for operators. */
@@ -46,6 +47,7 @@ export function OperatorSettings() {
           // Only suspending asks for confirmation.
           onChange={() => (suspended ? suspend(false) : confirmation.open())}
         />
+        {account !== undefined && <AttachmentLimit current={account.attachmentLimit} />}
       </Stack>
       <ProblemAlert error={error ?? save.error} onRefreshed={save.reset} />
       <Confirm

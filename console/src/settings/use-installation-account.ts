@@ -12,6 +12,7 @@ interface AccountChange {
   readonly addOns?: 'transactional'[];
   readonly suspended?: boolean;
   readonly quota?: { perHour?: number; perDay?: number };
+  readonly attachmentLimit?: number | null;
 }
 
 const path = '/installation/accounts/{accountId}';

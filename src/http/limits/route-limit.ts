@@ -27,6 +27,8 @@ export interface RouteLimit {
   readonly bodyValues?: number;
   /** Max items of the list in the body. */
   readonly bodyItems?: number;
+  /** How much more the body may have, depending on the account; for the documentation. */
+  readonly extraBytes?: string;
   /** The body is streamed to disk and isn't kept in memory. */
   readonly streamed?: boolean;
 }

@@ -9,7 +9,7 @@ export const maxBatchMessages = 1_000;
 /** Max bytes of a form; far more than any form needs. */
 const formBytes = 16 * kibibyte;
 
-type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'bodyItems'>;
+type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'bodyItems' | 'extraBytes'>;
 
 const none: Body = { bodyBytes: 0, bodySeconds: 0 };
 const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
@@ -37,6 +37,7 @@ export const routeLimits: readonly RouteLimit[] = [
   }),
   line('POST', '/ete/v1/email/*', 'a token or API key', {
     bodyBytes: sendBodyBytes,
+    extraBytes: 'plus the account’s attachment limit',
     bodySeconds: 30,
   }),
   line('GET', '/ete/v1/message/:accountId/:messageId', 'a token or API key', none),

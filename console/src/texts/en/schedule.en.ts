@@ -4,7 +4,6 @@ export const scheduleTexts = {
   'schedule.hint': 'Messages with a send time ahead, the next one first.',
   'schedule.to': 'To',
   'schedule.sendAt': 'Send time',
-  'schedule.due': 'Due',
   'schedule.deadline': 'Deadline',
   'schedule.noDeadline': 'none',
   'schedule.version': 'Template version',

@@ -49,6 +49,10 @@ export const settingsTexts = {
   'operate.transactional': 'Transactional add-on',
   'operate.transactionalHint':
     'Requests can mark messages as transactional: critical and non-commercial.',
+  'operate.attachments': 'Max MiB of a message with attachments (0: none)',
+  'operate.attachmentsRange': 'Enter 0 to 25.',
+  'operate.attachmentsDefault': 'default',
+  'operate.attachmentsSave': 'Save attachment limit',
   'operate.suspended': 'Suspended',
   'operate.suspendedHint': 'New requests are rejected, and waiting messages stay queued.',
 

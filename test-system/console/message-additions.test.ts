@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { withoutTexts } from '../../src/message/message-sql.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken } from '../../test/support/shop.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const { database, service, shop, signedIn } = await openConsoleWorld();
+const sender = new SendClient(service, await getToken(service, shop));
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test('a message shows its attachments, recipients, headers and attributes, and says what was erased', async () => {
+  const sent = await sender.send({
+    body: bodyWith({
+      envelope: {
+        toAddress: 'ada@people.test',
+        toDisplayName: 'Ada Lovelace',
+        bccAddressList: ['books@people.test'],
+      },
+      content: {
+        headers: { 'X-Order': 'A-1001' },
+        attachments: [
+          { filename: 'terms.txt', contentType: 'text/plain', content: base64('Terms') },
+          {
+            filename: 'logo.svg.txt',
+            contentType: 'text/plain',
+            content: base64('Logo'),
+            contentId: 'logo',
+          },
+        ],
+      },
+      metadata: { attributes: { order: 'A-77' } },
+    }),
+  });
+  assert.equal(sent.status, 200, sent.text);
+  const id = String(sent.body.messageId);
+  const visit = await signedIn({ dark: true });
+  const { page } = visit;
+  await visit.open(`${shop.id}/messages/${id}`);
+  const details = page.getByRole('region', { name: 'Details' });
+  await details.getByText('Ada Lovelace ada@people.test').waitFor();
+  await details.getByText('books@people.test').waitFor();
+  await details.getByRole('row', { name: /Header X-Order A-1001/ }).waitFor();
+  await details.getByRole('row', { name: /Attribute order A-77/ }).waitFor();
+  await details.getByText('inline as logo').waitFor();
+  await visit.look('message-additions');
+  const downloading = page.waitForEvent('download');
+  await details.getByRole('link', { name: 'terms.txt' }).click();
+  assert.equal(await readFile(await (await downloading).path(), 'utf8'), 'Terms');
+  await waitFor('the delivery', async () => (await sender.status(id)).body.state === 'delivered');
+  await database.pool.query(`update message m set content = ${withoutTexts('m')} where id = $1`, [
+    id,
+  ]);
+  await visit.open(`${shop.id}/messages/${id}`);
+  await details.getByText('The attachments of this message were erased.').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page
+    .getByText(
+      'This message can’t be resent, because its attachments, attributes, headers, and values were erased',
+    )
+    .waitFor();
+  await visit.look('message-erased');
+  await visit.end();
+});
+
+test('operators set how large messages with attachments can be; too much is rejected at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/settings`);
+  const field = page.getByLabel('Max MiB of a message with attachments (0: none)');
+  const save = page.getByRole('button', { name: 'Save attachment limit' });
+  const limit = async () =>
+    (
+      await database.pool.query('select attachment_limit as bytes from account where id = $1', [
+        shop.id,
+      ])
+    ).rows[0].bytes;
+  await field.fill('26');
+  await save.click();
+  await page.getByText('Enter 0 to 25.').waitFor();
+  await visit.look('attachment-limit');
+  await field.fill('25');
+  await save.click();
+  await page.getByText('Saved.').first().waitFor();
+  assert.equal(await limit(), 25 * 1_024 * 1_024);
+  await page.waitForLoadState('networkidle');
+  await field.fill('');
+  await save.click();
+  await waitFor('the default', async () => (await limit()) === null);
+  await visit.end();
+});
