@@ -91,15 +91,26 @@ async function fill(sendAt: Date, total: number): Promise<number> {
   return performance.now() - startedAt;
 }
 
+let refused = 0;
+
+/** Sends from the other account; a 503 is repeated, as its caller would. */
+async function sendOne(address: string): Promise<void> {
+  for (;;) {
+    const { status, text } = await otherClient.send({ account: other.id, body: bodyTo(address) });
+    if (status === 200) return;
+    assert.equal(status, 503, text);
+    refused += 1;
+    await delay(1_000);
+  }
+}
+
 /** Sends from the other account until all scheduled messages have arrived. @returns milliseconds to arrival, in order */
 async function sendMeanwhile(): Promise<number[]> {
   const times: Promise<number>[] = [];
   for (let number = 0; arrived < messages; number += 1) {
     const address = `now${number}@people.test`;
     const startedAt = performance.now();
-    const arriving = otherClient
-      .send({ account: other.id, body: bodyTo(address) })
-      .then(({ status, text }) => assert.equal(status, 200, text))
+    const arriving = sendOne(address)
       .then(() => waitFor(`the mail to ${address}`, () => immediate.get(address), 120_000))
       .then((at) => at - startedAt);
     times.push(arriving);
@@ -124,7 +135,7 @@ test(`${messages} messages scheduled for one moment start at once, arrive once, 
   t.diagnostic(
     `first after ${startSeconds.toFixed(2)} s, all after ${seconds.toFixed(1)} s (${Math.round(messages / seconds)}/s); ` +
       `${times.length} immediate messages of another account: p50 ${percentile(0.5).toFixed(2)} s, ` +
-      `p99 ${percentile(0.99).toFixed(2)} s, max ${percentile(1).toFixed(2)} s`,
+      `p99 ${percentile(0.99).toFixed(2)} s, max ${percentile(1).toFixed(2)} s, ${refused} answers of 503`,
   );
   assert.ok(
     arrivals.every((count) => count === 1),
