@@ -21,7 +21,7 @@ interface Expected {
 }
 
 /** A template to send from. */
-export interface ChaosTarget {
+interface ChaosTarget {
   readonly path: string;
   readonly token: string;
 }
@@ -117,7 +117,7 @@ const kinds = {
 } satisfies Record<string, Kind>;
 
 type KindName = keyof typeof kinds;
-export const kindNames = Object.keys(kinds) as KindName[];
+const kindNames = Object.keys(kinds) as KindName[];
 
 /** Sends all kinds of messages at a steady rate to the nodes that are up. */
 export class ChaosLoad {

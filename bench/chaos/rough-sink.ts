@@ -17,7 +17,7 @@ export type Weather = (typeof weathers)[number];
 /** A message that the receiver took, for one recipient: Message-ID and address. */
 type Copy = `${string} ${string}`;
 
-export interface Arrival {
+interface Arrival {
   readonly at: number;
   /** Names of its attachments, as of `fileNameOf`; `damaged` instead of one with another content. */
   readonly files: readonly string[];

@@ -92,7 +92,7 @@ export class Exchange {
     const { request } = this;
     const reserve = async (length?: number): Promise<LargeBodySpace | undefined> => {
       const space = await traffic.large.reserve(large, length);
-      // The client may have left while its body waited.
+      // The connection may have been closed while the body waited.
       if (this.#released) space?.release();
       else this.#space = space;
       return this.#space;

@@ -83,6 +83,7 @@ export function readBody(
     };
     const waitToGrow = async (): Promise<void> => {
       grown = true;
+      stopTimers();
       request.pause();
       const more = await grow?.();
       if (!refused) {

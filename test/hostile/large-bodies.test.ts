@@ -137,8 +137,9 @@ test('a body must keep its pace once others wait, and may take its time before',
   const onTime = (seconds - largeBodyPace.graceSeconds) * largeBodyPace.bytesPerSecond;
   assert.equal(first.isLate(onTime), false);
   assert.equal(first.isLate(onTime - 1), true);
-  assert.equal(first.isLate(0), false, 'bodies give way one after another');
   pass(1);
+  assert.equal(first.isLate(0), false, 'bodies give way one after another');
+  pass(2);
   assert.equal(first.isLate(0), true);
   first.release();
   (await waiting)?.release();
@@ -153,16 +154,20 @@ test('a stall of the service makes no body late', async (t) => {
   (await waiting)?.release();
 });
 
-test('ASVS 4.0.3 13.1.3: a body that times out while it waits for memory takes none', async (t) => {
+/** A service whose memory for large bodies is full, and a body without a length that waits for some. */
+async function waitForSpace(t: TestContext) {
   const http = createHttp({
     log: createLog('silent'),
     trustProxy: [],
     routes: [testRoute('POST', '/direct/*', { known: true, bodyBytes: 1, bodySeconds: 0.2 })],
   });
   t.after(() => http.close());
+  const answered = Promise.withResolvers<number>();
   http.direct.post('/direct/', '/direct/*', async (exchange) => {
     const body = await exchange.readBody({ group: 'late', maxBytes: bodyBytes });
-    exchange.answer('unusable' in body ? 400 : 200, '{}');
+    const status = 'unusable' in body ? 400 : 200;
+    exchange.answer(status, '{}');
+    answered.resolve(status);
   });
   await http.listen({ host: '127.0.0.1', port: 0 });
   const { large } = http.bodyTraffic;
@@ -172,10 +177,30 @@ test('ASVS 4.0.3 13.1.3: a body that times out while it waits for memory takes n
   const { port } = http.server.address() as AddressInfo;
   const headers = { 'transfer-encoding': 'chunked' };
   const talk = await openRawRequest(`http://127.0.0.1:${port}`, { path: '/direct/1', headers });
-  talk.socket.write('4\r\nlate');
-  assert.equal(await answered(talk), '400');
-  for (const space of held) space?.release();
-  await new Promise((resolve) => setImmediate(resolve));
+  talk.socket.write('4\r\nwait\r\n');
+  await waitFor('the body to wait', () => http.bodyTraffic.bytes > large.bytes);
+  const free = async (): Promise<void> => {
+    for (const space of held) space?.release();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { http, large, talk, free, status: answered.promise };
+}
+
+test('ASVS 4.0.3 13.1.3: a body whose connection is closed while it waits for memory takes none', async (t) => {
+  const { http, large, talk, free, status } = await waitForSpace(t);
+  http.server.closeAllConnections();
+  assert.equal(await status, 400);
+  await free();
   assert.equal(large.bytes, 0);
   await talk.closed;
+});
+
+test('the time that a body waits for memory is not its own', async (t) => {
+  const { large, talk, free, status } = await waitForSpace(t);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await free();
+  talk.socket.write('0\r\n\r\n');
+  assert.equal(await status, 200);
+  await waitFor('memory', () => large.bytes === 0);
+  talk.socket.destroy();
 });

@@ -25,8 +25,8 @@ const maxWaitMs = 30_000;
 export const largeBodyPace = { bytesPerSecond: 512 * kibibyte, graceSeconds: 5 };
 /** Longer times between two looks are a stall of this process, which is not the sender's fault. */
 const maxStepMs = 1_000;
-/** Bodies that are late give way one by one, because those that remain get faster. */
-const evictionIntervalMs = 1_000;
+/** Bodies that are late give way one after another, because those that remain get faster: this long for each MiB. */
+const evictionMsPerMebibyte = 100;
 
 /** Max bytes of large bodies in memory. */
 export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
@@ -38,7 +38,7 @@ export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte }
  */
 export class LargeBodies {
   readonly #memory = new FairBytes(largeBodyBudget);
-  #evictedAt = Number.NEGATIVE_INFINITY;
+  #nextEvictionAt = 0;
 
   /** Bytes reserved. */
   get bytes(): number {
@@ -63,9 +63,8 @@ export class LargeBodies {
       seenAt = now;
       const seconds = elapsedMs / 1_000 - largeBodyPace.graceSeconds;
       if (arrived >= seconds * largeBodyPace.bytesPerSecond) return false;
-      if (now - this.#evictedAt < evictionIntervalMs) return false;
-      if (!this.#memory.isHoldingUp(group)) return false;
-      this.#evictedAt = now;
+      if (now < this.#nextEvictionAt || !this.#memory.isHoldingUp(group)) return false;
+      this.#nextEvictionAt = now + (length / mebibyte) * evictionMsPerMebibyte;
       return true;
     };
     return { maxBytes, isLate, release };
