@@ -22,7 +22,7 @@ const overCapacity: UnusableBody = {
 /**
  * Reads the body of a request, regardless of its content type.
  * @param maxBytes a larger body is discarded, including what is still to come
- * @param share counts the bytes kept
+ * @param share counts the bytes kept; undefined if memory for all of them is reserved
  * @param seconds that the body may take to arrive
  * @param grow asked once a body without an announced length exceeds `maxBytes`: the new maximum, undefined without capacity
  */
@@ -40,6 +40,8 @@ export function readBody(
   if (share?.findExceededBudget(length ?? 0) !== undefined) return Promise.resolve(overCapacity);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
+    /** For a large body of known length: as chunks and as a whole, it would need twice the memory. */
+    let whole: Buffer | undefined;
     let read = 0;
     let refused = false;
     let limit = maxBytes;
@@ -47,6 +49,7 @@ export function readBody(
     const refuse = (body: UnusableBody): void => {
       refused = true;
       chunks.length = 0;
+      whole = undefined;
       clearTimeout(timeout);
       resolve(body);
     };
@@ -65,7 +68,8 @@ export function readBody(
       if (refused) return;
       clearTimeout(timeout);
       const [first] = chunks;
-      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
+      if (whole !== undefined) resolve(whole);
+      else resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
     };
     const timeout = setTimeout(
       () =>
@@ -79,7 +83,10 @@ export function readBody(
       // What was reserved by growing isn't claimed again.
       if (limit === maxBytes && share?.claim(chunk.length) !== undefined)
         return refuse(overCapacity);
-      chunks.push(chunk);
+      if (share === undefined && length !== undefined) {
+        whole ??= Buffer.allocUnsafeSlow(length);
+        chunk.copy(whole, read - chunk.length);
+      } else chunks.push(chunk);
       if (read > limit) return void waitToGrow();
       // All announced bytes are here (RFC 9112 section 6.2), so nothing can be missing.
       if (read === length) finish();
