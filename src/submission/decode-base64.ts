@@ -17,6 +17,7 @@ const lastPattern = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?
 /**
  * Decodes base64 (RFC 4648 section 4, padded, without line breaks) and hashes the content, in pieces with other work between
  * them.
+ * @param base64 bytes are overwritten, and the content is in their place
  * @returns undefined if it isn't base64
  */
 export async function decodeBase64(base64: string | Buffer): Promise<DecodedContent | undefined> {
@@ -27,7 +28,10 @@ export async function decodeBase64(base64: string | Buffer): Promise<DecodedCont
   const last = slice(Math.max(0, length - 4), length);
   if (!lastPattern.test(last)) return undefined;
   const padding = last.length - last.replaceAll('=', '').length;
-  const content = Buffer.allocUnsafeSlow((length / 4) * 3 - padding);
+  const size = (length / 4) * 3 - padding;
+  // In place: what a piece becomes ends before the next one, and more buffers would mean more garbage collections.
+  const content =
+    typeof base64 === 'string' ? Buffer.allocUnsafeSlow(size) : base64.subarray(0, size);
   const hash = createHash('sha256');
   let written = 0;
   for (let start = 0; start < length; start += pieceLength) {

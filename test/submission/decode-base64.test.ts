@@ -31,6 +31,7 @@ test('a wrong character is found in any piece of a long content', async () => {
   const bytes = randomBytes(1_500_000);
   const text = bytes.toString('base64');
   assert.deepEqual((await decodeBase64(text))?.content, bytes);
+  assert.deepEqual((await decodeBase64(Buffer.from(text)))?.content, bytes);
   for (const at of [0, 524_287, 524_288, 1_048_575, 1_048_576, text.length - 1])
     for (const wrong of ['-', '\n', '='])
       if (at < text.length - 1 || wrong !== '=')
