@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchAcceptHistory, benchApiKey, benchIdleConnections } from './bench-accept-beside.ts';
+import { benchAttachments } from './bench-attachments.ts';
 import { benchBatch } from './bench-batch.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
@@ -19,6 +20,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   accept: benchAccept,
   'accept-cases': benchAcceptCases,
   'accept-history': benchAcceptHistory,
+  attachments: benchAttachments,
   batch: benchBatch,
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,

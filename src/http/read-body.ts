@@ -52,6 +52,8 @@ export function readBody(
     return Promise.resolve(overCapacity);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
+    /** For a large body of known length: as chunks and as a whole, it would need twice the memory. */
+    let whole: Buffer | undefined;
     let read = 0;
     let refused = false;
     let limit = maxBytes;
@@ -66,6 +68,7 @@ export function readBody(
     const refuse = (body: UnusableBody): void => {
       refused = true;
       chunks.length = 0;
+      whole = undefined;
       stopTimers();
       resolve(body);
     };
@@ -97,7 +100,8 @@ export function readBody(
       if (refused) return;
       stopTimers();
       const [first] = chunks;
-      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
+      if (whole !== undefined) resolve(whole);
+      else resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
     };
     if (space === undefined) refuseAfter(seconds);
     else expand(space);
@@ -107,7 +111,10 @@ export function readBody(
       if (read > limit && grown) return refuse(tooLarge(limit));
       // What was reserved as space isn't claimed again.
       if (!isSpacious && share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
-      chunks.push(chunk);
+      if (space !== undefined && length !== undefined) {
+        whole ??= Buffer.allocUnsafeSlow(length);
+        chunk.copy(whole, read - chunk.length);
+      } else chunks.push(chunk);
       if (read > limit) return void waitToGrow();
       // All announced bytes are here (RFC 9112 section 6.2), so nothing can be missing.
       if (read === length) finish();

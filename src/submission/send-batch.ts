@@ -106,21 +106,21 @@ export class BatchSender {
     const outcomes: Promise<Outcome>[] = [];
     /** The latest message of each key; a repetition begins after it, as a second request would. */
     const latest = new Map<string, Promise<Outcome>>();
-    const send = async (item: Buffer): Promise<Outcome> => {
+    // Not async: what it would keep until the commit, such as the parsed body, garbage collections would copy.
+    const send = (item: Buffer): Promise<Outcome> => {
       try {
         const request = toRequest(admission, batch.templateText, item);
         const key = request.idempotencyKey;
-        if (typeof key !== 'string') return await sendEmail(this.#dependencies, request);
-        const before = latest.get(key);
+        const before = typeof key === 'string' ? latest.get(key) : undefined;
         const sent =
           before === undefined
             ? sendEmail(this.#dependencies, request)
             : before.then(() => this.#repeat(request, deadline));
         const outcome = sent.catch(toFault);
-        latest.set(key, outcome);
-        return await outcome;
+        if (typeof key === 'string') latest.set(key, outcome);
+        return outcome;
       } catch (error) {
-        return toFault(error);
+        return Promise.resolve(toFault(error));
       }
     };
     while (outcomes.length < chunk.length)

@@ -77,7 +77,17 @@ export interface AdmittedRequest {
  * (10) so that accepted requests need no extra query. Refused requests look it up before responding, so a replay or
  * mismatch still takes precedence.
  */
-export async function sendEmail(
+export function sendEmail(
+  dependencies: SendDependencies,
+  admitted: AdmittedRequest,
+): Promise<Receipt> {
+  // Most requests have no key; each async function on their way would keep its variables until the commit.
+  return admitted.idempotencyKey === undefined
+    ? sendNew(dependencies, admitted, undefined, 0)
+    : sendWithKey(dependencies, admitted);
+}
+
+async function sendWithKey(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
