@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -110,11 +110,12 @@ const caddy = await Caddy.start(
 test('systemd accepts the unit of the deployment page', () => {
   const file = join(folder, 'signalpost.service');
   writeFileSync(file, substitute(unit(), { '/opt/signalpost': root }));
-  const output = execFileSync('systemd-analyze', ['verify', '--man=no', file], {
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  assert.equal(output, '');
+  assert.equal(status, 0, stderr);
+  // Unknown settings are only warnings; other units of the machine may have some too.
+  assert.doesNotMatch(stderr, /signalpost/);
 });
 
 test('doctor finds nothing wrong with the deployment, and the setup link makes the reader the owner', async () => {
