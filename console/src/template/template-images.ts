@@ -83,14 +83,20 @@ export async function toBase64(file: Blob): Promise<string> {
 const reference =
   /((?:["'(=]|&quot;|&#34;|&#39;)\s*)cid:([^"'()\s<>]+?)(?=&quot;|&#34;|&#39;|["'()\s<>])/gi;
 
+/** Max characters of all images together; HTML can repeat one without end. */
+const maxCharacters = 32 * 1_024 * 1_024;
+
 /** An image that doesn't load, which the frame's policy allows, so that its alternative text is shown. */
 const unknownImage = 'data:,';
 
 /** The HTML with its images instead of references to them. */
 export function showImages(html: string, urls?: ReadonlyMap<string, string>): string {
+  let left = maxCharacters;
   return html.replace(reference, (_, before: string, id: string) => {
     const url = urls?.get(decodeId(id.replaceAll('&amp;', '&')));
-    return before + (url ?? unknownImage);
+    if (url === undefined || url.length > left) return before + unknownImage;
+    left -= url.length;
+    return before + url;
   });
 }
 
