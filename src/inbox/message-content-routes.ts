@@ -3,6 +3,7 @@ import type { AnswerProblem } from './answer-problem.ts';
 import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { prepareHtml } from './prepare-html.ts';
+import { showInlineImages } from './show-inline-images.ts';
 
 /**
  * Allows a message's HTML only its own styles, embedded images and fonts, and links in new tabs. Blocks scripts, forms
@@ -41,6 +42,8 @@ export function registerMessageContentRoutes(
     if (message === undefined || message.html === null) {
       return answerProblem(request, reply, { status: 404, message: 'HTML part not found.' });
     }
+    // Without images, which can make it too large to prepare.
+    const { html } = prepareHtml(message.html);
     return reply
       .headers({
         'content-security-policy': mailPolicy,
@@ -49,7 +52,7 @@ export function registerMessageContentRoutes(
         'x-dns-prefetch-control': 'off',
       })
       .type('text/html; charset=utf-8')
-      .send(prepareHtml(message.html).html);
+      .send(await showInlineImages({ html, source: message.source }));
   });
   http.get<MessageRoute>('/messages/:id/source', async (request, reply) => {
     const message = await read(request.params.id);

@@ -316,7 +316,11 @@ class SourceCompiler {
         );
     for (const id of own)
       if (!this.#imageUses.has(id))
-        this.#problems.warning(part, 'unused-image', `doesn't show the image cid:${id}`);
+        this.#problems.warning(
+          part,
+          'unused-image',
+          `the image cid:${id} is not shown in the template`,
+        );
   }
 
   #warnOfUnused(resolver: FieldResolver): void {

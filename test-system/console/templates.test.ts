@@ -273,6 +273,7 @@ test('templates: an image is added, shown, saved, restored after a discard, and 
     .locator('img[src^="data:image/png"]');
   await shown.waitFor();
   await page.getByText('No problems found.').waitFor();
+  await page.getByRole('region', { name: 'Preview' }).scrollIntoViewIfNeeded();
   await visit.look('editor-images');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();

@@ -165,6 +165,38 @@ test('the HTML of a message is in a sandbox without scripts, forms and remote co
   ]);
 });
 
+const pixel = Buffer.from('\x89PNG\r\n\x1a\n and a picture', 'latin1');
+const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+
+test('the inline images of a message are shown, but no drawings that could contain scripts', async () => {
+  const id = await send({
+    html: `<p style="background: url('cid:a@b')">Hello</p><img src="cid:a%40b"><img src="cid:draw"><img src="cid:none">`,
+    attachments: [
+      { filename: 'a.png', content: pixel, cid: 'a@b' },
+      { filename: 'a.svg', content: drawing, contentType: 'image/svg+xml', cid: 'draw' },
+    ],
+  });
+  const shown = await page(`/messages/${id}/html`);
+  const url = `data:image/png;base64,${pixel.toString('base64')}`;
+  assert.equal(shown.split(url).length, 3);
+  assert.match(shown, /src="cid:draw"/);
+  assert.match(shown, /src="cid:none"/);
+  assert.doesNotMatch(shown, /svg/);
+  const [mail] = await readInbox(service.url, '?limit=1');
+  assert.match(mail?.html ?? '', /src="cid:a%40b"/);
+});
+
+test('HTML that repeats a large image is not shown with more than 32 MiB of images', async () => {
+  const content = Buffer.concat([pixel, Buffer.alloc(3 * 1_024 * 1_024)]);
+  const id = await send({
+    html: '<img src="cid:a">'.repeat(1_000),
+    attachments: [{ filename: 'a.png', content, cid: 'a' }],
+  });
+  const shown = await page(`/messages/${id}/html`);
+  assert.equal(shown.split('data:image/png').length - 1, 7);
+  assert.equal(shown.split('cid:a').length - 1, 993);
+});
+
 test('the source can be downloaded byte for byte', async () => {
   const id = await send({ subject: 'Größe', text: 'äöü' });
   const { headers, text } = await sendRequest(`${inbox}/messages/${id}/source`, {

@@ -221,6 +221,27 @@ test('a cid without an image is a warning that names it, since a request can bri
   assert.deepEqual(cidsOf(received), ['receipt', 'logo']);
 });
 
+test('a message rendered again names the images of its template that no attachment replaces', async () => {
+  const logo = png();
+  const html = '<p>Hello</p><img src="cid:logo" alt=""><img src="cid:foot" alt="">';
+  const images = [image(logo), image(png(), 'foot'), image(png(), 'unused')];
+  const template = await publish(contentWith(images, html));
+  const foot = { ...image(png(), 'foot'), filename: 'f.png', contentType: 'image/png' };
+  const body = requestTo(newAddress(), { attachments: [foot] });
+  const { messageId } = (await sender.send({ template: idOf(template), body })).body;
+  const rendered = await owner.get(`${path}/messages/${messageId}/rendered`);
+  assert.match(String(rendered.body.html), /src="cid:logo"/);
+  assert.deepEqual(rendered.body.images, [
+    {
+      contentId: 'logo',
+      filename: 'logo.png',
+      contentType: 'image/png',
+      size: 200,
+      sha256: hashOf(logo),
+    },
+  ]);
+});
+
 test('a test message of a draft has its images', async () => {
   const logo = png();
   const template = await draft(contentWith([image(logo)]));

@@ -63,7 +63,11 @@ export function MessagePage() {
               <MessageFacts message={data} />
             </Grid.Col>
             <Grid.Col span={{ base: 12, md: 7 }}>
-              <RenderedMessagePanel messageId={messageId} erased={data.content === null} />
+              <RenderedMessagePanel
+                messageId={messageId}
+                templateId={data.templateId}
+                erased={data.content === null}
+              />
             </Grid.Col>
           </Grid>
         </Stack>

@@ -4,14 +4,17 @@ import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { showImages, useImageUrls } from '../template/template-images.ts';
 import { text } from '../texts/text.ts';
 
 /** The message, rendered again from its version and values; viewing it doesn't count as an open. */
 export function RenderedMessagePanel({
   messageId,
+  templateId,
   erased,
 }: {
   messageId: string;
+  templateId: string;
   erased: boolean;
 }) {
   const accountId = useAccountId();
@@ -27,6 +30,7 @@ export function RenderedMessagePanel({
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { data } = rendered;
+  const images = useImageUrls({ accountId, templateId }, data?.images);
   return (
     <section aria-labelledby="rendered">
       <Title order={2} id="rendered" mb="sm">
@@ -47,7 +51,7 @@ export function RenderedMessagePanel({
             </Tabs.List>
             {data.html !== null && (
               <Tabs.Panel value="html">
-                <MailFrame html={data.html} title={text('message.rendered')} />
+                <MailFrame html={showImages(data.html, images)} title={text('message.rendered')} />
               </Tabs.Panel>
             )}
             <Tabs.Panel value="text">

@@ -63,8 +63,9 @@ interface VersionPreviewProps {
 
 function VersionPreview({ side, mail, against, other, color }: VersionPreviewProps) {
   const name = text('versions.version', { version: side.version });
-  const images = useImageUrls(side.content.images);
-  const otherImages = useImageUrls(against.content.images);
+  const path = useTemplatePath();
+  const images = useImageUrls(path, side.content.images);
+  const otherImages = useImageUrls(path, against.content.images);
   const subject = mail?.subject ?? '';
   const same = subject === other?.subject;
   return (

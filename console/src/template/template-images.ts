@@ -2,7 +2,6 @@ import { type QueryClient, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TemplateDraftContent, TemplateImage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { useTemplatePath } from './use-template.ts';
 
 /** An image in the editor; with its content in base64 if it was added here. */
 export interface EditedImage extends TemplateImage {
@@ -49,9 +48,9 @@ export async function loadImages(
 
 /** The images by contentId as data URLs, which the frame of an email may show. */
 export function useImageUrls(
+  path: TemplatePath,
   images: readonly EditedImage[] = noImages,
 ): ReadonlyMap<string, string> {
-  const path = useTemplatePath();
   const contents = useQueries({
     queries: images.map(({ sha256, content }) => ({
       ...contentQuery(path, sha256),
@@ -84,12 +83,20 @@ export async function toBase64(file: Blob): Promise<string> {
 const reference =
   /((?:["'(=]|&quot;|&#34;|&#39;)\s*)cid:([^"'()\s<>]+?)(?=&quot;|&#34;|&#39;|["'()\s<>])/gi;
 
+/** Max characters of all images together; HTML can repeat one without end. */
+const maxCharacters = 32 * 1_024 * 1_024;
+
+/** An image that doesn't load, which the frame's policy allows, so that its alternative text is shown. */
+const unknownImage = 'data:,';
+
 /** The HTML with its images instead of references to them. */
-export function showImages(html: string, urls: ReadonlyMap<string, string>): string {
-  if (urls.size === 0) return html;
-  return html.replace(reference, (whole, before: string, id: string) => {
-    const url = urls.get(decodeId(id.replaceAll('&amp;', '&')));
-    return url === undefined ? whole : before + url;
+export function showImages(html: string, urls?: ReadonlyMap<string, string>): string {
+  let left = maxCharacters;
+  return html.replace(reference, (_, before: string, id: string) => {
+    const url = urls?.get(decodeId(id.replaceAll('&amp;', '&')));
+    if (url === undefined || url.length > left) return before + unknownImage;
+    left -= url.length;
+    return before + url;
   });
 }
 

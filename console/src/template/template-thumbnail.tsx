@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
+import { showImages } from './template-images.ts';
 
 /** A thumbnail of a template with its samples; decorative, because the name is next to it. */
 export function TemplateThumbnail({ templateId }: { templateId: string }) {
@@ -22,7 +23,7 @@ export function TemplateThumbnail({ templateId }: { templateId: string }) {
   const html = preview.data?.rendered?.html;
   return (
     <Box className="thumbnail" aria-hidden="true" inert>
-      {typeof html === 'string' && <MailFrame html={html} title="" minHeight={600} />}
+      {typeof html === 'string' && <MailFrame html={showImages(html)} title="" minHeight={600} />}
     </Box>
   );
 }

@@ -3,6 +3,7 @@ import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts
 import type { CapturedMessageSummary, InboxMessageId } from '../../inbox/inbox-message.ts';
 import { readableMail } from '../../inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
+import { showInlineImages } from '../../inbox/show-inline-images.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -81,7 +82,9 @@ export const getInboxMessage = defineOperation({
       envelopeTo: Type.Array(Type.String()),
       subject: Type.String(),
       headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }, strict)),
-      html: Nullable(Type.String()),
+      html: Nullable(
+        Type.String({ description: 'The HTML part, with its inline images as `data:` URLs.' }),
+      ),
       text: Nullable(Type.String()),
       source: Type.String({ description: 'The raw message as received.' }),
     },
@@ -90,7 +93,7 @@ export const getInboxMessage = defineOperation({
   async handle(call) {
     const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
     if (message === undefined) throw notFound('message');
-    const { id, receivedAt, envelopeFrom, envelopeTo, subject, html, text } = message;
+    const { id, receivedAt, envelopeFrom, envelopeTo, subject, text } = message;
     return {
       id,
       receivedAt,
@@ -98,7 +101,7 @@ export const getInboxMessage = defineOperation({
       envelopeTo,
       subject,
       headers: message.headers.map(([name, value]) => ({ name, value })),
-      html,
+      html: await showInlineImages(message),
       text,
       source: message.source.toString('utf8'),
     };

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
+import { withoutReplaced } from '../../message/attachment.ts';
 import { describeMessage } from '../../message/describe-message.ts';
 import { maxAttributeName, maxAttributeValue } from '../../message/message-content.ts';
 import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
@@ -12,6 +13,7 @@ import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answe
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { ImageView } from '../template/template-views.ts';
 import { type ContentView, maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
@@ -158,6 +160,10 @@ export const getRenderedMessage = defineOperation({
       subject: Type.String(),
       html: Nullable(Type.String()),
       text: Nullable(Type.String()),
+      images: Type.Array(ImageView, {
+        description:
+          'Images of the template that its HTML shows as `cid:…`, without those that an attachment replaces.',
+      }),
     },
     { ...strict, title: 'RenderedMessage' },
   ),
@@ -178,7 +184,13 @@ export const getRenderedMessage = defineOperation({
     );
     const { subjectLine, previewText } = content;
     const { subject, html, text } = renderOrExplain(template, { values, subjectLine, previewText });
-    return { subject, html, text };
+    const { images = [] } = template.compiled;
+    return {
+      subject,
+      html,
+      text,
+      images: [...withoutReplaced(images, content.attachments ?? [])],
+    };
   },
 });
 

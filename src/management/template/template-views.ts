@@ -14,7 +14,7 @@ import type { TemplateSource } from '../../template/template-source.ts';
 const templateProperties = TemplateSchema.properties;
 
 /** An image of a draft or version. Its content has a route of its own. */
-const ImageView = Type.Object(
+export const ImageView = Type.Object(
   {
     contentId: imageProperties.contentId,
     filename: Type.String({ description: 'Its name as a file.', maxLength: 255 }),

@@ -10,6 +10,7 @@ import { text } from '../../texts/text.ts';
 import { type EditedImage, useImageUrls } from '../template-images.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { UnverifiedSender } from '../unverified-sender.tsx';
+import { useTemplatePath } from '../use-template.ts';
 import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { ImagesPanel } from './images-panel.tsx';
@@ -33,7 +34,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const [content, setContent] = useState(initial.content);
   const draft = useSaveDraft(initial, content);
   const preview = usePreview(content, noValues);
-  const imageUrls = useImageUrls(content.images);
+  const imageUrls = useImageUrls(useTemplatePath(), content.images);
   const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
   const readOnly = !may('templates:write');
 
@@ -61,19 +62,21 @@ export function Editor({ initial }: { initial: InitialContent }) {
           <PreviewPane preview={preview.data} busy={preview.isFetching} images={imageUrls} />
           <TemplateProblemList preview={preview.data} />
         </div>
-        <ImagesPanel
-          images={content.images ?? noImages}
-          urls={imageUrls}
-          readOnly={readOnly}
-          onChange={(update) =>
-            setContent((current) => ({ ...current, images: update(current.images ?? noImages) }))
-          }
-        />
-        <FieldsPanel
-          found={preview.data?.fields ?? []}
-          settings={content.fields ?? {}}
-          onChange={(fields) => change({ fields })}
-        />
+        <div>
+          <ImagesPanel
+            images={content.images ?? noImages}
+            urls={imageUrls}
+            readOnly={readOnly}
+            onChange={(update) =>
+              setContent((current) => ({ ...current, images: update(current.images ?? noImages) }))
+            }
+          />
+          <FieldsPanel
+            found={preview.data?.fields ?? []}
+            settings={content.fields ?? {}}
+            onChange={(fields) => change({ fields })}
+          />
+        </div>
       </div>
     </TemplateTabs>
   );
