@@ -92,6 +92,7 @@ await writeGenerated(
   'console/src/api/management.generated.ts',
   describeApi(JSON.parse(openapi), managementPrefix),
 );
+await writeGenerated('packages/client/src/api.generated.ts', describeApi(JSON.parse(openapi), ''));
 await withScratchDatabase(async (database, url) => {
   await writeGenerated('migrations/schema.sql', await dumpSchema(database.pool));
   await writeGenerated('src/foundation/database/tables.generated.ts', generateTables(url));

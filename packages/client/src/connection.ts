@@ -1,0 +1,278 @@
+import {
+  AccountSuspendedError,
+  type Failure,
+  IdempotencyMismatchError,
+  InternalError,
+  InvalidIdError,
+  PersonalizationError,
+  type Problem,
+  RateLimitedError,
+  RequestError,
+  SenderNotAllowedError,
+  type SignalpostError,
+  SuppressedError,
+  UnauthorizedError,
+  UnavailableError,
+  ValidationError,
+} from './errors.ts';
+
+export interface CallOptions {
+  /** Aborts the call. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds that one attempt may take. Default: 30,000. */
+  readonly timeout?: number;
+  /** Milliseconds that the call may take with all its retries. Default: 60,000. */
+  readonly deadline?: number;
+}
+
+/** Gives the credential of each request. */
+export interface Credential {
+  /** The value after `Bearer`. @param rejected a token that the service has just refused */
+  token(rejected: string | undefined, signal: AbortSignal): Promise<string>;
+  /** Whether a refused token can be replaced. */
+  readonly renewable: boolean;
+}
+
+export interface ConnectionOptions extends CallOptions {
+  /** The address of the service, such as `https://mail.example.com`. */
+  readonly url: string;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the service's address, encoded. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes repeating a POST safe. */
+  readonly idempotencyKey?: string;
+  /** Whether it may be repeated although an earlier attempt could have had its effect. Default: not for a POST without key. */
+  readonly repeatable?: boolean;
+}
+
+const defaultTimeoutMs = 30_000;
+const defaultDeadlineMs = 60_000;
+const minBackoffMs = 250;
+const maxBackoffMs = 8_000;
+
+/** An answer, with its body read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON; undefined if it is none. */
+  readonly body: unknown;
+}
+
+/** Sends requests, repeats those that are safe to repeat, and turns answers into errors. */
+export class Connection {
+  readonly url: string;
+  readonly #fetch: typeof fetch;
+  readonly #defaults: CallOptions;
+  readonly #credential: Credential;
+
+  constructor({ url, fetch: own, ...defaults }: ConnectionOptions, credential: Credential) {
+    this.url = url.replace(/\/+$/, '');
+    // Browsers and Workers refuse a `fetch` that is called as a method.
+    this.#fetch = own ?? ((input, init) => fetch(input, init));
+    this.#defaults = defaults;
+    this.#credential = credential;
+  }
+
+  /** @returns the body of the 2xx answer; @throws SignalpostFailure, or the reason of `signal` */
+  async call(request: Request, options: CallOptions = {}): Promise<unknown> {
+    return (await this.send(request, options)).body;
+  }
+
+  /** @returns the 2xx answer; @throws SignalpostFailure, or the reason of `signal` */
+  async send(request: Request, options: CallOptions = {}): Promise<Answer> {
+    const { timeout = defaultTimeoutMs, deadline = defaultDeadlineMs } = {
+      ...this.#defaults,
+      ...options,
+    };
+    const signal = options.signal ?? this.#defaults.signal;
+    const ends = Date.now() + deadline;
+    const repeatable =
+      request.repeatable ?? (request.method !== 'POST' || request.idempotencyKey !== undefined);
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    let rejected: string | undefined;
+    for (let attempt = 0; ; attempt += 1) {
+      signal?.throwIfAborted();
+      let failure: SignalpostError;
+      let waitMs = backoff(attempt);
+      const limit = AbortSignal.timeout(Math.max(1, Math.min(timeout, ends - Date.now())));
+      const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+      try {
+        const token = await this.#credential.token(rejected, both);
+        const answer = await this.#attempt(request, body, token, both);
+        if (answer.status < 300) return answer;
+        if (answer.status === 401 && this.#isReplaceable(answer) && rejected === undefined) {
+          rejected = token;
+          continue;
+        }
+        failure = errorOf(answer, request.idempotencyKey);
+        if (!isTemporary(answer, attempt, repeatable)) throw failure;
+        waitMs = Math.max(waitMs, (retryAfter(answer) ?? 0) * 1_000);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!isNetworkError(error)) throw error;
+        failure = new UnavailableError(
+          { message: `No answer from ${this.url}` },
+          request.idempotencyKey,
+          { cause: error },
+        );
+        if (!repeatable) throw failure;
+      }
+      if (Date.now() + waitMs >= ends) throw failure;
+      await sleep(waitMs, signal);
+    }
+  }
+
+  async #attempt(
+    { method, path, headers, idempotencyKey }: Request,
+    body: string | undefined,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const response = await this.#fetch(`${this.url}${path}`, {
+      method,
+      signal,
+      // A redirect would send the credential elsewhere.
+      redirect: 'manual',
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        ...headers,
+        authorization: `Bearer ${token}`,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parse(text) };
+  }
+
+  /** RFC 6750 section 3.1: only `invalid_token` says that another token would help. */
+  #isReplaceable({ headers }: Answer): boolean {
+    return (
+      this.#credential.renewable &&
+      (headers.get('www-authenticate') ?? '').includes('error="invalid_token"')
+    );
+  }
+}
+
+/**
+ * The error of an answer outside of 2xx.
+ * @param idempotencyKey the key of the request, for errors after which it may be repeated
+ */
+export function errorOf(answer: Answer, idempotencyKey?: string): SignalpostError {
+  const body = (answer.body ?? {}) as {
+    readonly errorName?: string;
+    readonly message?: string;
+    readonly title?: string;
+    readonly detail?: string;
+    readonly type?: string;
+    readonly details?: readonly Problem[];
+    readonly errors?: readonly Problem[];
+    readonly requestId?: string;
+    readonly suppressedRecipients?: readonly string[];
+    readonly status?: number;
+  };
+  const location = answer.headers.get('location');
+  const requestId = body.requestId ?? answer.headers.get('x-request-id') ?? undefined;
+  const details = body.details ?? body.errors ?? [];
+  const failure: Failure = {
+    message: [
+      body.message ?? body.title ?? `HTTP ${answer.status}`,
+      body.detail ?? (location === null ? undefined : `set \`url\` to where ${location} is`),
+    ]
+      .concat(details.map(({ field, reason }) => `${field} ${reason}`))
+      .filter((part) => part !== undefined)
+      .join(': '),
+    status: answer.status,
+    ...(requestId === undefined ? {} : { requestId }),
+    details,
+  };
+  switch (body.errorName) {
+    case 'VALIDATION_FAILED':
+      return new ValidationError(failure);
+    case 'SENDER_NOT_ALLOWED':
+      return new SenderNotAllowedError(failure);
+    case 'INVALID_ID':
+      return new InvalidIdError(failure);
+    case 'PERSONALIZATION_FAILURE':
+      return new PersonalizationError(failure);
+    case 'RECIPIENT_SUPPRESSED':
+      return new SuppressedError(failure, body.suppressedRecipients ?? []);
+    case 'ACCOUNT_SUSPENDED':
+      return new AccountSuspendedError(failure);
+    case 'IDEMPOTENCY_MISMATCH':
+      return new IdempotencyMismatchError(failure);
+  }
+  if (answer.status === 401) return new UnauthorizedError(failure);
+  if (answer.status === 429) return new RateLimitedError(failure, retryAfter(answer));
+  if (answer.status === 500) return new InternalError(failure);
+  if (answer.status > 500 || body.errorName === 'IDEMPOTENCY_IN_PROGRESS')
+    return new UnavailableError(failure, idempotencyKey);
+  return new RequestError(failure, body.type);
+}
+
+function isTemporary({ status, body }: Answer, attempt: number, repeatable: boolean): boolean {
+  // 429 and the service's own 503 say that nothing happened.
+  if (status === 429) return true;
+  const name = (body as { readonly errorName?: unknown } | undefined)?.errorName;
+  if (status === 503 && name === 'IO_EXCEPTION') return true;
+  if (!repeatable) return false;
+  if (status === 409) return name === 'IDEMPOTENCY_IN_PROGRESS';
+  if (status === 500) return attempt === 0;
+  // What stands before the service: a proxy without a healthy node, or whose node died.
+  return status === 502 || status === 503 || status === 504;
+}
+
+/** Seconds of `Retry-After` (RFC 9110 section 10.2.3). */
+function retryAfter({ headers }: Answer): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  const seconds = /^\d+$/.test(value)
+    ? Number(value)
+    : Math.ceil((Date.parse(value) - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
+/** Exponential, with full jitter, so that many clients don't come back at once. */
+function backoff(attempt: number): number {
+  return minBackoffMs + Math.random() * Math.min(maxBackoffMs, minBackoffMs * 2 ** attempt);
+}
+
+/** `fetch` rejects with a TypeError for a broken connection, and with a DOMException for a timeout. */
+function isNetworkError(error: unknown): boolean {
+  return (
+    error instanceof TypeError ||
+    (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError'))
+  );
+}
+
+/** @throws the reason of `signal` */
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const ended = new AbortController();
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener('abort', wake, { signal: ended.signal });
+  });
+  ended.abort();
+  signal?.throwIfAborted();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

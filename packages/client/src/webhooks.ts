@@ -1,0 +1,106 @@
+import { WebhookVerificationError } from './errors.ts';
+import type { EventKind, SignalpostEvent } from './events.ts';
+import { toBase64 } from './message.ts';
+
+export interface VerifyOptions {
+  /** The secret of the webhook, `whsec_…`; while it is rotated, both. */
+  readonly secret: string | readonly string[];
+  /** Seconds that a request may be old or early. Default: 300. */
+  readonly tolerance?: number;
+}
+
+/** What carries a webhook: the `Request` of the Fetch API, or headers and the raw body. */
+export type WebhookRequest =
+  | Request
+  | {
+      readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+      readonly body: string | Uint8Array;
+    };
+
+/**
+ * Verifies the signature and age of a webhook request (Standard Webhooks 1.0).
+ * @returns its event
+ * @throws WebhookVerificationError if it isn't signed with one of the secrets, or is too old; answer it with 401
+ */
+export async function verify(
+  request: WebhookRequest,
+  { secret, tolerance = 300 }: VerifyOptions,
+): Promise<SignalpostEvent<EventKind>> {
+  const id = headerOf(request, 'webhook-id');
+  const timestamp = headerOf(request, 'webhook-timestamp');
+  const signatures = headerOf(request, 'webhook-signature');
+  if (id === undefined || timestamp === undefined || signatures === undefined)
+    throw refuse('the request has no webhook headers');
+  if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1_000 - Number(timestamp)) > tolerance)
+    throw refuse('the request is too old, or from the future');
+  const body = await bodyTextOf(request);
+  const signed = encoder.encode(`${id}.${timestamp}.${body}`);
+  for (const one of typeof secret === 'string' ? [secret] : secret) {
+    const key = await keyOf(one, 'verify');
+    for (const signature of signatures.split(' ')) {
+      const bytes = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : undefined;
+      // WebCrypto compares in constant time.
+      if (bytes !== undefined && (await crypto.subtle.verify('HMAC', key, bytes, signed)))
+        return JSON.parse(body) as SignalpostEvent<EventKind>;
+    }
+  }
+  throw refuse('no signature matches');
+}
+
+/**
+ * Signs an event as the service does, for tests of your handler.
+ * @param at when it is sent; default: now
+ * @returns the headers and the body of the request
+ */
+export async function sign(
+  event: SignalpostEvent<EventKind>,
+  secret: string,
+  at: Date = new Date(),
+): Promise<{ headers: Record<string, string>; body: string }> {
+  const body = JSON.stringify(event);
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  const id = event.data.eventId;
+  const key = await keyOf(secret, 'sign');
+  const signed = encoder.encode(`${id}.${timestamp}.${body}`);
+  const signature = toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', key, signed)));
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signature}`,
+    },
+    body,
+  };
+}
+
+const encoder = new TextEncoder();
+
+function refuse(message: string): WebhookVerificationError {
+  return new WebhookVerificationError({ message: `Webhook refused: ${message}` });
+}
+
+function headerOf({ headers }: WebhookRequest, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+async function bodyTextOf(request: WebhookRequest): Promise<string> {
+  if (request instanceof Request) return await request.text();
+  return typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body);
+}
+
+function keyOf(secret: string, use: 'sign' | 'verify'): ReturnType<typeof crypto.subtle.importKey> {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
+  if (bytes === undefined) throw refuse('the secret isn’t one; it begins with whsec_');
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use]);
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileStore } from '../../packages/client/src/file-store.ts';
+import {
+  type Grant,
+  memoryStore,
+  OAuthError,
+  Signalpost,
+  type TokenStore,
+} from '../../packages/client/src/index.ts';
+import { clientSecret, password, SessionWorld } from '../support/session-world.ts';
+import { openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url: databaseUrl } = await createTestDatabase();
+const shop = await openShop(database);
+const service = await startTestService({ databaseUrl, roles: ['http'] });
+const folder = await mkdtemp(join(tmpdir(), 'client-test-'));
+after(() => rm(folder, { recursive: true }));
+
+let tokenRequests: (string | null)[] = [];
+/** Counts what the client asks of the token endpoint. */
+const counting: typeof fetch = (input, init) => {
+  const { body } = init ?? {};
+  if (body instanceof URLSearchParams) tokenRequests.push(body.get('grant_type'));
+  return fetch(input, init);
+};
+
+/** A grant of a new user, with an allowance of its own. */
+async function newGrant(): Promise<Grant> {
+  const { email } = await new SessionWorld(database, shop.id).addPerson();
+  return { type: 'password', username: email, password };
+}
+
+const grant: Grant = { type: 'password', username: shop.owner.email, password };
+function client(oauth: { grant?: Grant; store?: TokenStore } = {}) {
+  tokenRequests = [];
+  return new Signalpost({
+    url: `${service.url}/`,
+    account: shop.id,
+    fetch: counting,
+    oauth: { clientId: shop.integration.clientId, clientSecret, grant, ...oauth },
+  });
+}
+const message = { to: 'ada@people.test', data: { 'Order Number': 'A-1' } };
+
+test('5.2: many sends at once get one token', async () => {
+  const signalpost = client();
+  await Promise.all(Array.from({ length: 20 }, () => signalpost.send('t-0001', message)));
+  assert.deepEqual(tokenRequests, ['password']);
+});
+
+/** Replaces the access token of a store by one that the service refuses. */
+async function spoil(store: TokenStore): Promise<void> {
+  const tokens = await store.get();
+  assert.ok(tokens);
+  await store.set({ ...tokens, accessToken: 'ended' });
+}
+
+test('5.4: a token that ended is refreshed, and the send repeated', async () => {
+  const store = memoryStore();
+  await client({ store }).send('t-0001', message);
+  await spoil(store);
+  const signalpost = client({ store });
+  await Promise.all(Array.from({ length: 5 }, () => signalpost.send('t-0001', message)));
+  assert.deepEqual(tokenRequests, ['refresh_token']);
+});
+
+test('8: processes with one store share a token pair', async () => {
+  const path = join(folder, 'tokens.json');
+  const open = () => Array.from({ length: 8 }, () => client({ store: fileStore(path) }));
+  await Promise.all(open().map((one) => one.send('t-0001', message)));
+  assert.deepEqual(tokenRequests, ['password']);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  await spoil(fileStore(path));
+  await Promise.all(open().map((one) => one.send('t-0001', message)));
+  assert.deepEqual(tokenRequests, ['refresh_token']);
+});
+
+test('5.1 rule 4: when another client has ended the refresh token, the password starts again', async () => {
+  const store = memoryStore();
+  const grant = await newGrant();
+  await client({ store, grant }).send('t-0001', message);
+  await client({ grant }).send('t-0001', message);
+  await spoil(store);
+  await client({ store, grant }).send('t-0001', message);
+  assert.deepEqual(tokenRequests, ['refresh_token', 'password']);
+});
+
+test('RFC 6749 5.2: refused credentials are an error that contains none of them', async () => {
+  const wrong = 'not the password';
+  await assert.rejects(
+    () => client({ grant: { ...grant, password: wrong } }).send('t-0001', message),
+    (error) =>
+      error instanceof OAuthError &&
+      error.error === 'invalid_grant' &&
+      !JSON.stringify(error, Object.getOwnPropertyNames(error)).includes(wrong),
+  );
+});
