@@ -41,6 +41,18 @@ test('ASVS 4.0.3 5.1.3: a string of another format is rejected with its field', 
   assert.deepEqual(query.body.errors, [{ field: 'from', reason: timeOrDay }]);
 });
 
+test('ASVS 4.0.3 5.1.3: a warm-up that begins on no day of the calendar is rejected', async () => {
+  await owner.put(`${path}/domains/shop.test`, {});
+  const settings = `${path}/domains/shop.test/settings`;
+  const answer = await owner.put(settings, { warmUp: { from: '2026-02-30', plan: [50] } });
+  assert.equal(answer.status, 422, answer.text);
+  assert.deepEqual(answer.body.errors, [
+    { field: 'warmUp.from', reason: 'must be a date such as 2026-01-31' },
+  ]);
+  const large = await owner.put(settings, { warmUp: { from: '2026-02-28', plan: [100_000_001] } });
+  assert.equal(large.status, 422, large.text);
+});
+
 test('UUIDs in any case and times without seconds are accepted', async () => {
   const canceled = await owner.post(`${schedule}/cancel`, { messageId: uuid });
   assert.deepEqual(canceled.body, { changed: 0, skipped: 0 });

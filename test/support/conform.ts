@@ -6,7 +6,7 @@ import type { TextResponse } from './send-request.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const document = openapiDocument('0') as Json;
-const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uuid: true } });
+const ajv = new Ajv2020({ strict: false, formats: { date: true, 'date-time': true, uuid: true } });
 ajv.addSchema({ $id: 'document', ...document });
 const paths = Object.entries(document.paths as Record<string, Json>).map(([path, operations]) => ({
   path,

@@ -15,8 +15,8 @@ import { requireResource, saveResource } from '../save-resource.ts';
 
 const WarmUpSchema = Type.Object(
   {
-    from: Type.String({ description: 'First day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-    plan: Type.Array(Type.Integer({ minimum: 1 }), {
+    from: Type.String({ description: 'First day, in UTC.', format: 'date' }),
+    plan: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
       description: 'Max messages for each day.',
       minItems: 1,
       maxItems: 366,
