@@ -125,8 +125,8 @@ export function createApp(dependencies: AppDependencies): App {
     config.delivery === 'inbox'
       ? createInbox({ database, log, token: config.inboxToken, browser: session.browser })
       : undefined;
-  const findVersion: FindVersion = (accountId, templateId, version) =>
-    templates.version(accountId, templateId, version);
+  const findVersion: FindVersion = (accountId, templateId, version, locale) =>
+    templates.localized(accountId, templateId, version, locale);
   const domainKeys = new DkimKeyStore(key);
   const domains = new DomainDirectory(database, changes, domainKeys);
   const feedback = createFeedback({

@@ -59,6 +59,8 @@ export interface ManifestIntegration {
   readonly grants: readonly GrantType[] | undefined;
 }
 
+export type SourceFiles = Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
+
 export interface ManifestTemplate {
   readonly path: ManifestPath;
   readonly id: TemplateId;
@@ -70,7 +72,9 @@ export interface ManifestTemplate {
   readonly whenUncertain: WhenUncertain | undefined;
   readonly source: TemplateSource;
   /** The files of the source parts, as named in the manifest. */
-  readonly files: Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
+  readonly files: SourceFiles;
+  /** Those of the variants, by locale. */
+  readonly variantFiles: Readonly<Record<string, SourceFiles>>;
   /** Hash of source, sender and freshness. */
   readonly contentHash: Buffer;
 }

@@ -6,6 +6,7 @@ import {
   type CompiledLink,
   type CompiledNode,
   type CompiledTemplate,
+  type CompiledVersion,
   currentFormat,
   type FieldPart,
   type MarkupFormat,
@@ -27,40 +28,51 @@ import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './templa
 import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateSource } from './template-source.ts';
 
-/** What to compile. */
-export interface CompileJob {
-  readonly source: TemplateSource;
-  /** How to read the markup: that of a version, or what is current. */
-  readonly format?: MarkupFormat | undefined;
-}
-
 export interface CompileResult {
   /** `null` if `problems` contains an error. */
-  readonly compiled: CompiledTemplate | null;
+  readonly compiled: CompiledVersion | null;
   /** Those in use, then lists and objects that are only declared. */
   readonly fields: readonly CompiledField[];
   readonly problems: readonly TemplateProblem[];
 }
 
+/** The result for one content. */
+export interface CompiledSource extends CompileResult {
+  readonly compiled: CompiledTemplate | null;
+  /** Declared fields that it doesn't use, as paths. */
+  readonly unused: readonly string[];
+}
+
+interface SourceJob {
+  readonly source: TemplateSource;
+  readonly format?: MarkupFormat | undefined;
+  /** Names that count as declared outside of lists, though the settings don't have them. */
+  readonly known?: readonly string[];
+}
+
 /**
- * Compiles in the calling thread, however long it takes; use `compileTemplate` everywhere else. Problems of the
- * template are in the result; it throws only on internal errors.
+ * Compiles one content, without variants. Problems of the template are in the result; it throws only on internal errors.
  */
 export async function compileSource({
   source,
   format = currentFormat,
-}: CompileJob): Promise<CompileResult> {
+  known = [],
+}: SourceJob): Promise<CompiledSource> {
   const problems = new CompileProblems();
   const clean = checkSource(source, problems);
-  if (problems.hasErrors) return { compiled: null, fields: [], problems: problems.list };
+  if (problems.hasErrors) return failed(problems);
   try {
-    return await new SourceCompiler(clean, format, problems).compile();
+    return await new SourceCompiler(clean, format, problems, known).compile();
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
     const part = clean.mjml === undefined ? 'html' : 'mjml';
     problems.error(part, 'nested-too-deeply', 'has elements nested too deeply');
-    return { compiled: null, fields: [], problems: problems.list };
+    return failed(problems);
   }
+}
+
+function failed(problems: CompileProblems): CompiledSource {
+  return { compiled: null, fields: [], problems: problems.list, unused: [] };
 }
 
 interface Bodies {
@@ -74,15 +86,22 @@ class SourceCompiler {
   readonly #format: MarkupFormat;
   readonly #problems: CompileProblems;
   readonly #settings: ReadonlyMap<string, FieldSettings>;
+  readonly #known: readonly string[];
 
-  constructor(source: TemplateSource, format: MarkupFormat, problems: CompileProblems) {
+  constructor(
+    source: TemplateSource,
+    format: MarkupFormat,
+    problems: CompileProblems,
+    known: readonly string[],
+  ) {
     this.#source = source;
     this.#format = format;
     this.#problems = problems;
+    this.#known = known;
     this.#settings = new Map(Object.entries(source.fields ?? {}));
   }
 
-  async compile(): Promise<CompileResult> {
+  async compile(): Promise<CompiledSource> {
     const extracted = this.#extractPreview();
     const subject = this.#plain('subject', this.#source.subject);
     const previewText = this.#plain('previewText', extracted.previewText ?? '');
@@ -92,8 +111,8 @@ class SourceCompiler {
     const { resolver, uses, ...parts } = resolved;
     const fields = resolver.compiledFields();
     const problems = this.#problems.list;
-    if (this.#problems.hasErrors) return { compiled: null, fields, problems };
-    this.#warnOfUnused(resolver);
+    const unused = resolver.unusedNames();
+    if (this.#problems.hasErrors) return { compiled: null, fields, problems, unused };
     const compiled: CompiledTemplate = {
       format: this.#format,
       ...parts,
@@ -102,7 +121,7 @@ class SourceCompiler {
       ...(uses === undefined ? {} : { uses }),
     };
     this.#checkDefaults(compiled);
-    return { compiled: this.#problems.hasErrors ? null : compiled, fields, problems };
+    return { compiled: this.#problems.hasErrors ? null : compiled, fields, problems, unused };
   }
 
   /** Finds out which field each tag means, once all parts are known. */
@@ -110,7 +129,7 @@ class SourceCompiler {
     parts: Bodies & Pick<CompiledTemplate, 'subject' | 'previewText'>,
     extracted: { readonly mjml: string | undefined; readonly previewText: string | undefined },
   ) {
-    const resolver = FieldResolver.forSettings(this.#source.fields ?? {});
+    const resolver = FieldResolver.forSettings(this.#source.fields ?? {}, this.#known);
     for (const part of ['subject', 'previewText', 'html', 'text'] as const)
       resolver.explore(parts[part] ?? []);
     resolver.settle();
@@ -294,14 +313,5 @@ class SourceCompiler {
         problems.error(tag, 'field-lost', `is in a place that is never shown${hint}`);
       }
     }
-  }
-
-  #warnOfUnused(resolver: FieldResolver): void {
-    for (const name of resolver.unusedNames())
-      this.#problems.warning(
-        'fields',
-        'unused-field',
-        `the field ${name} is not used in the template`,
-      );
   }
 }

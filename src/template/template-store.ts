@@ -3,8 +3,9 @@ import { alignByOrdinal } from '../foundation/database/align-by-ordinal.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
-import type { CompiledTemplate } from './compiled-template.ts';
+import type { CompiledTemplate, CompiledVersion } from './compiled-template.ts';
 import type { TemplateSource } from './template-source.ts';
+import { writeVariants } from './variant-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -175,7 +176,7 @@ export interface NewTemplateVersion {
   readonly senderAddress: string | undefined;
   readonly freshnessSeconds: number;
   readonly source: TemplateSource;
-  readonly compiled: CompiledTemplate;
+  readonly compiled: CompiledVersion;
 }
 
 /**
@@ -209,15 +210,20 @@ export async function writeVersion(
   trial = false,
 ): Promise<number> {
   const { accountId, templateId } = version;
+  const { variants: sources = {}, ...source } = version.source;
+  const { variants = {}, ...compiled } = version.compiled;
   const { rows } = await sql<{ version: number }>`
     insert into template_version
       (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial)
     select ${accountId}, ${templateId}, coalesce(max(version), 0) + 1, ${version.contentHash},
       ${version.senderAddress ?? null}, ${version.freshnessSeconds},
-      ${JSON.stringify(version.source)}::jsonb, ${JSON.stringify(version.compiled)}::jsonb, ${trial}::boolean
+      ${JSON.stringify(source)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${trial}::boolean
     from template_version where account_id = ${accountId} and template_id = ${templateId}
     returning version`.execute(transaction);
-  return rows[0]?.version ?? 1;
+  const number = rows[0]?.version ?? 1;
+  if (compiled.locales !== undefined)
+    await writeVariants(transaction, { accountId, templateId, version: number }, sources, variants);
+  return number;
 }
 
 /** Removes a template; its versions stay for messages accepted with them. Notifies all nodes at commit. */

@@ -692,6 +692,15 @@ export interface TemplateDraftTable {
   template_id: string;
 }
 
+export interface TemplateVariantTable {
+  account_id: string;
+  compiled: Json;
+  locale: string;
+  source: Json;
+  template_id: string;
+  version: number;
+}
+
 export interface TemplateVersionTable {
   account_id: string;
   compiled: Json;
@@ -827,6 +836,7 @@ export interface DB {
   template: TemplateTable;
   template_call: TemplateCallTable;
   template_draft: TemplateDraftTable;
+  template_variant: TemplateVariantTable;
   template_version: TemplateVersionTable;
   tls_result: TlsResultTable;
   warm_up_use: WarmUpUseTable;

@@ -165,10 +165,11 @@ export const getRenderedMessage = defineOperation({
     const { message } = await requireMessage(call);
     const { content } = message;
     if (content === null) throw new Problem('conflict', 'The content of this message was erased');
-    const template = await call.dependencies.templates.version(
+    const template = await call.dependencies.templates.localized(
       accountOf(call).id,
       message.template_id as TemplateId,
       message.template_version,
+      content.locale,
     );
     if (template === undefined) throw notFound('version');
     const values = maskedValues(
@@ -176,8 +177,9 @@ export const getRenderedMessage = defineOperation({
       await secretNamesOf(call, message),
       template.compiled.fields,
     );
-    const { subjectLine, previewText } = content;
-    const { subject, html, text } = renderOrExplain(template, { values, subjectLine, previewText });
+    const { subjectLine, previewText, locale } = content;
+    const input = { values, subjectLine, previewText, locale };
+    const { subject, html, text } = renderOrExplain(template, input);
     return { subject, html, text };
   },
 });

@@ -3,6 +3,7 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import { currentFormat } from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
 import { structureSchemas } from '../../template/field-value-schema.ts';
+import { canonicalLocale, localeReason, maxLocaleLength } from '../../template/locale.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
@@ -23,6 +24,9 @@ const ProblemView = Type.Object(
   {
     severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
     part: Type.String(),
+    variant: Type.Optional(
+      Type.String({ description: 'The locale of the variant that has it. Absent: the default content.' }),
+    ),
     rule: Type.String({ description: 'Stable identifier.' }),
     message: Type.String(),
     line: Type.Optional(Type.Integer()),
@@ -42,10 +46,22 @@ export const Values = Type.Unsafe<GivenValues>({
   },
 });
 
+/** The locale of a preview or test message. */
+export const Locale = Type.Optional(
+  Type.String({
+    description:
+      'The recipient’s language (BCP 47), as in a request. Default: the default content.',
+    maxLength: maxLocaleLength,
+  }),
+);
+
 const PreviewView = Type.Object(
   {
     problems: Type.Array(ProblemView),
     fields: Type.Array(FieldView, { description: 'Fields found in the template.' }),
+    variant: Nullable(
+      Type.String({ description: 'The locale of the variant shown. Null: the default content.' }),
+    ),
     rendered: Nullable(
       Type.Object(
         {
@@ -78,12 +94,13 @@ export const previewTemplate = defineOperation({
   id: 'previewTemplate',
   summary: 'Preview a template with values',
   description:
-    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name.',
+    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name. Of the variants, only the one shown is checked.',
   body: Type.Object(
     {
       content: Type.Optional(TemplateContentSchema),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
+      locale: Locale,
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
       previewText: Type.Optional(Type.String({ maxLength: 240 })),
     },
@@ -92,6 +109,7 @@ export const previewTemplate = defineOperation({
   answer: PreviewView,
   async handle(call) {
     const { values } = call.body;
+    const locale = readLocale(call.body.locale);
     requireSendableValues(values);
     await requireTemplate(call);
     const { content, format } = await chooseVersion(call, call.body.content, call.body.version);
@@ -100,6 +118,7 @@ export const previewTemplate = defineOperation({
         content,
         format,
         values,
+        locale,
         subjectLine: checkOverride('subjectLine', call.body.subjectLine),
         previewText: checkOverride('previewText', call.body.previewText),
       },
@@ -107,12 +126,14 @@ export const previewTemplate = defineOperation({
     );
     const fields = viewFields(preview.fields, content.fields, preview.examples);
     const problems = [...preview.problems];
-    if (preview.rendered === null) return { problems, fields, rendered: null, hints: [] };
+    const { variant } = preview;
+    if (preview.rendered === null) return { problems, fields, variant, rendered: null, hints: [] };
     const { html, text } = preview.rendered;
     const sizes = { htmlBytes: bytesOf(html), textBytes: bytesOf(text) };
     return {
       problems,
       fields,
+      variant,
       rendered: { ...preview.rendered, ...sizes },
       hints: [...preview.hints],
     };
@@ -140,6 +161,14 @@ export async function chooseVersion(
   );
   if (row === undefined) throw notFound('version');
   return { content: contentOf(row), format: row.compiled.format };
+}
+
+/** @throws Problem if it isn't a language tag */
+export function readLocale(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const locale = canonicalLocale(text);
+  if (locale === undefined) throw invalidField('locale', localeReason);
+  return locale;
 }
 
 function checkOverride(name: string, text: string | undefined): string | undefined {

@@ -1,34 +1,40 @@
 import { type Static, Type } from 'typebox';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
-import { maxSourceText, TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { maxSourceText, TemplateSchema, VariantsSchema } from '../../manifest/manifest-schema.ts';
 import type { FieldKind, FieldValue } from '../../template/field-value.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
+
+const bodies = {
+  html: Type.Optional(
+    Type.String({
+      description: 'The HTML part, with {{fields}}; or use `mjml`.',
+      maxLength: maxSourceText,
+    }),
+  ),
+  mjml: Type.Optional(
+    Type.String({
+      description: 'The HTML part as MJML, with {{fields}}; or use `html`.',
+      maxLength: maxSourceText,
+    }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      description: 'The text part. Default: generated from the HTML.',
+      maxLength: maxSourceText,
+    }),
+  ),
+};
 
 /** The content of a version: a template entry of the manifest with its parts inline. */
 export const TemplateContentSchema = Type.Object(
   {
     subject: templateProperties.subject,
     previewText: templateProperties.previewText,
-    html: Type.Optional(
-      Type.String({
-        description: 'The HTML part, with {{fields}}; or use `mjml`.',
-        maxLength: maxSourceText,
-      }),
-    ),
-    mjml: Type.Optional(
-      Type.String({
-        description: 'The HTML part as MJML, with {{fields}}; or use `html`.',
-        maxLength: maxSourceText,
-      }),
-    ),
-    text: Type.Optional(
-      Type.String({
-        description: 'The text part. Default: generated from the HTML.',
-        maxLength: maxSourceText,
-      }),
-    ),
+    ...bodies,
+    locale: templateProperties.locale,
+    variants: VariantsSchema(bodies),
     fields: templateProperties.fields,
     sender: templateProperties.sender,
     freshnessMinutes: templateProperties.freshnessMinutes,
@@ -44,13 +50,15 @@ export function contentOf(row: {
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
 }): VersionContent {
-  const { subject, previewText, html, mjml, text, fields } = row.source;
+  const { subject, previewText, html, mjml, text, fields, locale, variants } = row.source;
   return {
     subject,
     ...(previewText === undefined ? {} : { previewText }),
     ...(html === undefined ? {} : { html }),
     ...(mjml === undefined ? {} : { mjml }),
     ...(text === undefined ? {} : { text }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(variants === undefined ? {} : { variants }),
     fields: { ...fields },
     ...(row.senderAddress === null ? {} : { sender: row.senderAddress }),
     freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
@@ -150,6 +158,7 @@ export const VersionView = Type.Object(
     published: Type.Boolean({ description: 'Whether this version is currently sent.' }),
     createdAt: Time('When it was first published.'),
     subject: Type.String(),
+    locales: Type.Array(Type.String(), { description: 'The locales of its variants.' }),
   },
   { ...strict, title: 'TemplateVersion' },
 );
