@@ -40,8 +40,7 @@ function placeOf({ variant, part }: TemplateProblem): readonly string[] {
 function describe(problem: TemplateProblem, template: ManifestTemplate): string {
   const { part, line, column, message, variant } = problem;
   const files = variant === undefined ? template.files : (template.variantFiles[variant] ?? {});
-  const file =
-    part === 'html' || part === 'mjml' || part === 'text' ? files[part] : undefined;
+  const file = part === 'html' || part === 'mjml' || part === 'text' ? files[part] : undefined;
   const at =
     line === undefined ? [] : [`line ${line}${column === undefined ? '' : `, column ${column}`}`];
   const where = [...(file === undefined ? [] : [file]), ...at].join(' ');

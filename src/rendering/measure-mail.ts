@@ -36,7 +36,17 @@ function composedLength(
   content: MessageContent,
   tracked: boolean,
 ): number {
-  const { from, replyTo, to, toName, headers = {}, values, subjectLine, previewText, locale } = content;
+  const {
+    from,
+    replyTo,
+    to,
+    toName,
+    headers = {},
+    values,
+    subjectLine,
+    previewText,
+    locale,
+  } = content;
   // A list shows its links once for each item.
   let links = 0;
   const countLink = (_: unknown, url: string): string => {

@@ -1,6 +1,6 @@
 import { checkLocales, checkTotalLength } from './check-variants.ts';
 import { CompileProblems } from './compile-problems.ts';
-import { type CompileResult, type CompiledSource, compileSource } from './compile-source.ts';
+import { type CompiledSource, type CompileResult, compileSource } from './compile-source.ts';
 import type { CompiledVersion, MarkupFormat } from './compiled-template.ts';
 import { findForeignFields, mergeContract } from './field-contract.ts';
 import type { TemplateProblem } from './template-problem.ts';

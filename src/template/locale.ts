@@ -24,10 +24,7 @@ export function canonicalLocale(text: string): string | undefined {
  * The best match by look-up (RFC 4647 section 3.4); undefined if none matches.
  * @param requested canonical, as the available ones are
  */
-export function lookUpLocale(
-  requested: string,
-  available: readonly string[],
-): string | undefined {
+export function lookUpLocale(requested: string, available: readonly string[]): string | undefined {
   for (let range = requested; ; ) {
     if (available.includes(range)) return range;
     const end = range.lastIndexOf('-');

@@ -1,5 +1,13 @@
 /** The part of a template that contains a problem or uses a field. */
-export type TemplatePart = 'subject' | 'previewText' | 'html' | 'mjml' | 'text' | 'fields' | 'locale' | 'variants';
+export type TemplatePart =
+  | 'subject'
+  | 'previewText'
+  | 'html'
+  | 'mjml'
+  | 'text'
+  | 'fields'
+  | 'locale'
+  | 'variants';
 
 /** A problem of a template, worded for its author. */
 export interface TemplateProblem {

@@ -8,10 +8,12 @@ import { MessageStateSchema, messageFields, recipientFields } from '../../messag
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
+import { maxLocaleLength } from '../../template/locale.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readLocale } from '../read-locale.ts';
 import { type ContentView, maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
@@ -85,6 +87,12 @@ export const listMessages = defineOperation({
         maxLength: maxAttributeName + 1 + maxAttributeValue,
       }),
     ),
+    locale: Type.Optional(
+      Type.String({
+        description: 'A locale of requests, such as `de`, which includes `de-AT`.',
+        maxLength: maxLocaleLength,
+      }),
+    ),
     clientId: Type.Optional(Type.String({ maxLength: 64 })),
     transactional: Type.Optional(Type.Boolean()),
     waiting: Type.Optional(Type.Boolean({ description: 'Only messages that aren’t final.' })),
@@ -94,10 +102,11 @@ export const listMessages = defineOperation({
   answer: pageOf(MessageLineView),
   async handle(call) {
     const [before] = readCursor(call.query, 'uuid') ?? [];
-    const { cursor: _, limit: __, from, until, recipient, ...rest } = call.query;
+    const { cursor: _, limit: __, from, until, recipient, locale, ...rest } = call.query;
     const filter: MessageListFilter = {
       ...rest,
       recipient: recipient?.toLowerCase(),
+      locale: readLocale(locale),
       from: readOptionalTime('from', from),
       until: readOptionalTime('until', until),
     };

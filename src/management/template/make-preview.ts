@@ -53,8 +53,7 @@ export async function makePreview(job: PreviewJob): Promise<Preview> {
   const unrendered = { fields, examples, variant, rendered: null, hints: [] };
   if (compiled === null) return { ...unrendered, problems };
   const unusable = inputProblems(compiled, job);
-  if (unusable.length > 0)
-    return { ...unrendered, problems: [...problems, ...unusable] };
+  if (unusable.length > 0) return { ...unrendered, problems: [...problems, ...unusable] };
   try {
     const values = sampleValues(result, job.content, job.values);
     const rendered = render(compiled, values, job);

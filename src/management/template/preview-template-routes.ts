@@ -3,11 +3,12 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import { currentFormat } from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
 import { structureSchemas } from '../../template/field-value-schema.ts';
-import { canonicalLocale, localeReason, maxLocaleLength } from '../../template/locale.ts';
+import { maxLocaleLength } from '../../template/locale.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readLocale } from '../read-locale.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
@@ -25,7 +26,9 @@ const ProblemView = Type.Object(
     severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
     part: Type.String(),
     variant: Type.Optional(
-      Type.String({ description: 'The locale of the variant that has it. Absent: the default content.' }),
+      Type.String({
+        description: 'The locale of the variant that has it. Absent: the default content.',
+      }),
     ),
     rule: Type.String({ description: 'Stable identifier.' }),
     message: Type.String(),
@@ -161,14 +164,6 @@ export async function chooseVersion(
   );
   if (row === undefined) throw notFound('version');
   return { content: contentOf(row), format: row.compiled.format };
-}
-
-/** @throws Problem if it isn't a language tag */
-export function readLocale(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const locale = canonicalLocale(text);
-  if (locale === undefined) throw invalidField('locale', localeReason);
-  return locale;
 }
 
 function checkOverride(name: string, text: string | undefined): string | undefined {

@@ -5,7 +5,11 @@ import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { readSender } from '../../sender/sender-store.ts';
 import { type CompileResult, compileTemplate } from '../../template/compile-template.ts';
-import { type CompiledTemplate, type CompiledVersion, currentFormat } from '../../template/compiled-template.ts';
+import {
+  type CompiledTemplate,
+  type CompiledVersion,
+  currentFormat,
+} from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
 import { localizeVersion } from '../../template/localize-version.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
@@ -15,9 +19,10 @@ import { writeVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readLocale } from '../read-locale.ts';
 import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { chooseVersion, Locale, readLocale, Values } from './preview-template-routes.ts';
+import { chooseVersion, Locale, Values } from './preview-template-routes.ts';
 import { findValueProblems, requireSendableValues, sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
