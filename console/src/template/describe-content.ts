@@ -1,19 +1,31 @@
-import type { TemplateContent } from '../api/management.generated.ts';
+import type { TemplateContent, TemplateVariant } from '../api/management.generated.ts';
 
 /** A version as a single text, for line-by-line comparison. */
 export function describeContent(content: TemplateContent): string {
-  const { subject, previewText, html, mjml, text, fields = {}, sender, freshnessMinutes } = content;
+  const { fields = {}, sender, freshnessMinutes, locale, variants = {} } = content;
   const settings = Object.entries(fields)
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([name, field]) => `field ${name}: ${JSON.stringify(field)}`);
   return [
-    `subject: ${subject}`,
-    `preview text: ${previewText ?? ''}`,
+    ...describeParts(content).slice(0, 2),
     `sender: ${sender ?? ''}`,
     `freshness: ${freshnessMinutes ?? ''} min`,
+    ...(locale === undefined ? [] : [`locale: ${locale}`]),
     ...settings,
+    ...describeParts(content).slice(2),
+    ...Object.entries(variants)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .flatMap(([name, variant]) => ['', `--- variant ${name}`, ...describeParts(variant)]),
+  ].join('\n');
+}
+
+/** Subject and preview text, then the bodies. */
+function describeParts({ subject, previewText, html, mjml, text }: TemplateVariant): string[] {
+  return [
+    `subject: ${subject}`,
+    `preview text: ${previewText ?? ''}`,
     '',
     mjml ?? html ?? '',
     ...(text === undefined ? [] : ['', '--- plain text', text]),
-  ].join('\n');
+  ];
 }

@@ -69,6 +69,7 @@ export const messagesTexts = {
   'message.attribute': 'Attribute {name}',
   'message.header': 'Header {name}',
   'message.attachment': 'Attachment',
+  'message.locale': 'Language',
   'message.transactional': 'Transactional',
   'message.tracked': 'Tracked',
   'message.rendered': 'Content',
