@@ -172,7 +172,10 @@ test('a test message is sent in the locale that is asked for', async () => {
   assert.equal(again.status, 201, again.text);
   const copy = await owner.get(`${path}/messages/${again.body.messageId}`);
   assert.equal((copy.body.content as { locale: string }).locale, 'de');
-  assert.equal((await owner.post(`${template}/test-send`, { to: 'a@b.test', locale: '-' })).status, 422);
+  assert.equal(
+    (await owner.post(`${template}/test-send`, { to: 'a@b.test', locale: '-' })).status,
+    422,
+  );
   await owner.put(`${template}/draft`, {
     ...content,
     variants: { es: { subject: '{{Nuevo}}', text: 't' } },
@@ -202,4 +205,41 @@ test('an export has the variants, and applying it again changes nothing', async 
   const exported = manifest.accounts[0]?.templates?.find(({ id }) => id === 't-export');
   assert.deepEqual(exported?.variants, content.variants);
   assert.equal(exported?.locale, 'en');
+});
+
+test('a version can have 50 variants and not one more', async () => {
+  const withVariants = (length: number) => ({
+    subject: 's',
+    text: 't',
+    variants: Object.fromEntries(
+      Array.from({ length }, (_, n) => [`de-x-v${n}`, { subject: `v${n}`, text: 't' }]),
+    ),
+  });
+  const template = await publish('t-most', withVariants(50));
+  await owner.put(`${template}/draft`, withVariants(51));
+  const refused = await owner.post(`${template}/publish`, {});
+  assert.equal(refused.status, 422);
+  assert.deepEqual(refused.body.errors, [
+    { field: 'variants', reason: 'has more than 50 variants' },
+  ]);
+});
+
+test('the sources of a version can have 2,097,152 characters together and not one more', async () => {
+  const part = (length: number) => ({ subject: 's', text: 'x'.repeat(length - 1) });
+  const half = 512 * 1024;
+  const sized = (more: number) => ({
+    ...part(half),
+    variants: { de: part(half), fr: part(half), es: part(half + more) },
+  });
+  const template = await publish('t-size', sized(0));
+  const saved = await owner.put(`${template}/draft`, sized(1));
+  assert.equal(saved.status, 201, saved.text.slice(0, 500));
+  const refused = await owner.post(`${template}/publish`, {});
+  assert.equal(refused.status, 422);
+  assert.deepEqual(refused.body.errors, [
+    {
+      field: 'variants',
+      reason: 'the default content and its variants are longer than 2097152 characters together',
+    },
+  ]);
 });

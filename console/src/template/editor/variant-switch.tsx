@@ -1,8 +1,7 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { TemplateContent } from '../../api/management.generated.ts';
-import { FormDialog } from '../../components/form-dialog.tsx';
 import { nameLocale } from '../../format/name-locale.ts';
 import { text } from '../../texts/text.ts';
 
@@ -19,6 +18,7 @@ interface VariantSwitchProps {
 export function VariantSwitch({ content, change, variant, choose, readOnly }: VariantSwitchProps) {
   const [adding, add] = useDisclosure();
   const locales = Object.keys(content.variants ?? {}).toSorted();
+  const taken = content.locale === undefined ? locales : [...locales, content.locale];
 
   function create(locale: string) {
     const { subject, previewText, html, mjml, text: plain } = content;
@@ -67,7 +67,7 @@ export function VariantSwitch({ content, change, variant, choose, readOnly }: Va
           onChange={(event) => change({ locale: event.currentTarget.value || undefined })}
         />
       )}
-      <AddLanguage opened={adding} close={add.close} taken={locales} create={create} />
+      <AddLanguage opened={adding} close={add.close} taken={taken} create={create} />
     </Group>
   );
 }
@@ -81,33 +81,44 @@ interface AddLanguageProps {
 
 function AddLanguage({ opened, close, taken, create }: AddLanguageProps) {
   const [typed, setTyped] = useState('');
-  async function submit() {
+  const [problem, setProblem] = useState<string>();
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
     const locale = readLocale(typed);
-    if (locale === undefined) throw new Error(text('editor.badLocale'));
-    if (taken.includes(locale)) throw new Error(text('editor.takenLocale'));
+    if (locale === undefined) return setProblem(text('editor.badLocale'));
+    if (taken.includes(locale)) return setProblem(text('editor.takenLocale'));
     create(locale);
     setTyped('');
+    return close();
   }
+
   return (
-    <FormDialog
-      opened={opened}
-      close={close}
-      title={text('editor.addLanguage')}
-      action={text('editor.addLanguage')}
-      submit={submit}
-    >
-      {() => (
-        <TextInput
-          label={text('editor.locale')}
-          description={text('editor.localeHint')}
-          required
-          maxLength={35}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          data-autofocus
-        />
-      )}
-    </FormDialog>
+    <Modal opened={opened} onClose={close} title={text('editor.addLanguage')}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label={text('editor.locale')}
+            description={text('editor.localeHint')}
+            required
+            maxLength={35}
+            value={typed}
+            error={problem}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value);
+              setProblem(undefined);
+            }}
+            data-autofocus
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {text('cancel')}
+            </Button>
+            <Button type="submit">{text('editor.addLanguage')}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
   );
 }
 
