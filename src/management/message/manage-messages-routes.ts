@@ -13,7 +13,7 @@ import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answe
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readLocale } from '../read-locale.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 import { type ContentView, maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
@@ -106,7 +106,7 @@ export const listMessages = defineOperation({
     const filter: MessageListFilter = {
       ...rest,
       recipient: recipient?.toLowerCase(),
-      locale: readLocale(locale),
+      locale: readOptionalLocale(locale),
       from: readOptionalTime('from', from),
       until: readOptionalTime('until', until),
     };

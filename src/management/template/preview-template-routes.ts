@@ -8,7 +8,7 @@ import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readLocale } from '../read-locale.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
@@ -50,7 +50,7 @@ export const Values = Type.Unsafe<GivenValues>({
 });
 
 /** The locale of a preview or test message. */
-export const Locale = Type.Optional(
+export const LocaleChoice = Type.Optional(
   Type.String({
     description:
       'The recipient’s language (BCP 47), as in a request. Default: the default content.',
@@ -103,7 +103,7 @@ export const previewTemplate = defineOperation({
       content: Type.Optional(TemplateContentSchema),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
-      locale: Locale,
+      locale: LocaleChoice,
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
       previewText: Type.Optional(Type.String({ maxLength: 240 })),
     },
@@ -112,7 +112,7 @@ export const previewTemplate = defineOperation({
   answer: PreviewView,
   async handle(call) {
     const { values } = call.body;
-    const locale = readLocale(call.body.locale);
+    const locale = readOptionalLocale(call.body.locale);
     requireSendableValues(values);
     await requireTemplate(call);
     const { content, format } = await chooseVersion(call, call.body.content, call.body.version);

@@ -19,10 +19,10 @@ import { writeVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readLocale } from '../read-locale.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { chooseVersion, Locale, Values } from './preview-template-routes.ts';
+import { chooseVersion, LocaleChoice, Values } from './preview-template-routes.ts';
 import { findValueProblems, requireSendableValues, sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
@@ -40,7 +40,7 @@ export const testSendTemplate = defineOperation({
       to: Type.String({ description: 'Recipient address.', maxLength: 320 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
-      locale: Locale,
+      locale: LocaleChoice,
     },
     strict,
   ),
@@ -49,7 +49,7 @@ export const testSendTemplate = defineOperation({
   limited: true,
   async handle(call) {
     requireSendableValues(call.body.values);
-    const locale = readLocale(call.body.locale);
+    const locale = readOptionalLocale(call.body.locale);
     const account = accountOf(call);
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
     const template = await requireTemplate(call);
