@@ -2,7 +2,7 @@
 export const maxLocaleLength = 35;
 
 /** How dates and numbers are written where no locale says otherwise. */
-export const defaultLocale = 'en-US';
+const defaultLocale = 'en-US';
 
 /** The language of a template that declares none. */
 const defaultLanguage = 'en';

@@ -291,7 +291,9 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   await visit.look('test-language');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
   await page.waitForURL(/messages\//);
-  await page.getByText('Austrian German (de-AT)').waitFor();
+  const facts = page.locator('section[aria-labelledby=facts]');
+  await facts.getByText('Austrian German (de-AT)').waitFor();
+  await visit.look('message-language');
   await visit.open(`${shop.id}/templates/${id}`);
   await language.selectOption('de-AT');
   await page.getByRole('button', { name: 'Remove Austrian German' }).click();
