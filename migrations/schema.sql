@@ -975,6 +975,17 @@ create table template_image (
 );
 CREATE INDEX template_image_content ON template_image USING btree (account_id, sha256);
 
+create table template_variant (
+  account_id text not null,
+  template_id text not null,
+  version integer not null,
+  locale text not null,
+  source jsonb not null,
+  compiled jsonb not null,
+  template_variant_pkey PRIMARY KEY (account_id, template_id, version, locale),
+  template_variant_account_id_template_id_version_fkey FOREIGN KEY (account_id, template_id, version) REFERENCES template_version(account_id, template_id, version) ON DELETE CASCADE
+);
+
 create table template_version (
   account_id text not null,
   template_id text not null,

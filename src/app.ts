@@ -134,8 +134,8 @@ export function createApp(dependencies: AppDependencies): App {
           streams,
         })
       : undefined;
-  const findVersion: FindVersion = (accountId, templateId, version) =>
-    templates.version(accountId, templateId, version);
+  const findVersion: FindVersion = (accountId, templateId, version, locale) =>
+    templates.localized(accountId, templateId, version, locale);
   const domainKeys = new DkimKeyStore(key);
   const domains = new DomainDirectory(database, changes, domainKeys);
   const feedback = createFeedback({

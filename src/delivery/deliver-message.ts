@@ -76,6 +76,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
       message.accountId,
       message.templateId,
       templateVersion,
+      content.locale,
     );
     if (template === undefined)
       return resultForAll(message, 'failed', 'its template version no longer exists');

@@ -9,11 +9,12 @@ import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
 import { renderMessage } from '../rendering/render-message.ts';
 
-/** Finds a template version as of when the message was accepted. */
+/** Finds the content of a template version for a message's locale; without one, the default content. */
 export type FindVersion = (
   accountId: AccountId,
   templateId: TemplateId,
   version: number,
+  locale: string | undefined,
 ) => Promise<LoadedTemplate | undefined> | LoadedTemplate | undefined;
 
 /** What feedback adds to a message: tracking links, an open pixel, list headers and values of built-in fields. */
@@ -62,6 +63,7 @@ export function prepareMail(
     bodyEnd: decoration.bodyEnd,
     subjectLine: content.subjectLine,
     previewText: content.previewText,
+    locale: content.locale,
   });
   const { from, replyTo, to, toName, headers, suppressedCc } = content;
   const cc = withoutSuppressed(visibleCc(content), suppressedCc);

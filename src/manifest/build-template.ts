@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { TemplateId } from '../foundation/ids.ts';
-import type { FieldSettings, TemplateImage, TemplateSource } from '../template/template-source.ts';
+import type {
+  FieldSettings,
+  TemplateImage,
+  TemplateSource,
+  VariantSource,
+} from '../template/template-source.ts';
 import { buildImages } from './build-images.ts';
-import type { ManifestTemplate } from './manifest.ts';
+import type { ManifestTemplate, SourceFiles } from './manifest.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { RawTemplate } from './manifest-schema.ts';
 import { type BuildContext, checkText, parseManifestAddress } from './read-values.ts';
@@ -37,13 +42,22 @@ export async function buildTemplate(
     whenUncertain: raw.whenUncertain,
     source,
     imageContents: images.contents,
-    files: { ...fileOf(raw, 'html'), ...fileOf(raw, 'mjml'), ...fileOf(raw, 'text') },
+    files: filesOf(raw),
+    variantFiles: Object.fromEntries(
+      Object.entries(raw.variants ?? {}).map(([locale, variant]) => [locale, filesOf(variant)]),
+    ),
     contentHash: hashContent(source, sender, freshnessSeconds),
   };
 }
 
+type RawContent = Pick<RawTemplate, 'subject' | 'previewText' | 'html' | 'mjml' | 'text'>;
+
+function filesOf(raw: RawContent): SourceFiles {
+  return { ...fileOf(raw, 'html'), ...fileOf(raw, 'mjml'), ...fileOf(raw, 'text') };
+}
+
 function fileOf(
-  raw: RawTemplate,
+  raw: RawContent,
   part: 'html' | 'mjml' | 'text',
 ): Partial<Record<'html' | 'mjml' | 'text', string>> {
   const value = raw[part];
@@ -55,7 +69,24 @@ async function readSource(
   path: ManifestPath,
   context: BuildContext,
 ): Promise<TemplateSource> {
-  const part = async (name: 'html' | 'mjml' | 'text'): Promise<Partial<TemplateSource>> => {
+  const { locale, fields = {}, variants = {} } = raw;
+  const read: [string, VariantSource][] = [];
+  for (const [name, variant] of Object.entries(variants))
+    read.push([name, await readContent(variant, [...path, 'variants', name], context)]);
+  return {
+    ...(await readContent(raw, path, context)),
+    fields,
+    ...(locale === undefined ? {} : { locale }),
+    ...(read.length === 0 ? {} : { variants: Object.fromEntries(read) }),
+  };
+}
+
+async function readContent(
+  raw: RawContent,
+  path: ManifestPath,
+  context: BuildContext,
+): Promise<VariantSource> {
+  const part = async (name: 'html' | 'mjml' | 'text'): Promise<Partial<VariantSource>> => {
     const value = raw[name];
     if (value === undefined) return {};
     return { [name]: await readPart(value, [...path, name], context) };
@@ -66,7 +97,6 @@ async function readSource(
     ...(await part('html')),
     ...(await part('mjml')),
     ...(await part('text')),
-    fields: raw.fields ?? {},
   };
   return withLineFeeds(source);
 }
@@ -84,12 +114,12 @@ async function readPart(
 }
 
 /** Normalizes line endings, so a checkout with CRLF doesn't count as new content. */
-function withLineFeeds(source: TemplateSource): TemplateSource {
-  const clean = Object.entries(source).map(([name, value]: [string, unknown]) => [
+function withLineFeeds(source: VariantSource): VariantSource {
+  const clean = Object.entries(source).map(([name, value]: [string, string]) => [
     name,
-    typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : value,
+    value.replace(/\r\n?/g, '\n'),
   ]);
-  return Object.fromEntries(clean) as TemplateSource;
+  return Object.fromEntries(clean) as VariantSource;
 }
 
 /** SHA-256 over everything that defines a version, in a fixed order. */
@@ -98,23 +128,28 @@ function hashContent(
   sender: string | undefined,
   freshnessSeconds: number,
 ): Buffer {
-  const { subject, previewText, html, mjml, text, fields = {}, images = [] } = source;
+  const { fields = {}, locale, variants = {}, images = [] } = source;
   const sorted = sortedFields(fields);
-  const content: unknown[] = [
-    subject,
-    previewText,
-    html,
-    mjml,
-    text,
+  const translated = Object.entries(variants)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, variant]) => [name, ...partsOf(variant)]);
+  // Templates in one language, and those without images, keep the hash that they had before there were others.
+  const languages = locale === undefined && translated.length === 0 ? [] : [locale, translated];
+  const content = [
+    ...partsOf(source),
     sorted,
     sender,
     freshnessSeconds,
+    ...languages,
+    ...(images.length === 0 ? [] : [{ images: images.map(membersOf) }]),
   ];
-  // Versions without images keep the hash that they had before there were any.
-  if (images.length > 0) content.push({ images: images.map(membersOf) });
   return createHash('sha256')
     .update(JSON.stringify(content.map((part) => part ?? null)))
     .digest();
+}
+
+function partsOf({ subject, previewText, html, mjml, text }: VariantSource): unknown[] {
+  return [subject, previewText, html, mjml, text].map((part) => part ?? null);
 }
 
 function membersOf({ contentId, filename, contentType, sha256 }: TemplateImage): unknown[] {

@@ -23,20 +23,24 @@ export function resolveCompiledContent(
   const { compiled, problems: found } = contents.get(template);
   for (const problem of found) {
     if (problem.severity === 'error')
-      problems.add([...template.path, problem.part], describe(problem, template));
+      problems.add([...template.path, ...placeOf(problem)], describe(problem, template));
   }
   if (compiled === null) return undefined;
   const warnings = found
     .filter(({ severity }) => severity === 'warning')
-    .map((problem) => `warning: ${problem.part} ${describe(problem, template)}`);
+    .map((problem) => `warning: ${placeOf(problem).join('.')} ${describe(problem, template)}`);
   return { compiled, warnings };
+}
+
+function placeOf({ variant, part }: TemplateProblem): readonly string[] {
+  return variant === undefined ? [part] : ['variants', variant, part];
 }
 
 /** Lines and columns count from the start of the file or inline text. */
 function describe(problem: TemplateProblem, template: ManifestTemplate): string {
-  const { part, line, column, message } = problem;
-  const file =
-    part === 'html' || part === 'mjml' || part === 'text' ? template.files[part] : undefined;
+  const { part, line, column, message, variant } = problem;
+  const files = variant === undefined ? template.files : (template.variantFiles[variant] ?? {});
+  const file = part === 'html' || part === 'mjml' || part === 'text' ? files[part] : undefined;
   const at =
     line === undefined ? [] : [`line ${line}${column === undefined ? '' : `, column ${column}`}`];
   const where = [...(file === undefined ? [] : [file]), ...at].join(' ');

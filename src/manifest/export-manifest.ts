@@ -143,7 +143,7 @@ async function exportTemplates(
 }
 
 function exportTemplate(row: PublishedContent): RawTemplate {
-  const { subject, previewText, html, mjml, text, fields = {} } = row.source;
+  const { subject, previewText, html, mjml, text, fields = {}, locale, variants } = row.source;
   return {
     id: row.id,
     name: row.name,
@@ -154,6 +154,8 @@ function exportTemplate(row: PublishedContent): RawTemplate {
     ...(html === undefined ? {} : { html }),
     ...(mjml === undefined ? {} : { mjml }),
     ...(text === undefined ? {} : { text }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(variants === undefined ? {} : { variants }),
     ...(Object.keys(fields).length === 0 ? {} : { fields: { ...fields } }),
     freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
     whenUncertain: row.whenUncertain,

@@ -6,6 +6,7 @@ import { maxAttachmentLimit } from '../message/attachment.ts';
 import { imageTypes } from '../submission/check-image.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
+import { maxLocaleLength } from '../template/locale.ts';
 import { MAX_FIELD_DEPTH, MAX_IMAGE_BYTES, MAX_IMAGES } from '../template/template-limits.ts';
 import type { FieldSettings, TemplateImage } from '../template/template-source.ts';
 
@@ -233,6 +234,43 @@ const ImageSchema = Type.Object(
   strict,
 );
 
+const subject = Type.String({
+  description: 'The subject, with {{fields}}.',
+  minLength: 1,
+  maxLength: maxLineText,
+});
+
+const previewText = Type.Optional(
+  Type.String({
+    description: 'Shown by mail clients next to the subject, with {{fields}}.',
+    maxLength: maxLineText,
+  }),
+);
+
+const bodies = {
+  html: Type.Optional(TextOrFile('The HTML part, with {{fields}}; or use `mjml`.')),
+  mjml: Type.Optional(TextOrFile('The HTML part as MJML, with {{fields}}; or use `html`.')),
+  text: Type.Optional(TextOrFile('The text part. Default: generated from the HTML.')),
+};
+
+/** The variants of a template by locale. @param parts the schemas of the bodies */
+export function VariantsSchema<Parts extends Record<string, TSchema>>(parts: Parts) {
+  const variant = Type.Object(
+    { subject, previewText, ...parts },
+    { ...strict, title: 'TemplateVariant' },
+  );
+  return Type.Optional(
+    Type.Unsafe<Readonly<Record<string, Static<typeof variant>>>>({
+      type: 'object',
+      description:
+        'The content in other languages, by locale (BCP 47), such as `de` or `pt-BR`. They use the fields of the template.',
+      maxProperties: 1_000,
+      propertyNames: { type: 'string', maxLength: 100 },
+      additionalProperties: variant,
+    }),
+  );
+}
+
 export const TemplateSchema = Type.Object(
   {
     id: PublicId('The template ID of the send operation.'),
@@ -241,20 +279,17 @@ export const TemplateSchema = Type.Object(
     sender: Type.Optional(
       Address('The sender if a request names none. Default: the address of `createdBy`.'),
     ),
-    subject: Type.String({
-      description: 'The subject, with {{fields}}.',
-      minLength: 1,
-      maxLength: maxLineText,
-    }),
-    previewText: Type.Optional(
+    subject,
+    previewText,
+    ...bodies,
+    locale: Type.Optional(
       Type.String({
-        description: 'Shown by mail clients next to the subject, with {{fields}}.',
-        maxLength: maxLineText,
+        description:
+          'The language of this content (BCP 47), which is sent where no variant matches. Dates and numbers are written in it. Default: en-US.',
+        maxLength: maxLocaleLength,
       }),
     ),
-    html: Type.Optional(TextOrFile('The HTML part, with {{fields}}; or use `mjml`.')),
-    mjml: Type.Optional(TextOrFile('The HTML part as MJML, with {{fields}}; or use `html`.')),
-    text: Type.Optional(TextOrFile('The text part. Default: generated from the HTML.')),
+    variants: VariantsSchema(bodies),
     fields: Type.Optional(
       Type.Unsafe<Readonly<Record<string, FieldSettings>>>({
         type: 'object',

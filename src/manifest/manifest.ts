@@ -60,6 +60,8 @@ export interface ManifestIntegration {
   readonly grants: readonly GrantType[] | undefined;
 }
 
+export type SourceFiles = Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
+
 export interface ManifestTemplate {
   readonly path: ManifestPath;
   readonly id: TemplateId;
@@ -73,7 +75,9 @@ export interface ManifestTemplate {
   /** Contents of its images; those that the account has already are not among them. */
   readonly imageContents: readonly AttachmentContent[];
   /** The files of the source parts, as named in the manifest. */
-  readonly files: Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
+  readonly files: SourceFiles;
+  /** Those of the variants, by locale. */
+  readonly variantFiles: Readonly<Record<string, SourceFiles>>;
   /** Hash of source, sender and freshness. */
   readonly contentHash: Buffer;
 }

@@ -4,6 +4,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import type { WhenUncertain } from '../template/template-store.ts';
+import { sourceWithVariants } from '../template/variant-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -51,7 +52,7 @@ export async function readPublishedContents(
 ): Promise<PublishedContent[]> {
   const { rows } = await sql<PublishedContent>`
     select t.id, t.name, p.email as "createdBy", v.sender_address as "senderAddress",
-      v.freshness_seconds as "freshnessSeconds", t.when_uncertain as "whenUncertain", v.source
+      v.freshness_seconds as "freshnessSeconds", t.when_uncertain as "whenUncertain", ${sql.raw(sourceWithVariants('v'))} as source
     from template t
     join person p on p.id = t.created_by
     join template_version v

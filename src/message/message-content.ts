@@ -44,6 +44,8 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   /** As the request had it, markup included. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
+  /** The language that the request asks for (BCP 47, canonical). With the version, it says which variant is sent. */
+  readonly locale?: string;
   readonly attachments?: readonly AttachmentInfo[];
   /** Values by field name, as the request had them. */
   readonly values: Readonly<Record<string, Value>>;
@@ -68,6 +70,7 @@ export const contentMemberKinds = {
   replyTo: 'address',
   subjectLine: 'text',
   previewText: 'text',
+  locale: 'text',
   attachments: 'text',
   values: 'values',
   sendAt: 'text',
@@ -114,6 +117,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
+    locale: textOf(stored.locale),
     attachments: readAttachmentInfos(stored.attachments),
     values: isFields(values) ? withoutErased(values) : {},
     sendAt: textOf(stored.sendAt),

@@ -36,7 +36,17 @@ function composedLength(
   content: MessageContent,
   tracked: boolean,
 ): number {
-  const { from, replyTo, to, toName, headers = {}, values, subjectLine, previewText } = content;
+  const {
+    from,
+    replyTo,
+    to,
+    toName,
+    headers = {},
+    values,
+    subjectLine,
+    previewText,
+    locale,
+  } = content;
   // A list shows its links once for each item.
   let links = 0;
   const countLink = (_: unknown, url: string): string => {
@@ -45,7 +55,7 @@ function composedLength(
   };
   const rewriteLink = tracked ? countLink : undefined;
   const { raw } = composeMime(
-    renderMessage(template, { values, subjectLine, previewText, rewriteLink }),
+    renderMessage(template, { values, locale, subjectLine, previewText, rewriteLink }),
     {
       from: { address: from.address, displayName: from.name },
       replyTo,

@@ -1,6 +1,7 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
 import type { GivenValues } from '../template/field-value.ts';
+import { formattingLocale } from '../template/locale.ts';
 import { type OverriddenTemplate, parseOverride } from '../template/parse-override.ts';
 import { openScope } from '../template/value-scope.ts';
 import { BodyTooLarge } from './body-writer.ts';
@@ -25,7 +26,7 @@ import { findLargestField, RenderingTooLarge } from './rendering-too-large.ts';
 /** The message-specific input of a template. */
 export interface RenderInput {
   readonly values: GivenValues;
-  /** How helpers write dates and numbers (BCP 47). Default: `en-US`. */
+  /** The locale that the message asks for (BCP 47, canonical); dates and numbers follow it where the content does. */
   readonly locale?: string | undefined;
   /** As in the request; their markup was checked when the message was accepted. */
   readonly subjectLine?: string | undefined;
@@ -35,8 +36,6 @@ export interface RenderInput {
   /** HTML to insert before the end of the body, such as an open-tracking image. */
   readonly bodyEnd?: string | undefined;
 }
-
-export const defaultLocale = 'en-US';
 
 /** Code points of a subject. The contract limits the request; this limits the result after values are filled in. */
 const MAX_SUBJECT_LENGTH = 998;
@@ -56,7 +55,7 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
   const warnings: RenderWarning[] = [];
   const values = fieldValues(template, input.values);
   const scope = openScope(template.index, input.values);
-  const locale = input.locale ?? defaultLocale;
+  const locale = formattingLocale(template.compiled.locale, input.locale);
   const line = (own: readonly CompiledNode[], override: string | undefined): string =>
     renderLine(override === undefined ? own : overrideNodes(override, template), scope, locale);
   const subject = cutSubject(line(template.compiled.subject, input.subjectLine), warnings);

@@ -66,6 +66,7 @@ export function composeContent(
     replyTo: sender.replyTo,
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
+    locale: request.locale,
     attachments: attachments?.infos,
     values: request.values,
     ...scheduleMembers(request.timing),

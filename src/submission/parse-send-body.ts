@@ -7,6 +7,7 @@ import type { CompiledTemplate } from '../template/compiled-template.ts';
 import { describeReadable } from '../template/field-format.ts';
 import type { FieldIndex } from '../template/field-index.ts';
 import type { GivenValues } from '../template/field-value.ts';
+import { canonicalLocale, localeReason, maxLocaleLength } from '../template/locale.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import { findUnreadable } from '../template/template-fields.ts';
 import {
@@ -208,6 +209,7 @@ function toRequest(
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
     subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details, template),
     previewText: readOverride(content?.previewText, 'content.previewText', details, template),
+    locale: readLocale(content?.locale, details),
     attachments: readAttachments(content?.attachments, contents, details),
     values: structured ?? content?.personalizationDataMap ?? noValues,
     structured: structured !== undefined,
@@ -281,6 +283,13 @@ function readOverride(
   return undefined;
 }
 
+function readLocale(text: string | undefined, details: FaultDetail[]): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const locale = canonicalLocale(text);
+  if (locale === undefined) details.push({ field: 'content.locale', reason: localeReason });
+  return locale;
+}
+
 /** The headers within the limits of the schema, which has reported the others. */
 function readableHeaders(headers: unknown): Record<string, string> {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return {};
@@ -321,6 +330,8 @@ function addTextProblems(
     const text = member(content, name);
     if (typeof text === 'string') readOverride(text, `content.${name}`, details, template);
   }
+  const locale = member(content, 'locale');
+  if (typeof locale === 'string' && locale.length <= maxLocaleLength) readLocale(locale, details);
   const name = member(envelope, 'toDisplayName');
   if (typeof name === 'string') readRecipientName(name, details);
   headerRules.read(readableHeaders(member(content, 'headers')), details);

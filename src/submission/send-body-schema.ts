@@ -13,6 +13,7 @@ import {
 } from '../message/message-content.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { structureSchemas } from '../template/field-value-schema.ts';
+import { maxLocaleLength } from '../template/locale.ts';
 import { MAX_STRUCTURED_TEXT } from '../template/template-limits.ts';
 import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';
 import { maxTimestampLength } from './delivery-timing.ts';
@@ -118,6 +119,13 @@ function makeContent<Value extends FieldValue>(value: object) {
         Type.String({
           maxLength: maxPreviewLength,
           description: 'Default: the template’s preview text.',
+        }),
+      ),
+      locale: Type.Optional(
+        Type.String({
+          maxLength: maxLocaleLength,
+          description:
+            'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
         }),
       ),
       headers: Type.Optional(

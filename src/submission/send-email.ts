@@ -1,6 +1,6 @@
 import type { Account, Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
-import { parseTemplateId, type TemplateId } from '../foundation/ids.ts';
+import { type AccountId, parseTemplateId, type TemplateId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { RawBody } from '../http/read-body.ts';
@@ -52,7 +52,7 @@ interface SendableTemplate extends ReceivingTemplate {
 
 export interface SendDependencies extends CommitDependencies {
   readonly senders: Pick<SenderDirectory, 'sender'>;
-  readonly templates: Pick<TemplateDirectory<SendableTemplate>, 'published'>;
+  readonly templates: Pick<TemplateDirectory<SendableTemplate>, 'published' | 'variant'>;
   readonly parser: SendBodyParser;
   readonly keys: IdempotencyLocks;
   readonly quotas: Pick<QuotaShares, 'spend'>;
@@ -127,8 +127,9 @@ async function sendNew(
   const { id: accountId, addOns, quota, archiveAddress } = admission.account;
 
   // 5 template
-  const found = findSendableTemplate(dependencies, admission, admitted.templateText);
-  const { templateId, template } = found instanceof Promise ? await withTimeout(found) : found;
+  const finding = findSendableTemplate(dependencies, admission, admitted.templateText);
+  const found = finding instanceof Promise ? await withTimeout(finding) : finding;
+  const { templateId, template } = found;
 
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
@@ -138,13 +139,18 @@ async function sendNew(
   const read = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
   const request =
     archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, fields);
+  const { locale } = request;
+  const content =
+    locale === undefined
+      ? template.template
+      : await findContent(dependencies, accountId, found, locale);
   const attachments =
     request.attachments.length === 0
       ? undefined
-      : await checkFiles(dependencies, admission.account, request, template.template);
-  if (attachments === undefined && template.template.compiled.images !== undefined)
+      : await checkFiles(dependencies, admission.account, request, content);
+  if (attachments === undefined && content.compiled.images !== undefined)
     checkImageSize(
-      template.template,
+      content,
       request,
       attachmentLimitOf(admission.account, dependencies.attachmentSettings),
       admitted.body.length,
@@ -156,7 +162,7 @@ async function sendNew(
 
   // 8 personalization
   checkPersonalization(template.template.compiled, request);
-  checkRenderedSize(template.template, request, admitted.body.length);
+  checkRenderedSize(content, request, admitted.body.length);
 
   // 9 suppression and 10 commit
   const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
@@ -210,6 +216,19 @@ function requireTemplate(
 ): FoundTemplate {
   if (template === undefined) throw unknownTemplate();
   return { templateId, template };
+}
+
+/** The content that a locale gets; its fields are those of the version. */
+function findContent(
+  { templates }: SendDependencies,
+  accountId: AccountId,
+  { templateId, template }: FoundTemplate,
+  locale: string,
+): MaybePromise<SendableTemplate> {
+  const { version, template: base } = template;
+  const variant = templates.variant({ accountId, templateId, version }, base, locale);
+  if (variant instanceof Promise) return withTimeout(variant).then((found) => found ?? base);
+  return variant ?? base;
 }
 
 /** The sender isn't known yet, but headers hardly count. */

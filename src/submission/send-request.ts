@@ -21,6 +21,8 @@ export interface ParsedSendRequest {
   readonly replyTo: EmailAddress | undefined;
   readonly subjectLine: SubjectOverride | undefined;
   readonly previewText: SubjectOverride | undefined;
+  /** Canonical. */
+  readonly locale?: string | undefined;
   readonly attachments: readonly RequestedAttachment[];
   readonly values: GivenValues;
   /** Some of the values are lists or objects. */

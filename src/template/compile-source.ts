@@ -6,6 +6,7 @@ import {
   type CompiledLink,
   type CompiledNode,
   type CompiledTemplate,
+  type CompiledVersion,
   currentFormat,
   type FieldPart,
   type MarkupFormat,
@@ -26,42 +27,55 @@ import { fixedBytes } from './size-bounds.ts';
 import { findUnreadable, missingFields, requiredNames } from './template-fields.ts';
 import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './template-limits.ts';
 import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
-import type { FieldSettings, TemplateSource } from './template-source.ts';
-
-/** What to compile. */
-export interface CompileJob {
-  readonly source: TemplateSource;
-  /** How to read the markup: that of a version, or what is current. */
-  readonly format?: MarkupFormat | undefined;
-}
+import type { FieldSettings, TemplateImage, TemplateSource } from './template-source.ts';
 
 export interface CompileResult {
   /** `null` if `problems` contains an error. */
-  readonly compiled: CompiledTemplate | null;
+  readonly compiled: CompiledVersion | null;
   /** Those in use, then lists and objects that are only declared. */
   readonly fields: readonly CompiledField[];
   readonly problems: readonly TemplateProblem[];
 }
 
+/** The result for one content. */
+export interface CompiledSource extends CompileResult {
+  readonly compiled: CompiledTemplate | null;
+  /** Declared fields that it doesn't use, as paths. */
+  readonly unused: readonly string[];
+  /** The contentIds of images that it doesn't show. */
+  readonly unusedImages: readonly string[];
+}
+
+interface SourceJob {
+  readonly source: TemplateSource;
+  readonly format?: MarkupFormat | undefined;
+  /** Names that count as declared outside of lists, though the settings don't have them. */
+  readonly known?: readonly string[];
+}
+
 /**
- * Compiles in the calling thread, however long it takes; use `compileTemplate` everywhere else. Problems of the
- * template are in the result; it throws only on internal errors.
+ * Compiles one content, without variants. Problems of the template are in the result; it throws only on internal errors.
  */
 export async function compileSource({
   source,
   format = currentFormat,
-}: CompileJob): Promise<CompileResult> {
+  known = [],
+}: SourceJob): Promise<CompiledSource> {
   const problems = new CompileProblems();
   const clean = checkSource(source, problems);
-  if (problems.hasErrors) return { compiled: null, fields: [], problems: problems.list };
+  if (problems.hasErrors) return failed(problems);
   try {
-    return await new SourceCompiler(clean, format, problems).compile();
+    return await new SourceCompiler(clean, format, problems, known).compile();
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
     const part = clean.mjml === undefined ? 'html' : 'mjml';
     problems.error(part, 'nested-too-deeply', 'has elements nested too deeply');
-    return { compiled: null, fields: [], problems: problems.list };
+    return failed(problems);
   }
+}
+
+function failed(problems: CompileProblems): CompiledSource {
+  return { compiled: null, fields: [], problems: problems.list, unused: [], unusedImages: [] };
 }
 
 interface Bodies {
@@ -75,16 +89,23 @@ class SourceCompiler {
   readonly #format: MarkupFormat;
   readonly #problems: CompileProblems;
   readonly #settings: ReadonlyMap<string, FieldSettings>;
+  readonly #known: readonly string[];
   #imageUses = noImageUses;
 
-  constructor(source: TemplateSource, format: MarkupFormat, problems: CompileProblems) {
+  constructor(
+    source: TemplateSource,
+    format: MarkupFormat,
+    problems: CompileProblems,
+    known: readonly string[],
+  ) {
     this.#source = source;
     this.#format = format;
     this.#problems = problems;
+    this.#known = known;
     this.#settings = new Map(Object.entries(source.fields ?? {}));
   }
 
-  async compile(): Promise<CompileResult> {
+  async compile(): Promise<CompiledSource> {
     const extracted = this.#extractPreview();
     const subject = this.#plain('subject', this.#source.subject);
     const previewText = this.#plain('previewText', extracted.previewText ?? '');
@@ -94,20 +115,28 @@ class SourceCompiler {
     const { resolver, uses, ...parts } = resolved;
     const fields = resolver.compiledFields();
     const problems = this.#problems.list;
-    if (this.#problems.hasErrors) return { compiled: null, fields, problems };
-    this.#warnOfUnused(resolver);
-    this.#warnOfImages();
-    const images = this.#source.images?.filter(({ contentId }) => this.#imageUses.has(contentId));
+    const { images = [] } = this.#source;
+    const shown = images.filter(({ contentId }) => this.#imageUses.has(contentId));
+    const rest = {
+      fields,
+      problems,
+      unused: resolver.unusedNames(),
+      unusedImages: images
+        .filter((image) => !shown.includes(image))
+        .map((image) => image.contentId),
+    };
+    if (this.#problems.hasErrors) return { compiled: null, ...rest };
+    this.#warnOfImages(images);
     const compiled: CompiledTemplate = {
       format: this.#format,
       ...parts,
       fields,
       required: requiredNames(fields),
       ...(uses === undefined ? {} : { uses }),
-      ...(images === undefined || images.length === 0 ? {} : { images }),
+      ...(shown.length === 0 ? {} : { images: shown }),
     };
     this.#checkDefaults(compiled);
-    return { compiled: this.#problems.hasErrors ? null : compiled, fields, problems };
+    return { compiled: this.#problems.hasErrors ? null : compiled, ...rest };
   }
 
   /** Finds out which field each tag means, once all parts are known. */
@@ -115,7 +144,7 @@ class SourceCompiler {
     parts: Bodies & Pick<CompiledTemplate, 'subject' | 'previewText'>,
     extracted: { readonly mjml: string | undefined; readonly previewText: string | undefined },
   ) {
-    const resolver = FieldResolver.forSettings(this.#source.fields ?? {});
+    const resolver = FieldResolver.forSettings(this.#source.fields ?? {}, this.#known);
     for (const part of ['subject', 'previewText', 'html', 'text'] as const)
       resolver.explore(parts[part] ?? []);
     resolver.settle();
@@ -290,6 +319,19 @@ class SourceCompiler {
     );
   }
 
+  /** A `cid:` without an image isn't an error, because a request can bring an attachment with that contentId. */
+  #warnOfImages(images: readonly TemplateImage[]): void {
+    const own = new Set(images.map(({ contentId }) => contentId));
+    const part = this.#source.mjml === undefined ? 'html' : 'mjml';
+    for (const id of this.#imageUses.ids)
+      if (!own.has(id))
+        this.#problems.warning(
+          part,
+          'unknown-image',
+          `shows cid:${id}, which is not an image of the template: each request must bring an attachment with the contentId ${id}`,
+        );
+  }
+
   /** MJML drops text between its elements, and a section that loses one of its tags would break the rest. */
   #reportLost(part: 'html' | 'mjml', source: string, markup: Markup, found: Markup['tags']): void {
     const kept = new Set(found);
@@ -300,35 +342,5 @@ class SourceCompiler {
         problems.error(tag, 'field-lost', `is in a place that is never shown${hint}`);
       }
     }
-  }
-
-  /** A `cid:` without an image isn't an error, because a request can bring an attachment with that contentId. */
-  #warnOfImages(): void {
-    const { images = [] } = this.#source;
-    const own = new Set(images.map(({ contentId }) => contentId));
-    const part = this.#source.mjml === undefined ? 'html' : 'mjml';
-    for (const id of this.#imageUses.ids)
-      if (!own.has(id))
-        this.#problems.warning(
-          part,
-          'unknown-image',
-          `shows cid:${id}, which is not an image of the template: each request must bring an attachment with the contentId ${id}`,
-        );
-    for (const id of own)
-      if (!this.#imageUses.has(id))
-        this.#problems.warning(
-          part,
-          'unused-image',
-          `the image cid:${id} is not shown in the template`,
-        );
-  }
-
-  #warnOfUnused(resolver: FieldResolver): void {
-    for (const name of resolver.unusedNames())
-      this.#problems.warning(
-        'fields',
-        'unused-field',
-        `the field ${name} is not used in the template`,
-      );
   }
 }

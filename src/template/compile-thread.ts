@@ -1,5 +1,5 @@
 import '../foundation/lower-thread-priority.ts';
 import { serveThread } from '../foundation/serve-thread.ts';
-import { compileSource } from './compile-source.ts';
+import { compileVersion } from './compile-version.ts';
 
-serveThread(compileSource);
+serveThread(compileVersion);

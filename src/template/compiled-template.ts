@@ -24,6 +24,22 @@ export interface CompiledTemplate {
   readonly links: readonly CompiledLink[];
   /** Images that the HTML part shows; absent: none. */
   readonly images?: readonly TemplateImage[];
+  /** The language of this content; absent: not declared. */
+  readonly locale?: string;
+  /** The locales of its variants; absent: there are none. */
+  readonly locales?: readonly string[];
+}
+
+/** The content of a version in another language; its fields are those of the version. */
+export type CompiledVariant = Pick<
+  CompiledTemplate,
+  'subject' | 'previewText' | 'html' | 'text' | 'links' | 'images'
+>;
+
+/** A version with all its variants, as it is compiled. */
+export interface CompiledVersion extends CompiledTemplate {
+  /** By locale. */
+  readonly variants?: Readonly<Record<string, CompiledVariant>>;
 }
 
 export type MarkupFormat = 1 | 2;

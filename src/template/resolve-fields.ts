@@ -74,8 +74,14 @@ export class FieldResolver {
     this.#top = { path: [], fields, outer: undefined, secret: false, repeated: false };
   }
 
-  static forSettings(settings: Readonly<Record<string, FieldSettings>>): FieldResolver {
-    return new FieldResolver(fromSettings(settings));
+  /** @param known more names of fields that are no fields of items */
+  static forSettings(
+    settings: Readonly<Record<string, FieldSettings>>,
+    known: readonly string[] = [],
+  ): FieldResolver {
+    const resolver = new FieldResolver(fromSettings(settings));
+    for (const name of known) addInferred(resolver.#top, name);
+    return resolver;
   }
 
   /** For parts that a request brings. */

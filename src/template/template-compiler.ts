@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { ThreadOverrun, ThreadPool } from '../foundation/thread-pool.ts';
-import type { CompileJob, CompileResult } from './compile-source.ts';
+import type { CompileResult } from './compile-source.ts';
+import type { CompileJob } from './compile-version.ts';
 import type { MarkupFormat } from './compiled-template.ts';
 import type { TemplateSource } from './template-source.ts';
 
@@ -41,7 +42,7 @@ export class TemplateCompiler {
   }
 
   /**
-   * Returns the result of `compileSource`, with an error if the template exceeds the time or memory limit.
+   * Returns the result of `compileVersion`, with an error if the template exceeds the time or memory limit.
    * @param group the requesting account; undefined: the operator
    * @param format how an earlier version reads its markup; undefined: as new versions do
    * @throws Busy if too many are waiting

@@ -5,6 +5,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
+import { matchVariant } from './localize-version.ts';
 import {
   type CompiledRow,
   type PublishedRow,
@@ -15,6 +16,7 @@ import {
   templateKey,
   templateTopic,
 } from './template-store.ts';
+import { readCompiledVariants, type VariantRef, type VariantRow } from './variant-store.ts';
 
 /** A template's published version, ready to render. */
 export interface PublishedTemplate<Loaded> extends PublishedRow {
@@ -26,12 +28,18 @@ const maxCachedCharacters = 64 * 1024 * 1024;
 /** Max versions read and loaded per turn; a large one takes a few milliseconds. */
 const maxVersionsPerRead = 16;
 
+/** What sending uses of a version; the directory reads its locales. */
+interface LoadedVersion {
+  readonly compiled: CompiledTemplate;
+}
+
 /**
  * Caches templates in the form that sending uses. The published version is current within a second of a change on any
  * node; versions never change.
  */
-export class TemplateDirectory<Loaded extends object> {
+export class TemplateDirectory<Loaded extends LoadedVersion> {
   readonly #readCompiled: (name: TemplateVersionRef) => Promise<CompiledRow | undefined>;
+  readonly #readVariant: (name: VariantRef) => Promise<VariantRow | undefined>;
   readonly #load: (compiled: CompiledTemplate) => Loaded;
   readonly #published: Cache<PublishedRow>;
   readonly #versions: SizeLimitedCache<Loaded>;
@@ -46,6 +54,10 @@ export class TemplateDirectory<Loaded extends object> {
     const { kysely } = database;
     this.#readCompiled = batchReads(
       (refs: readonly TemplateVersionRef[]) => readCompiled(kysely, refs),
+      maxVersionsPerRead,
+    );
+    this.#readVariant = batchReads(
+      (refs: readonly VariantRef[]) => readCompiledVariants(kysely, refs),
       maxVersionsPerRead,
     );
     this.#load = load;
@@ -88,28 +100,66 @@ export class TemplateDirectory<Loaded extends object> {
     templateId: TemplateId,
     version: number,
   ): Promise<Loaded | undefined> | Loaded | undefined {
-    const key = `${accountId}/${templateId}/${version}`;
+    const ref = { accountId, templateId, version };
+    return this.#cached(keyOf(ref), () => this.#readCompiled(ref));
+  }
+
+  /**
+   * The content of a version for a locale: the variant that matches it best (RFC 4647 section 3.4), or the default.
+   * @param locale canonical; undefined: the default content
+   */
+  localized(
+    accountId: AccountId,
+    templateId: TemplateId,
+    version: number,
+    locale: string | undefined,
+  ): Promise<Loaded | undefined> | Loaded | undefined {
+    const found = this.version(accountId, templateId, version);
+    if (locale === undefined) return found;
+    const localize = (base: Loaded | undefined) =>
+      base && this.variant({ accountId, templateId, version }, base, locale);
+    return found instanceof Promise ? found.then(localize) : localize(found);
+  }
+
+  /** The content of a loaded version for a locale. @param base its default content */
+  variant(
+    ref: TemplateVersionRef,
+    base: Loaded,
+    requested: string,
+  ): Promise<Loaded | undefined> | Loaded | undefined {
+    const locale = matchVariant(base.compiled, requested);
+    if (locale === undefined) return base;
+    return this.#cached(`${keyOf(ref)}/${locale}`, async () => {
+      const row = await this.#readVariant({ ...ref, locale });
+      return row && { ...row, compiled: { ...base.compiled, ...row.compiled, locale } };
+    });
+  }
+
+  #cached(
+    key: string,
+    read: () => Promise<CompiledRow | undefined>,
+  ): Promise<Loaded | undefined> | Loaded | undefined {
     const cached = this.#versions.get(key);
     if (cached !== undefined) return cached;
     const loading = this.#loading.get(key);
     if (loading !== undefined) return loading;
-    const reading = this.#readVersion(key, accountId, templateId, version).finally(() =>
-      this.#loading.delete(key),
-    );
+    const reading = this.#readAndLoad(key, read).finally(() => this.#loading.delete(key));
     this.#loading.set(key, reading);
     return reading;
   }
 
-  async #readVersion(
+  async #readAndLoad(
     key: string,
-    accountId: AccountId,
-    templateId: TemplateId,
-    version: number,
+    read: () => Promise<CompiledRow | undefined>,
   ): Promise<Loaded | undefined> {
-    const row = await this.#readCompiled({ accountId, templateId, version });
+    const row = await read();
     if (row === undefined) return undefined;
     const loaded = this.#load(row.compiled);
     this.#versions.set(key, loaded, row.size);
     return loaded;
   }
+}
+
+function keyOf({ accountId, templateId, version }: TemplateVersionRef): string {
+  return `${accountId}/${templateId}/${version}`;
 }

@@ -17,6 +17,10 @@ export const MAX_FIELD_NAME_LENGTH = 120;
 export const MAX_FIELD_TEXT_LENGTH = 4000;
 /** UTF-8 bytes of the HTML part, and of the text part, of one message. */
 export const MAX_RENDERED_BYTES = 2 * 1024 * 1024;
+/** Contents of one version in other languages. */
+export const MAX_VARIANTS = 50;
+/** Characters of all sources of one version, those of its variants included. */
+export const MAX_VERSION_LENGTH = 2 * 1024 * 1024;
 /** `MAX_RENDERED_BYTES` for error messages. */
 export const MAX_RENDERED_TEXT = '2 MiB';
 /** Characters of a rendered subject or preview text after which no further values are filled in. */

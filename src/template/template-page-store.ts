@@ -6,6 +6,7 @@ import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';
 import type { TemplateImage, TemplateSource } from './template-source.ts';
 import { templateKey, templateTopic } from './template-store.ts';
+import { sourceWithVariants, variantLocales } from './variant-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -68,18 +69,24 @@ interface VersionRow {
   readonly compiled: CompiledTemplate;
 }
 
+/** A version, as listed. */
+interface VersionFacts extends Omit<VersionRow, 'trial' | 'source' | 'compiled'> {
+  readonly subject: string;
+  /** Of its variants. */
+  readonly locales: string[];
+}
+
 /** Versions of a template before the given one, newest first, without content and trial versions. */
 export async function readVersionFacts(
   kysely: Kysely,
   accountId: AccountId,
   templateId: TemplateId,
   page: { readonly before: number | undefined; readonly limit: number },
-): Promise<(Omit<VersionRow, 'trial' | 'source' | 'compiled'> & { readonly subject: string })[]> {
-  const { rows } = await sql<
-    Omit<VersionRow, 'trial' | 'source' | 'compiled'> & { subject: string }
-  >`
+): Promise<VersionFacts[]> {
+  const { rows } = await sql<VersionFacts>`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
-      v.created_at as "createdAt", v.version = t.published_version as published, v.source ->> 'subject' as subject
+      v.created_at as "createdAt", v.version = t.published_version as published, v.source ->> 'subject' as subject,
+      ${sql.raw(variantLocales('v'))} as locales
     from template_version v
     join template t on t.account_id = ${accountId} and t.id = v.template_id
     where v.account_id = ${accountId} and v.template_id = ${templateId} and not v.trial
@@ -98,7 +105,8 @@ export async function readTemplateVersion(
   const number = version === 'published' ? null : version;
   const { rows } = await sql<VersionRow>`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
-      v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.trial, v.source, v.compiled
+      v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.trial,
+      ${sql.raw(sourceWithVariants('v'))} as source, v.compiled
     from template_version v
     join template t on t.account_id = ${accountId} and t.id = v.template_id and t.removed_at is null
     where v.account_id = ${accountId} and v.template_id = ${templateId}

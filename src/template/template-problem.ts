@@ -1,11 +1,21 @@
 /** The part of a template that contains a problem or uses a field. */
-export type TemplatePart = 'subject' | 'previewText' | 'html' | 'mjml' | 'text' | 'fields';
+export type TemplatePart =
+  | 'subject'
+  | 'previewText'
+  | 'html'
+  | 'mjml'
+  | 'text'
+  | 'fields'
+  | 'locale'
+  | 'variants';
 
 /** A problem of a template, worded for its author. */
 export interface TemplateProblem {
   /** Errors prevent publishing, warnings don't. */
   readonly severity: 'error' | 'warning';
   readonly part: TemplatePart;
+  /** The locale of the variant that has it; absent: the default content, or the template as a whole. */
+  readonly variant?: string;
   /** Stable rule name for programs. */
   readonly rule: string;
   readonly message: string;

@@ -19,14 +19,22 @@ export interface ItemFieldSettings {
   readonly fields?: Readonly<Record<string, ItemFieldSettings>>;
 }
 
-/** A template to publish. It has at least one of `html`, `mjml` and `text`, and not both `html` and `mjml`. */
-export interface TemplateSource {
+/** What a message says. It has at least one of `html`, `mjml` and `text`, and not both `html` and `mjml`. */
+export interface VariantSource {
   readonly subject: string;
   readonly previewText?: string;
   readonly html?: string;
   readonly mjml?: string;
   readonly text?: string;
+}
+
+/** A template to publish. */
+export interface TemplateSource extends VariantSource {
   readonly fields?: Readonly<Record<string, FieldSettings>>;
+  /** The language of its own content (BCP 47). */
+  readonly locale?: string;
+  /** The content in other languages, by locale; all use the same fields. */
+  readonly variants?: Readonly<Record<string, VariantSource>>;
   readonly images?: readonly TemplateImage[];
 }
 

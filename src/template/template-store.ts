@@ -3,9 +3,10 @@ import { alignByOrdinal } from '../foundation/database/align-by-ordinal.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
-import type { CompiledTemplate } from './compiled-template.ts';
+import type { CompiledTemplate, CompiledVersion } from './compiled-template.ts';
 import { linkImages } from './template-image-store.ts';
 import type { TemplateSource } from './template-source.ts';
+import { writeVariants } from './variant-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -176,7 +177,7 @@ export interface NewTemplateVersion {
   readonly senderAddress: string | undefined;
   readonly freshnessSeconds: number;
   readonly source: TemplateSource;
-  readonly compiled: CompiledTemplate;
+  readonly compiled: CompiledVersion;
 }
 
 /**
@@ -210,16 +211,20 @@ export async function writeVersion(
   trial = false,
 ): Promise<number> {
   const { accountId, templateId } = version;
+  const { variants: sources = {}, ...source } = version.source;
+  const { variants = {}, ...compiled } = version.compiled;
   const { rows } = await sql<{ version: number }>`
     insert into template_version
       (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial)
     select ${accountId}, ${templateId}, coalesce(max(version), 0) + 1, ${version.contentHash},
       ${version.senderAddress ?? null}, ${version.freshnessSeconds},
-      ${JSON.stringify(version.source)}::jsonb, ${JSON.stringify(version.compiled)}::jsonb, ${trial}::boolean
+      ${JSON.stringify(source)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${trial}::boolean
     from template_version where account_id = ${accountId} and template_id = ${templateId}
     returning version`.execute(transaction);
   const number = rows[0]?.version ?? 1;
   await linkImages(transaction, version, number, version.source.images);
+  if (compiled.locales !== undefined)
+    await writeVariants(transaction, { accountId, templateId, version: number }, sources, variants);
   return number;
 }
 

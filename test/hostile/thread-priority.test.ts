@@ -25,6 +25,7 @@ test(
       content,
       format: undefined,
       values: undefined,
+      locale: undefined,
       subjectLine: undefined,
       previewText: undefined,
     };

@@ -148,6 +148,16 @@ test('only the images that the HTML shows are sent, wherever it shows them', asy
   assert.deepEqual(cidsOf(received), ids.slice(1));
 });
 
+test('a variant sends the images that it shows, and no other ones', async () => {
+  const [logo, flag] = [png(), png()];
+  const template = await publish({
+    ...contentWith([image(logo), image(flag, 'flag')]),
+    variants: { de: { subject: 'Hallo', html: '<p>Hallo</p><img src="cid:flag" alt="">' } },
+  });
+  assert.deepEqual(cidsOf(await sendAndReceive(template)), ['logo']);
+  assert.deepEqual(cidsOf(await sendAndReceive(template, { locale: 'de-AT' })), ['flag']);
+});
+
 test('MJML shows images too', async () => {
   const mjml =
     '<mjml><mj-body><mj-section><mj-column><mj-image src="cid:logo" alt="" /></mj-column></mj-section></mj-body></mjml>';

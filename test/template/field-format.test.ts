@@ -159,9 +159,9 @@ test('helpers show escaped values in text and attributes, and are refused in URL
     {
       subject: 'Due {{date "long" Due}}',
       html: '<p title="{{currency "EUR" Total}}">{{plural Count "a & b" "c & d"}}</p>',
+      locale: 'de',
     },
     { Due: '2026-01-31', Total: '5', Count: '1' },
-    { locale: 'de' },
   );
   assert.equal(subject, 'Due 31. Januar 2026');
   assert.equal(plainSpaces(html ?? ''), '<p title="5,00 €">a &amp; b</p>');

@@ -6,6 +6,7 @@ import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { formatSize } from '../format/format-number.ts';
+import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
 
 /** A text as it is, a list or object as JSON. */
@@ -39,6 +40,9 @@ export function MessageFacts({ message }: { message: Message }) {
       text('message.attribute', { name }),
       String(value),
     ]),
+    ...(typeof content?.locale === 'string'
+      ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
+      : []),
     [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
     [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [

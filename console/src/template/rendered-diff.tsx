@@ -1,10 +1,12 @@
-import { Code, Paper, SimpleGrid, Text } from '@mantine/core';
+import { Code, NativeSelect, Paper, SimpleGrid, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { TemplateContent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows.tsx';
+import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
 import { showImages, useImageUrls } from './template-images.ts';
 import { useTemplatePath } from './use-template.ts';
@@ -16,13 +18,31 @@ interface Side {
 
 /** Two versions rendered side by side with their samples, with differences outlined. */
 export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
-  const before = useRendered(older);
-  const after = useRendered(newer);
+  const locales = [older, newer].flatMap(({ content }) => Object.keys(content.variants ?? {}));
+  const [chosen, choose] = useState('');
+  const locale = locales.includes(chosen) ? chosen : undefined;
+  const before = useRendered(older, locale);
+  const after = useRendered(newer, locale);
   const [left, right] = [before.data?.rendered, after.data?.rendered];
   if (before.isPending || after.isPending) return <RowsSkeleton />;
   return (
     <>
       <ProblemAlert error={before.error ?? after.error} />
+      {locales.length > 0 && (
+        <NativeSelect
+          label={text('editor.language')}
+          mb="sm"
+          w="fit-content"
+          value={locale ?? ''}
+          onChange={(event) => choose(event.currentTarget.value)}
+          data={[
+            { value: '', label: text('editor.defaultLanguage', { locale: '' }) },
+            ...[...new Set(locales)]
+              .toSorted()
+              .map((value) => ({ value, label: nameLocale(value) })),
+          ]}
+        />
+      )}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <VersionPreview side={older} mail={left} against={newer} other={right} color="#d6453d" />
         <VersionPreview side={newer} mail={right} against={older} other={left} color="#2b8a6b" />
@@ -31,15 +51,15 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
   );
 }
 
-function useRendered({ version, content }: Side) {
+function useRendered({ version, content }: Side, locale: string | undefined) {
   const path = useTemplatePath();
   return useQuery({
-    queryKey: ['rendered-version', path, version],
+    queryKey: ['rendered-version', path, version, locale],
     queryFn: () =>
       answerOf(
         api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
           params: { path },
-          body: { content },
+          body: { content, ...(locale === undefined ? {} : { locale }) },
         }),
       ),
     placeholderData: keepPreviousData,

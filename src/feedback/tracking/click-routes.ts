@@ -33,7 +33,12 @@ export function registerClickRoute(http: Http, dependencies: TrackingRouteDepend
       );
     }
     if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
-    const found = dependencies.findVersion(link.accountId, link.templateId, link.templateVersion);
+    const found = dependencies.findVersion(
+      link.accountId,
+      link.templateId,
+      link.templateVersion,
+      link.locale,
+    );
     if (found instanceof Promise) {
       return found.then((template) => {
         const target = targetOf(link, template);

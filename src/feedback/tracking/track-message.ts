@@ -41,6 +41,7 @@ export function trackMessage(
       retentionDays,
       templateId,
       templateVersion,
+      locale: template.compiled.locales && content.locale,
       index,
       values,
     });

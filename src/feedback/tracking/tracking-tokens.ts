@@ -14,11 +14,16 @@ export interface TrackedMessage {
 export interface TrackedLink extends TrackedMessage {
   readonly templateId: TemplateId;
   readonly templateVersion: number;
+  /** The message's locale, if the version has variants; each has its own table of links. */
+  readonly locale?: string | undefined;
   /** The link's index in the version's table; undefined for the hidden link. */
   readonly index: number | undefined;
   /** Values in its URL, in the order of the link's fields; undefined for the template's default. */
   readonly values: readonly (string | undefined)[];
 }
+
+/** Precedes a locale; values are marked with 0 and 1. */
+const localeMark = 2;
 
 /** Makes and reads the tokens of tracked links and open pixels. */
 export class TrackingTokens {
@@ -35,6 +40,7 @@ export class TrackingTokens {
       .text(link.templateId)
       .number(link.templateVersion)
       .number(link.index === undefined ? 0 : link.index + 1);
+    if (link.locale !== undefined) writer.number(localeMark).text(link.locale);
     for (const value of link.values) {
       if (value === undefined) writer.number(0);
       else writer.number(1).text(value);
@@ -50,9 +56,14 @@ export class TrackingTokens {
       const templateVersion = reader.number();
       const indexPlusOne = reader.number();
       const values: (string | undefined)[] = [];
-      while (!reader.done) values.push(reader.number() === 0 ? undefined : reader.text());
+      let locale: string | undefined;
+      while (!reader.done) {
+        const mark = reader.number();
+        if (mark === localeMark) locale = reader.text();
+        else values.push(mark === 0 ? undefined : reader.text());
+      }
       const index = indexPlusOne === 0 ? undefined : indexPlusOne - 1;
-      return { ...message, templateId, templateVersion, index, values };
+      return { ...message, templateId, templateVersion, locale, index, values };
     });
   }
 

@@ -715,6 +715,15 @@ export interface TemplateImageTable {
   version: number;
 }
 
+export interface TemplateVariantTable {
+  account_id: string;
+  compiled: Json;
+  locale: string;
+  source: Json;
+  template_id: string;
+  version: number;
+}
+
 export interface TemplateVersionTable {
   account_id: string;
   compiled: Json;
@@ -853,6 +862,7 @@ export interface DB {
   template_call: TemplateCallTable;
   template_draft: TemplateDraftTable;
   template_image: TemplateImageTable;
+  template_variant: TemplateVariantTable;
   template_version: TemplateVersionTable;
   tls_result: TlsResultTable;
   warm_up_use: WarmUpUseTable;

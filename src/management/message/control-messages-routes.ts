@@ -71,10 +71,11 @@ async function isResendable(
   message: StoredMessage,
   content: StoredContent,
 ): Promise<boolean> {
-  const template = await call.dependencies.templates.version(
+  const template = await call.dependencies.templates.localized(
     accountOf(call).id,
     message.template_id as TemplateId,
     message.template_version,
+    content.locale,
   );
   if (template === undefined || !hasAllValues(content)) return false;
   const override = (text: string | undefined) => {

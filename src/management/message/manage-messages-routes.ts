@@ -9,10 +9,12 @@ import { MessageStateSchema, messageFields, recipientFields } from '../../messag
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
+import { maxLocaleLength } from '../../template/locale.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 import { ImageView } from '../template/template-views.ts';
 import { type ContentView, maskContent, maskedValues } from './mask-content.ts';
 import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
@@ -87,6 +89,12 @@ export const listMessages = defineOperation({
         maxLength: maxAttributeName + 1 + maxAttributeValue,
       }),
     ),
+    locale: Type.Optional(
+      Type.String({
+        description: 'A locale of requests, such as `de`, which includes `de-AT`.',
+        maxLength: maxLocaleLength,
+      }),
+    ),
     clientId: Type.Optional(Type.String({ maxLength: 64 })),
     transactional: Type.Optional(Type.Boolean()),
     waiting: Type.Optional(Type.Boolean({ description: 'Only messages that aren’t final.' })),
@@ -96,10 +104,11 @@ export const listMessages = defineOperation({
   answer: pageOf(MessageLineView),
   async handle(call) {
     const [before] = readCursor(call.query, 'uuid') ?? [];
-    const { cursor: _, limit: __, from, until, recipient, ...rest } = call.query;
+    const { cursor: _, limit: __, from, until, recipient, locale, ...rest } = call.query;
     const filter: MessageListFilter = {
       ...rest,
       recipient: recipient?.toLowerCase(),
+      locale: readOptionalLocale(locale),
       from: readOptionalTime('from', from),
       until: readOptionalTime('until', until),
     };
@@ -171,10 +180,11 @@ export const getRenderedMessage = defineOperation({
     const { message } = await requireMessage(call);
     const { content } = message;
     if (content === null) throw new Problem('conflict', 'The content of this message was erased');
-    const template = await call.dependencies.templates.version(
+    const template = await call.dependencies.templates.localized(
       accountOf(call).id,
       message.template_id as TemplateId,
       message.template_version,
+      content.locale,
     );
     if (template === undefined) throw notFound('version');
     const values = maskedValues(
@@ -182,8 +192,9 @@ export const getRenderedMessage = defineOperation({
       await secretNamesOf(call, message),
       template.compiled.fields,
     );
-    const { subjectLine, previewText } = content;
-    const { subject, html, text } = renderOrExplain(template, { values, subjectLine, previewText });
+    const { subjectLine, previewText, locale } = content;
+    const input = { values, subjectLine, previewText, locale };
+    const { subject, html, text } = renderOrExplain(template, input);
     const { images = [] } = template.compiled;
     return {
       subject,

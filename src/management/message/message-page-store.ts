@@ -41,6 +41,8 @@ export interface MessageListFilter {
   readonly recipient?: string | undefined;
   /** `name=value` */
   readonly attribute?: string | undefined;
+  /** A locale or language of requests, canonical; a language includes its regions. */
+  readonly locale?: string | undefined;
   readonly clientId?: string | undefined;
   readonly transactional?: boolean | undefined;
   /** Only messages that are not final. */
@@ -211,7 +213,7 @@ function scanned(
 function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = [];
   const { state, templateId, tag, externalId, recipient, attribute } = filter;
-  const { clientId, transactional } = filter;
+  const { locale, clientId, transactional } = filter;
   if (state !== undefined) all.push(sql`m.state = ${state}`);
   if (templateId !== undefined) all.push(sql`m.template_id = ${templateId}`);
   if (tag !== undefined) all.push(sql`m.tag = ${tag}`);
@@ -221,6 +223,10 @@ function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
     all.push(
       sql`exists (select from ${sql.raw(attributeRows('m'))} as a where ${written} = ${attribute})`,
     );
+  }
+  if (locale !== undefined) {
+    const given = sql`m.content ->> 'locale'`;
+    all.push(sql`(${given} = ${locale} or starts_with(${given}, ${`${locale}-`}))`);
   }
   if (clientId !== undefined) all.push(sql`m.client_id = ${clientId}`);
   if (transactional !== undefined) all.push(sql`m.transactional = ${transactional}`);

@@ -1,12 +1,15 @@
 import { loadTemplate } from '../../rendering/load-template.ts';
 import { renderLine } from '../../rendering/render-line.ts';
-import { defaultLocale, renderMessage } from '../../rendering/render-message.ts';
+import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
-import { type CompileResult, compileSource } from '../../template/compile-source.ts';
+import type { CompileResult } from '../../template/compile-source.ts';
+import { compileVersion } from '../../template/compile-version.ts';
 import type { CompiledTemplate, MarkupFormat } from '../../template/compiled-template.ts';
 import { indexFields } from '../../template/field-index.ts';
 import type { GivenValues } from '../../template/field-value.ts';
 import { isStackOverflow } from '../../template/is-stack-overflow.ts';
+import { formattingLocale } from '../../template/locale.ts';
+import { localizeVersion, matchVariant } from '../../template/localize-version.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import type { TemplateProblem } from '../../template/template-problem.ts';
 import { openScope } from '../../template/value-scope.ts';
@@ -20,6 +23,8 @@ export interface PreviewJob {
   /** How a version reads its markup; undefined: as new versions do. */
   readonly format: MarkupFormat | undefined;
   readonly values: GivenValues | undefined;
+  /** Canonical; undefined: the default content. */
+  readonly locale: string | undefined;
   /** Overrides, already validated. */
   readonly subjectLine: string | undefined;
   readonly previewText: string | undefined;
@@ -30,49 +35,57 @@ export interface Preview {
   readonly fields: CompileResult['fields'];
   /** A value that fits for each field. */
   readonly examples: GivenValues;
+  /** The locale of the variant that is shown; null: the default content. */
+  readonly variant: string | null;
   readonly rendered: RenderedContent | null;
   readonly hints: readonly Hint[];
 }
 
 /** Compiles and renders a template and collects hints, synchronously and without a time limit. */
 export async function makePreview(job: PreviewJob): Promise<Preview> {
-  const result = await compileSource({ source: { ...job.content }, format: job.format });
-  const { compiled, fields, problems } = result;
+  const source = { ...job.content };
+  const locales = Object.keys(source.variants ?? {});
+  const variant = matchVariant({ ...source, locales }, job.locale) ?? null;
+  const result = await compileVersion({ source, format: job.format, only: variant });
+  const { fields, problems } = result;
+  const compiled = result.compiled && localizeVersion(result.compiled, job.locale);
   const examples = sampleValues(result, job.content);
-  if (compiled === null) return { problems, fields, examples, rendered: null, hints: [] };
+  const unrendered = { fields, examples, variant, rendered: null, hints: [] };
+  if (compiled === null) return { ...unrendered, problems };
   const unusable = inputProblems(compiled, job);
-  if (unusable.length > 0)
-    return { problems: [...problems, ...unusable], fields, examples, rendered: null, hints: [] };
+  if (unusable.length > 0) return { ...unrendered, problems: [...problems, ...unusable] };
   try {
     const values = sampleValues(result, job.content, job.values);
     const rendered = render(compiled, values, job);
-    return { problems, fields, examples, rendered, hints: hintsOf(rendered) };
+    return { ...unrendered, problems, rendered, hints: hintsOf(rendered) };
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
-    const part = job.content.mjml === undefined ? 'html' : 'mjml';
+    const shown = variant === null ? source : source.variants?.[variant];
+    const part = shown?.mjml === undefined ? 'html' : 'mjml';
     const problem = {
       severity: 'error',
       part,
       rule: 'too-large',
       message: `with these values ${error.message}`,
     } as const;
-    return { problems: [...problems, problem], fields, examples, rendered: null, hints: [] };
+    return { ...unrendered, problems: [...problems, problem] };
   }
 }
 
 function render(
   compiled: CompiledTemplate,
   values: GivenValues,
-  { subjectLine, previewText: override }: PreviewJob,
+  { subjectLine, previewText: override, locale }: PreviewJob,
 ): RenderedContent {
   const message = renderMessage(loadTemplate(compiled), {
     values,
+    locale,
     subjectLine,
     previewText: override,
   });
   const own = override === undefined ? compiled.previewText : overrideNodes(override, compiled);
   const scope = openScope(indexFields(compiled.fields), values);
-  const previewText = renderLine(own, scope, defaultLocale);
+  const previewText = renderLine(own, scope, formattingLocale(compiled.locale, locale));
   return { subject: message.subject, previewText, html: message.html, text: message.text };
 }
 

@@ -24,7 +24,13 @@ export const listVersions = defineOperation({
     return toPage(
       rows,
       limit,
-      ({ version, published, createdAt, subject }) => ({ version, published, createdAt, subject }),
+      ({ version, published, createdAt, subject, locales }) => ({
+        version,
+        published,
+        createdAt,
+        subject,
+        locales,
+      }),
       ({ version }) => [String(version)],
     );
   },
@@ -47,6 +53,7 @@ export const getVersion = defineOperation({
       published: row.published,
       createdAt: row.createdAt,
       subject: row.source.subject,
+      locales: [...(compiled.locales ?? [])],
       content,
       fields: viewFields(compiled.fields, row.source.fields, examples),
     };

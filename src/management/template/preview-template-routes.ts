@@ -3,10 +3,12 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import { currentFormat } from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
 import { structureSchemas } from '../../template/field-value-schema.ts';
+import { maxLocaleLength } from '../../template/locale.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
@@ -24,6 +26,11 @@ const ProblemView = Type.Object(
   {
     severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
     part: Type.String(),
+    variant: Type.Optional(
+      Type.String({
+        description: 'The locale of the variant that has it. Absent: the default content.',
+      }),
+    ),
     rule: Type.String({ description: 'Stable identifier.' }),
     message: Type.String(),
     line: Type.Optional(Type.Integer()),
@@ -43,10 +50,22 @@ export const Values = Type.Unsafe<GivenValues>({
   },
 });
 
+/** The locale of a preview or test message. */
+export const LocaleChoice = Type.Optional(
+  Type.String({
+    description:
+      'The recipient’s language (BCP 47), as in a request. Default: the default content.',
+    maxLength: maxLocaleLength,
+  }),
+);
+
 const PreviewView = Type.Object(
   {
     problems: Type.Array(ProblemView),
     fields: Type.Array(FieldView, { description: 'Fields found in the template.' }),
+    variant: Nullable(
+      Type.String({ description: 'The locale of the variant shown. Null: the default content.' }),
+    ),
     rendered: Nullable(
       Type.Object(
         {
@@ -79,12 +98,13 @@ export const previewTemplate = defineOperation({
   id: 'previewTemplate',
   summary: 'Preview a template with values',
   description:
-    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name.',
+    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name. Of the variants, only the one shown is checked.',
   body: Type.Object(
     {
       content: Type.Optional(DraftContentSchema),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
+      locale: LocaleChoice,
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
       previewText: Type.Optional(Type.String({ maxLength: 240 })),
     },
@@ -93,6 +113,7 @@ export const previewTemplate = defineOperation({
   answer: PreviewView,
   async handle(call) {
     const { values } = call.body;
+    const locale = readOptionalLocale(call.body.locale);
     requireSendableValues(values);
     await requireTemplate(call);
     const { content, format } = await chooseVersion(call, call.body.content, call.body.version);
@@ -101,6 +122,7 @@ export const previewTemplate = defineOperation({
         content,
         format,
         values,
+        locale,
         subjectLine: checkOverride('subjectLine', call.body.subjectLine),
         previewText: checkOverride('previewText', call.body.previewText),
       },
@@ -108,12 +130,14 @@ export const previewTemplate = defineOperation({
     );
     const fields = viewFields(preview.fields, content.fields, preview.examples);
     const problems = [...preview.problems];
-    if (preview.rendered === null) return { problems, fields, rendered: null, hints: [] };
+    const { variant } = preview;
+    if (preview.rendered === null) return { problems, fields, variant, rendered: null, hints: [] };
     const { html, text } = preview.rendered;
     const sizes = { htmlBytes: bytesOf(html), textBytes: bytesOf(text) };
     return {
       problems,
       fields,
+      variant,
       rendered: { ...preview.rendered, ...sizes },
       hints: [...preview.hints],
     };

@@ -7,6 +7,7 @@ await makePreview({
   content: { subject: '', mjml: '<mjml><mj-body></mj-body></mjml>' },
   format: undefined,
   values: undefined,
+  locale: undefined,
   subjectLine: undefined,
   previewText: undefined,
 });

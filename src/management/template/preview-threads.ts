@@ -44,6 +44,13 @@ export async function previewInThread(job: PreviewJob, accountId: string): Promi
       rule: slow ? 'too-slow' : 'too-large',
       message: `takes more than ${slow ? `${maxPreviewMs / 1_000} s` : `${maxHeapMb} MB`} to preview`,
     } as const;
-    return { problems: [problem], fields: [], examples: {}, rendered: null, hints: [] };
+    return {
+      problems: [problem],
+      fields: [],
+      examples: {},
+      variant: null,
+      rendered: null,
+      hints: [],
+    };
   }
 }

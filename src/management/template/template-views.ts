@@ -5,6 +5,7 @@ import {
   imageProperties,
   maxSourceText,
   TemplateSchema,
+  VariantsSchema,
 } from '../../manifest/manifest-schema.ts';
 import { imageTypes } from '../../submission/check-image.ts';
 import type { FieldKind, FieldValue } from '../../template/field-value.ts';
@@ -12,6 +13,27 @@ import { MAX_IMAGES } from '../../template/template-limits.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
+
+const bodies = {
+  html: Type.Optional(
+    Type.String({
+      description: 'The HTML part, with {{fields}}; or use `mjml`.',
+      maxLength: maxSourceText,
+    }),
+  ),
+  mjml: Type.Optional(
+    Type.String({
+      description: 'The HTML part as MJML, with {{fields}}; or use `html`.',
+      maxLength: maxSourceText,
+    }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      description: 'The text part. Default: generated from the HTML.',
+      maxLength: maxSourceText,
+    }),
+  ),
+};
 
 /** An image of a draft or version. Its content has a route of its own. */
 export const ImageView = Type.Object(
@@ -30,24 +52,9 @@ export const TemplateContentSchema = Type.Object(
   {
     subject: templateProperties.subject,
     previewText: templateProperties.previewText,
-    html: Type.Optional(
-      Type.String({
-        description: 'The HTML part, with {{fields}}; or use `mjml`.',
-        maxLength: maxSourceText,
-      }),
-    ),
-    mjml: Type.Optional(
-      Type.String({
-        description: 'The HTML part as MJML, with {{fields}}; or use `html`.',
-        maxLength: maxSourceText,
-      }),
-    ),
-    text: Type.Optional(
-      Type.String({
-        description: 'The text part. Default: generated from the HTML.',
-        maxLength: maxSourceText,
-      }),
-    ),
+    ...bodies,
+    locale: templateProperties.locale,
+    variants: VariantsSchema(bodies),
     fields: templateProperties.fields,
     images: Type.Optional(
       Type.Array(ImageView, {
@@ -103,13 +110,15 @@ export function contentOf(row: {
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
 }): VersionContent {
-  const { subject, previewText, html, mjml, text, fields, images } = row.source;
+  const { subject, previewText, html, mjml, text, fields, images, locale, variants } = row.source;
   return {
     subject,
     ...(previewText === undefined ? {} : { previewText }),
     ...(html === undefined ? {} : { html }),
     ...(mjml === undefined ? {} : { mjml }),
     ...(text === undefined ? {} : { text }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(variants === undefined ? {} : { variants }),
     fields: { ...fields },
     ...(images === undefined ? {} : { images: [...images] }),
     ...(row.senderAddress === null ? {} : { sender: row.senderAddress }),
@@ -210,6 +219,7 @@ export const VersionView = Type.Object(
     published: Type.Boolean({ description: 'Whether this version is currently sent.' }),
     createdAt: Time('When it was first published.'),
     subject: Type.String(),
+    locales: Type.Array(Type.String(), { description: 'The locales of its variants.' }),
   },
   { ...strict, title: 'TemplateVersion' },
 );

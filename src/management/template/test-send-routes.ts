@@ -5,9 +5,14 @@ import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
 import { readSender } from '../../sender/sender-store.ts';
-import { compileTemplate } from '../../template/compile-template.ts';
-import { type CompiledTemplate, currentFormat } from '../../template/compiled-template.ts';
+import { type CompileResult, compileTemplate } from '../../template/compile-template.ts';
+import {
+  type CompiledTemplate,
+  type CompiledVersion,
+  currentFormat,
+} from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
+import { localizeVersion } from '../../template/localize-version.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { findVersionByContent } from '../../template/template-page-store.ts';
@@ -15,9 +20,10 @@ import { writeVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { chooseVersion, Values } from './preview-template-routes.ts';
+import { chooseVersion, LocaleChoice, Values } from './preview-template-routes.ts';
 import { findValueProblems, requireSendableValues, sampleValues } from './sample-values.ts';
 import type { VersionContent } from './template-views.ts';
 
@@ -35,6 +41,7 @@ export const testSendTemplate = defineOperation({
       to: Type.String({ description: 'Recipient address.', maxLength: 320 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
+      locale: LocaleChoice,
     },
     strict,
   ),
@@ -43,6 +50,7 @@ export const testSendTemplate = defineOperation({
   limited: true,
   async handle(call) {
     requireSendableValues(call.body.values);
+    const locale = readOptionalLocale(call.body.locale);
     const account = accountOf(call);
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
     const template = await requireTemplate(call);
@@ -52,12 +60,11 @@ export const testSendTemplate = defineOperation({
     const chosen = call.body.version ?? published;
     const { content, format } = await chooseVersion(call, undefined, chosen);
     const result = await compileTemplate({ ...content }, account.id, format);
-    if (result.compiled === null)
-      throw new Problem('conflict', 'The template has errors. Check its preview');
+    if (result.compiled === null) throw hasErrors(result);
     const { compiled } = result;
     requireFittingValues(compiled, call.body.values);
     const values = sampleValues(result, content, call.body.values);
-    requireSize(compiled, values);
+    requireSize(localizeVersion(compiled, locale), values);
     await keepImages(call, content);
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
@@ -83,6 +90,7 @@ export const testSendTemplate = defineOperation({
       content: JSON.stringify({
         to: to.address,
         from,
+        locale,
         values,
       }),
       key: undefined,
@@ -90,6 +98,12 @@ export const testSendTemplate = defineOperation({
     return { messageId: id };
   },
 });
+
+function hasErrors({ problems }: CompileResult): Problem {
+  const { variant } = problems.find(({ severity }) => severity === 'error') ?? {};
+  const what = variant === undefined ? 'The template' : `The variant ${variant}`;
+  return new Problem('conflict', `${what} has errors. Check its preview`);
+}
 
 /** Enforces what fields are declared to be, as the send operation does. */
 function requireFittingValues(compiled: CompiledTemplate, values: GivenValues = {}): void {
@@ -141,7 +155,7 @@ async function chooseSender(call: OperationCall, text: string) {
 async function storeTrialVersion(
   call: OperationCall,
   content: VersionContent,
-  compiled: CompiledTemplate,
+  compiled: CompiledVersion,
 ): Promise<number> {
   const { id: accountId } = accountOf(call);
   const { templateId } = call.params;

@@ -2,7 +2,11 @@ import { Group, NativeSelect, SegmentedControl, Stack, Text, TextInput } from '@
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
-import type { TemplateContent, TemplateProblem } from '../../api/management.generated.ts';
+import type {
+  TemplateContent,
+  TemplateProblem,
+  TemplateVariant,
+} from '../../api/management.generated.ts';
 import { useUnsaved } from '../../api/unsaved.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { useSenders } from '../../overview/use-overview.ts';
@@ -21,6 +25,7 @@ import { SourceEditor } from './source-editor.tsx';
 import type { InitialContent } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
+import { VariantSwitch } from './variant-switch.tsx';
 
 const noValues = {};
 
@@ -33,9 +38,16 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const may = useMay();
   const [content, setContent] = useState(initial.content);
   const draft = useSaveDraft(initial, content);
-  const preview = usePreview(content, noValues);
+  const [chosen, choose] = useState<string>();
+  const shown = chosen === undefined ? undefined : content.variants?.[chosen];
+  const variant = shown === undefined ? undefined : chosen;
+  const preview = usePreview(content, noValues, variant);
   const imageUrls = useImageUrls(useTemplatePath(), content.images);
   const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
+  const changeShown = (part: Partial<TemplateVariant>) =>
+    shown === undefined || variant === undefined
+      ? change(part)
+      : change({ variants: { ...content.variants, [variant]: { ...shown, ...part } } });
   const readOnly = !may('templates:write');
 
   useUnsaved(draft.changed);
@@ -49,11 +61,23 @@ export function Editor({ initial }: { initial: InitialContent }) {
       <SaveProblem draft={draft} />
       <div className="template-areas">
         <Stack gap="sm">
-          <HeaderFields content={content} change={change} readOnly={readOnly} />
-          <Source
+          <VariantSwitch
             content={content}
             change={change}
+            variant={variant}
+            choose={choose}
             readOnly={readOnly}
+          />
+          <HeaderFields content={shown ?? content} change={changeShown} readOnly={readOnly} />
+          {variant === undefined && (
+            <SenderField content={content} change={change} readOnly={readOnly} />
+          )}
+          <Source
+            key={variant ?? ''}
+            content={shown ?? content}
+            change={changeShown}
+            readOnly={readOnly}
+            variant={variant}
             problems={preview.data?.problems ?? noProblems}
           />
         </Stack>
@@ -85,15 +109,14 @@ export function Editor({ initial }: { initial: InitialContent }) {
 /** Sets the text direction on the input itself, so it doesn't affect the label. */
 const ownDirection = { input: { dir: 'auto' } };
 
+/** Parts of the default content or of a variant. */
 interface PartProps {
-  content: TemplateContent;
-  change: (part: Partial<TemplateContent>) => void;
+  content: TemplateVariant;
+  change: (part: Partial<TemplateVariant>) => void;
   readOnly: boolean;
 }
 
 function HeaderFields({ content, change, readOnly }: PartProps) {
-  const senders = useSenders().data?.items.filter(({ verified }) => verified) ?? [];
-  const isListed = senders.some(({ address }) => address === content.sender);
   return (
     <>
       <TextInput
@@ -112,6 +135,21 @@ function HeaderFields({ content, change, readOnly }: PartProps) {
         readOnly={readOnly}
         onChange={(event) => change({ previewText: event.currentTarget.value || undefined })}
       />
+    </>
+  );
+}
+
+interface SenderFieldProps {
+  content: TemplateContent;
+  change: (part: Partial<TemplateContent>) => void;
+  readOnly: boolean;
+}
+
+function SenderField({ content, change, readOnly }: SenderFieldProps) {
+  const senders = useSenders().data?.items.filter(({ verified }) => verified) ?? [];
+  const isListed = senders.some(({ address }) => address === content.sender);
+  return (
+    <>
       <NativeSelect
         label={text('editor.sender')}
         description={text('editor.senderHint')}
@@ -131,13 +169,17 @@ function HeaderFields({ content, change, readOnly }: PartProps) {
 
 type Part = 'mjml' | 'html' | 'text';
 
-function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
-  const { content, change, readOnly, problems } = props;
+interface SourceProps extends PartProps {
+  problems: readonly TemplateProblem[];
+  variant: string | undefined;
+}
+
+function Source({ content, change, readOnly, problems, variant }: SourceProps) {
   const markup = content.html === undefined ? 'mjml' : 'html';
   const [part, setPart] = useState<Part>(markup);
   const partProblems = useMemo(
-    () => problems.filter((problem) => problem.part === part),
-    [problems, part],
+    () => problems.filter((problem) => problem.part === part && problem.variant === variant),
+    [problems, part, variant],
   );
 
   function choose(value: string) {

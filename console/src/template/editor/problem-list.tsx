@@ -18,12 +18,16 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
         </Text>
       )}
       <List size="sm" listStyleType="none" spacing={4}>
-        {problems.map(({ severity, part, message, line, rule }) => (
-          <List.Item key={`${rule} ${part} ${line} ${message}`} icon={<Icon name="warning" />}>
+        {problems.map(({ severity, part, message, line, rule, variant }) => (
+          <List.Item
+            key={`${variant} ${rule} ${part} ${line} ${message}`}
+            icon={<Icon name="warning" />}
+          >
             <Text span fw={severity === 'error' ? 600 : 400} size="sm">
               {message}
             </Text>{' '}
             <Text span size="xs" c="dimmed">
+              {variant !== undefined && `${variant} `}
               {part}
               {line !== undefined && `, ${text('editor.line', { line })}`}
             </Text>

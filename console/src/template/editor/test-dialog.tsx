@@ -1,4 +1,4 @@
-import { Alert } from '@mantine/core';
+import { Alert, NativeSelect } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '../../account/use-me.ts';
@@ -7,6 +7,7 @@ import { answerOf, api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
+import { nameLocale } from '../../format/name-locale.ts';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';
@@ -28,6 +29,8 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
   const { data: me } = useMe();
   const [typed, setTyped] = useState<string>();
   const [values, setValues] = useState<Values>();
+  const [locale, setLocale] = useState('');
+  const locales = Object.keys(draft.content.variants ?? {}).toSorted();
   const to = typed ?? me?.person?.email ?? '';
 
   async function submit() {
@@ -35,7 +38,11 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
     const { messageId } = await answerOf(
       api.POST('/accounts/{accountId}/templates/{templateId}/test-send', {
         params: { path },
-        body: { to, ...(values === undefined ? {} : { values }) },
+        body: {
+          to,
+          ...(values === undefined ? {} : { values }),
+          ...(locales.includes(locale) ? { locale } : {}),
+        },
       }),
     );
     await navigate({
@@ -65,6 +72,22 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
             error={error}
             data-autofocus
           />
+          {locales.length > 0 && (
+            <NativeSelect
+              label={text('editor.language')}
+              value={locale}
+              onChange={(event) => setLocale(event.currentTarget.value)}
+              data={[
+                {
+                  value: '',
+                  label: text('editor.defaultLanguage', {
+                    locale: nameLocale(draft.content.locale),
+                  }),
+                },
+                ...locales.map((value) => ({ value, label: nameLocale(value) })),
+              ]}
+            />
+          )}
           <JsonArea
             label={text('editor.testValues')}
             description={text('editor.testValuesHint')}

@@ -9,7 +9,11 @@ import { useTemplatePath } from '../use-template.ts';
 const debounceMs = 300;
 
 /** The debounced preview of the content, with fields, problems and hints. */
-export function usePreview(content: TemplateContent, values: Readonly<Record<string, string>>) {
+export function usePreview(
+  content: TemplateContent,
+  values: Readonly<Record<string, string>>,
+  locale: string | undefined,
+) {
   const path = useTemplatePath();
   const names = imageNames(content.images);
   const [settled] = useDebouncedValue(
@@ -17,12 +21,12 @@ export function usePreview(content: TemplateContent, values: Readonly<Record<str
     debounceMs,
   );
   return useQuery({
-    queryKey: ['preview', path, settled],
+    queryKey: ['preview', path, settled, locale],
     queryFn: () =>
       answerOf(
         api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
           params: { path },
-          body: settled,
+          body: { ...settled, ...(locale === undefined ? {} : { locale }) },
         }),
       ),
     placeholderData: keepPreviousData,

@@ -80,4 +80,14 @@ export const editorTexts = {
   'editor.takeTheirs': 'Load theirs',
   'editor.lost': 'Your changes aren’t saved. Leave anyway?',
   'editor.line': 'line {line}',
+  'editor.language': 'Language',
+  'editor.defaultLanguage': 'Default {locale}',
+  'editor.addLanguage': 'Add a language',
+  'editor.removeLanguage': 'Remove {locale}',
+  'editor.defaultLocale': 'Language of the default',
+  'editor.locale': 'Language tag',
+  'editor.localeHint':
+    'Such as de, or pt-BR for a region. Starts as a copy of the default content.',
+  'editor.badLocale': 'This isn’t a language tag. Use one such as de or pt-BR.',
+  'editor.takenLocale': 'The template already has this language.',
 } as const;

@@ -71,6 +71,7 @@ export const messagesTexts = {
   'message.attachment': 'Attachment',
   'message.inline': 'inline as {contentId}',
   'message.erasedAttachments': 'The attachments of this message were erased.',
+  'message.locale': 'Language',
   'message.transactional': 'Transactional',
   'message.tracked': 'Tracked',
   'message.rendered': 'Content',

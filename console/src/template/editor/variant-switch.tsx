@@ -1,0 +1,132 @@
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { type FormEvent, useState } from 'react';
+import type { TemplateContent } from '../../api/management.generated.ts';
+import { nameLocale } from '../../format/name-locale.ts';
+import { text } from '../../texts/text.ts';
+
+interface VariantSwitchProps {
+  content: TemplateContent;
+  change: (part: Partial<TemplateContent>) => void;
+  /** The locale of the variant that is edited; undefined: the default content. */
+  variant: string | undefined;
+  choose: (variant: string | undefined) => void;
+  readOnly: boolean;
+}
+
+/** Chooses which language of a template is edited, and adds and removes languages. */
+export function VariantSwitch({ content, change, variant, choose, readOnly }: VariantSwitchProps) {
+  const [adding, add] = useDisclosure();
+  const locales = Object.keys(content.variants ?? {}).toSorted();
+  const taken = content.locale === undefined ? locales : [...locales, content.locale];
+
+  function create(locale: string) {
+    const { subject, previewText, html, mjml, text: plain } = content;
+    const copy = { subject, previewText, html, mjml, text: plain };
+    change({ variants: { ...content.variants, [locale]: copy } });
+    choose(locale);
+  }
+
+  function remove(locale: string) {
+    const { [locale]: _, ...rest } = content.variants ?? {};
+    change({ variants: Object.keys(rest).length === 0 ? undefined : rest });
+    choose(undefined);
+  }
+
+  return (
+    <Group align="flex-end" gap="sm">
+      <NativeSelect
+        label={text('editor.language')}
+        value={variant ?? ''}
+        onChange={(event) => choose(event.currentTarget.value || undefined)}
+        data={[
+          {
+            value: '',
+            label: text('editor.defaultLanguage', { locale: nameLocale(content.locale) }),
+          },
+          ...locales.map((locale) => ({ value: locale, label: nameLocale(locale) })),
+        ]}
+      />
+      {!readOnly && (
+        <Button variant="default" onClick={add.open}>
+          {text('editor.addLanguage')}
+        </Button>
+      )}
+      {!readOnly && variant !== undefined && (
+        <Button variant="subtle" color="red" onClick={() => remove(variant)}>
+          {text('editor.removeLanguage', { locale: nameLocale(variant) })}
+        </Button>
+      )}
+      {variant === undefined && locales.length > 0 && (
+        <TextInput
+          label={text('editor.defaultLocale')}
+          placeholder="en"
+          maxLength={35}
+          value={content.locale ?? ''}
+          readOnly={readOnly}
+          onChange={(event) => change({ locale: event.currentTarget.value || undefined })}
+        />
+      )}
+      <AddLanguage opened={adding} close={add.close} taken={taken} create={create} />
+    </Group>
+  );
+}
+
+interface AddLanguageProps {
+  opened: boolean;
+  close: () => void;
+  taken: readonly string[];
+  create: (locale: string) => void;
+}
+
+function AddLanguage({ opened, close, taken, create }: AddLanguageProps) {
+  const [typed, setTyped] = useState('');
+  const [problem, setProblem] = useState<string>();
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    const locale = readLocale(typed);
+    if (locale === undefined) return setProblem(text('editor.badLocale'));
+    if (taken.includes(locale)) return setProblem(text('editor.takenLocale'));
+    create(locale);
+    setTyped('');
+    return close();
+  }
+
+  return (
+    <Modal opened={opened} onClose={close} title={text('editor.addLanguage')}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label={text('editor.locale')}
+            description={text('editor.localeHint')}
+            required
+            maxLength={35}
+            value={typed}
+            error={problem}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value);
+              setProblem(undefined);
+            }}
+            data-autofocus
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {text('cancel')}
+            </Button>
+            <Button type="submit">{text('editor.addLanguage')}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** The canonical form of a language tag. */
+function readLocale(typed: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(typed.trim())[0];
+  } catch {
+    return undefined;
+  }
+}
