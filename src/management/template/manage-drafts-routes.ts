@@ -37,6 +37,7 @@ export const draftRoutes = resourceRoutes({
     description:
       'Drafts may contain errors, which only block publishing. Replaces the whole draft, so omitted members are removed.',
     body: TemplateContentSchema,
+    bodyMember: 'content',
     size: 'sources',
     write: (call) => async (transaction) => {
       await requireTemplate(call, transaction);
