@@ -261,6 +261,7 @@ export function createApp(dependencies: AppDependencies): App {
     trustProxy: config.trustProxy,
     routes: [...routeLimits, ...managementLimits, ...(dependencies.moreRoutes ?? [])],
     connections: config.connections,
+    crossOrigins: config.crossOrigins,
     https: config.publicUrl?.startsWith('https:') ?? false,
   });
 

@@ -22,6 +22,7 @@ import {
   readList,
   readMailbox,
   readNetworks,
+  readOrigins,
   readPort,
   readProxies,
   readPublicUrl,
@@ -45,6 +46,8 @@ export interface Config {
   /** The public base URL, without a trailing slash; undefined until the port is known. */
   readonly publicUrl: string | undefined;
   readonly trustProxy: readonly string[];
+  /** Origins whose pages can call the API. */
+  readonly crossOrigins: readonly string[];
   readonly connections: ConnectionLimits;
   readonly attachments: AttachmentSettings;
   readonly deliveryRedirect: string | undefined;
@@ -145,6 +148,7 @@ export function readConfig(given: Environment): Config {
       readSwitch('ALLOW_INSECURE_PUBLIC_URL', read('ALLOW_INSECURE_PUBLIC_URL')) ?? false,
     ),
     trustProxy: readProxies(read('TRUST_PROXY')),
+    crossOrigins: readOrigins('CORS_ORIGINS', read('CORS_ORIGINS')),
     connections: readConnections(
       read('MAX_CONNECTIONS') ?? '20000',
       read('MAX_CONNECTIONS_PER_PEER'),

@@ -18,6 +18,21 @@ export function readNetworks(name: string, text: string | undefined): string[] {
   return networks;
 }
 
+const maxOrigins = 100;
+
+/** Comma-separated origins, as browsers send them. @throws OperatorError */
+export function readOrigins(name: string, text: string | undefined): string[] {
+  const origins = readList(text);
+  if (origins.length > maxOrigins)
+    throw new OperatorError(`${name} can list at most ${maxOrigins} origins.`);
+  for (const origin of origins)
+    if (!/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new OperatorError(
+        `${name} must list origins such as https://app.example.com, without a path, not "${origin}".`,
+      );
+  return origins;
+}
+
 /** Comma-separated networks or network names. @throws OperatorError */
 export function readProxies(text: string | undefined): string[] {
   const proxies = readList(text);

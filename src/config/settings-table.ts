@@ -127,6 +127,12 @@ export const settingDefinitions: readonly Setting[] = [
       'Addresses or networks of trusted reverse proxies, separated by commas. `X-Forwarded-*` headers from other addresses are ignored.',
   },
   {
+    name: 'CORS_ORIGINS',
+    default: '(none)',
+    meaning:
+      'Origins whose web pages can call the API with a token or key, separated by commas: `https://app.example.com`. The browser’s session is never accepted from them.',
+  },
+  {
     name: 'MAX_CONNECTIONS',
     default: '20000',
     meaning:

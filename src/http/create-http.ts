@@ -3,7 +3,9 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { answerClientError } from './answer-client-error.ts';
+import { lacksHost, missingHost } from './answer-unusable-head.ts';
 import { closeFinishedConnections } from './close-connections.ts';
+import { CrossOrigin, eachField } from './cross-origin.ts';
 import { DirectRoutes } from './direct-routes.ts';
 import { escapeMalformedPercent } from './escape-malformed-percent.ts';
 import { BodyRefusal } from './limits/body-refusal.ts';
@@ -28,6 +30,8 @@ export interface HttpOptions {
   readonly bytes?: ByteBudgets;
   /** Clients reach the service by https: every response tells browsers to use nothing else. */
   readonly https?: boolean;
+  /** Origins whose pages can call the API. */
+  readonly crossOrigins?: readonly string[];
 }
 
 export type Http = FastifyInstance;
@@ -61,7 +65,12 @@ export function createHttp(options: HttpOptions): Http {
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     // Upper bound for a client that trickles its request in; the table of routes has shorter limits for bodies.
     requestTimeout: 900_000,
-    http: { headersTimeout: 15_000, connectionsCheckingInterval: checkIntervalMs },
+    http: {
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: checkIntervalMs,
+      // Node would answer without a body; `answer-unusable-head.ts` refuses these requests.
+      requireHostHeader: false,
+    },
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
@@ -70,6 +79,10 @@ export function createHttp(options: HttpOptions): Http {
     rewriteUrl: (request) => escapeMalformedPercent(stripBaseSlash(request.url ?? '/')),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
+  const crossOrigin =
+    options.crossOrigins === undefined || options.crossOrigins.length === 0
+      ? undefined
+      : new CrossOrigin(options.crossOrigins);
   const peers = new Peers(options.trustProxy);
   const traffic = new BodyTraffic(peers, options.bytes ?? defaultByteBudgets);
   http.decorate('bodyTraffic', traffic);
@@ -81,6 +94,7 @@ export function createHttp(options: HttpOptions): Http {
       traffic,
       peers,
       transport,
+      crossOrigin,
     }),
   );
   if (options.connections !== undefined) limitConnections(http.server, options.connections, peers);
@@ -91,6 +105,20 @@ export function createHttp(options: HttpOptions): Http {
     if (request.is404) skipBody(request, reply);
     const [name, value] = transport;
     if (name !== undefined) reply.header(name, value);
+    if (lacksHost(request.raw)) {
+      reply.code(400).send({ status: 400, message: missingHost, requestId: request.id });
+      return;
+    }
+    if (crossOrigin !== undefined) {
+      eachField(crossOrigin.headersFor(request.raw), (field, text) => reply.header(field, text));
+      const preflight = crossOrigin.preflightFor(request.raw);
+      if (preflight !== undefined) {
+        skipBody(request, reply);
+        eachField(preflight, (field, text) => reply.header(field, text));
+        reply.code(204).send();
+        return;
+      }
+    }
     done();
   });
   http.addHook('onResponse', (request, reply, done) => {

@@ -1,6 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
+import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
+import type { CrossOrigin } from './cross-origin.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import { findLimit } from './limits/limit-routes.ts';
@@ -27,6 +29,7 @@ export interface DirectRoutesDependencies {
   readonly peers: Peers;
   /** A header field of every response. */
   readonly transport: TransportHeader;
+  readonly crossOrigin: CrossOrigin | undefined;
 }
 
 /**
@@ -47,10 +50,15 @@ export class DirectRoutes {
     const [framework] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
+      if (lacksHost(request))
+        return answerMissingHost(request, response, dependencies.log, dependencies.transport);
       const route = this.#find(request);
       if (route === undefined) framework?.(request, response);
       else this.#answer(route, request, response);
     });
+    server.on('checkExpectation', (request, response) =>
+      answerUnknownExpectation(request, response, dependencies.log, dependencies.transport),
+    );
     // From now on, connections close after the response in progress.
     http.addHook('preClose', async () => {
       this.#closing = true;

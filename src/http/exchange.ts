@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Fault } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { CrossOrigin } from './cross-origin.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
 import type { LargeBody, LargeBodySpace } from './limits/large-bodies.ts';
@@ -19,6 +20,8 @@ export interface ExchangeContext {
   readonly route: string;
   /** A header field of every response. */
   readonly transport: TransportHeader;
+  /** Undefined if no other origin may call. */
+  readonly crossOrigin: CrossOrigin | undefined;
   /** True once the server is closing: connections then close after their response. */
   readonly closing: () => boolean;
   readonly peers: Peers;
@@ -122,9 +125,10 @@ export class Exchange {
   answer(status: number, json: string, headers: readonly string[] = []): void {
     this.#release();
     const response = this.#response;
-    const { log, route, transport, closing } = this.#context;
+    const { log, route, transport, crossOrigin, closing } = this.#context;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
     head.push('content-length', String(Buffer.byteLength(json)), ...transport, ...headers);
+    if (crossOrigin !== undefined) head.push(...crossOrigin.headersFor(this.request));
     if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
       head.push('connection', 'close');
     response.writeHead(status, head);

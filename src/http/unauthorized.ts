@@ -6,8 +6,16 @@ import { Fault } from '../foundation/errors.ts';
  * @param authorization the value of the request's header
  */
 export function unauthorized(authorization: string | undefined): Fault {
-  const sent = authorization !== undefined && /^bearer +[^\s]/i.test(authorization);
-  return sent
+  return hasToken(authorization)
     ? new Fault('UNAUTHORIZED', { challenge: 'invalid_token' })
     : new Fault('UNAUTHORIZED');
+}
+
+/** The value of `WWW-Authenticate` in such a response. */
+export function challengeFor(authorization: string | undefined): string {
+  return `Bearer realm="signalpost"${hasToken(authorization) ? ', error="invalid_token"' : ''}`;
+}
+
+function hasToken(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^bearer +[^\s]/i.test(authorization);
 }

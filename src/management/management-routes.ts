@@ -11,6 +11,7 @@ import { routeLimitOf } from './management-limits.ts';
 import { managementPrefix } from './management-prefix.ts';
 import type { OperationCall, PathParams } from './operation.ts';
 import { malformedParam, pathParamNames, pathParams } from './path-params.ts';
+import { ReadOnlyMembers } from './read-only-members.ts';
 import { RequestShares } from './request-shares.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
@@ -82,6 +83,7 @@ function registerRoute(
 ): void {
   const { method, path, access, operation } = route;
   const { bodyValues } = routeLimitOf(route);
+  const readOnlyMembers = new ReadOnlyMembers(operation);
   const calls = new WeakMap<FastifyRequest, Pick<OperationCall, 'params' | 'actor' | 'account'>>();
   scope.route({
     method,
@@ -100,7 +102,8 @@ function registerRoute(
       const admitted = calls.get(request);
       if (admitted === undefined) throw new Error('an unauthorized request reached its handler');
       const query = checker.readQuery(operation, request.query);
-      const body = checker.readBody(operation, request.body, bodyValues);
+      const { writable, readOnly, writesNothing } = readOnlyMembers.split(request.body);
+      const body = writesNothing ? {} : checker.readBody(operation, writable, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
       const callDependencies = dependenciesOf(shareOf(admitted));
       const reauthorize = async (): Promise<void> => {
@@ -108,7 +111,7 @@ function registerRoute(
         const actor = await identifyActor(dependencies, request);
         await admitActor(dependencies, actor, access, accountId, request);
       };
-      const input = { query, body, request, reply, reauthorize };
+      const input = { query, body, readOnly, writesNothing, request, reply, reauthorize };
       const answer = await operation.handle({
         dependencies: callDependencies,
         ...admitted,

@@ -39,6 +39,10 @@ export interface OperationCall<Query = unknown, Body = unknown> {
   readonly params: PathParams;
   readonly query: Query;
   readonly body: Body;
+  /** Members of the body that can't be written. */
+  readonly readOnly: Readonly<Record<string, unknown>>;
+  /** The body only repeats members that can't be written. */
+  readonly writesNothing: boolean;
   readonly actor: Principal | undefined;
   /** The account of the path; undefined if the path has none or it doesn't exist. */
   readonly account: Account | undefined;
@@ -57,6 +61,8 @@ export interface ManagementOperation {
   readonly description?: string | undefined;
   readonly query?: TObject | undefined;
   readonly body?: TSchema | undefined;
+  /** The member of the answer that has the members of the body. */
+  readonly bodyMember?: string | undefined;
   /** Media type of a body that isn't JSON; the handler gets the raw stream. */
   readonly accepts?: 'text/csv' | undefined;
   /** Response body; absent: 204. */

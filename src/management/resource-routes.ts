@@ -29,7 +29,10 @@ export type RouteRow = readonly [
 type ViewValue<View extends TSchema> = Wire<Static<View>> & object;
 
 /** Documentation of an endpoint. */
-type Description = Pick<ManagementOperation, 'id' | 'summary' | 'description' | 'limited'>;
+type Description = Pick<
+  ManagementOperation,
+  'id' | 'summary' | 'description' | 'limited' | 'bodyMember'
+>;
 
 /** Writes within the transaction that read the previous state. */
 type Write<View> = (transaction: DatabaseTransaction, before: View | undefined) => Promise<unknown>;
@@ -117,7 +120,9 @@ export function resourceRoutes<
     const handle = async (call: OperationCall) =>
       saveResource(call, {
         ...resource(call),
-        write: await write(call as Parameters<typeof write>[0]),
+        ...(call.writesNothing
+          ? { mustExist: true, write: async () => undefined }
+          : { write: await write(call as Parameters<typeof write>[0]) }),
       });
     const operation = { ...described, answer: view, conditional: true, handle };
     rows.push(['PUT', path, access.write, operation, size]);

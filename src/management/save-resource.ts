@@ -11,6 +11,7 @@ import {
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
 import type { OperationCall } from './operation.ts';
+import { requireUnchanged } from './read-only-members.ts';
 
 /** The caller, for the audit log. */
 export function callerOf({ actor, account, params, request }: OperationCall): Actor {
@@ -47,7 +48,10 @@ export async function saveResource<View extends object>(
 ): Promise<View> {
   const { after, created } = await changeResource(call.dependencies, actor, {
     ...change,
-    precondition: (before) => requirePreconditions(call.request, before),
+    precondition: (before) => {
+      requirePreconditions(call.request, before);
+      requireUnchanged(call.readOnly, before);
+    },
   });
   if (created) call.reply.code(201);
   return after;

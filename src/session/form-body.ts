@@ -10,7 +10,12 @@ export function acceptForms(scope: Http): void {
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
-    (_request, body, done) => {
+    (request, body, done) => {
+      const { 'content-encoding': coding = 'identity' } = request.headers;
+      if (coding.toLowerCase() !== 'identity')
+        return done(
+          new InvalidRequest('A form can’t be compressed; send it without Content-Encoding'),
+        );
       try {
         done(null, parseForm(body.toString()));
       } catch (error) {

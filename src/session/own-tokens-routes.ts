@@ -6,6 +6,7 @@ import { readClientCredentials } from './client-credentials.ts';
 import { acceptForms, formOf, originOf } from './form-body.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import type { OwnTokens } from './own-tokens.ts';
+import { refuseOtherMethods } from './refuse-other-methods.ts';
 import { supportedScope } from './token-endpoint.ts';
 
 export interface OwnTokensRoutesDependencies {
@@ -40,6 +41,9 @@ export function registerOwnTokensRoutes(
       // The body has no meaning (RFC 7009 section 2.2), but some clients insist on JSON.
       return preventCaching(reply).send({});
     });
+
+    refuseOtherMethods(scope, '/revoke', 'revocation');
+    refuseOtherMethods(scope, '/introspect', 'introspection');
 
     scope.post('/introspect', async (request, reply) => {
       const client = await authenticate(request);

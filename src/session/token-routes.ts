@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import type { Http } from '../http/create-http.ts';
-import { skipBody } from '../http/skip-body.ts';
 import { answerOAuthError, preventCaching } from './answer-oauth-error.ts';
 import { acceptForms, formOf, originOf } from './form-body.ts';
 import { accessTokenSeconds } from './issue-tokens-store.ts';
+import { refuseOtherMethods } from './refuse-other-methods.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
 import type { TokenSchema } from './token-schemas.ts';
 
@@ -29,18 +29,6 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
         refresh_token: tokens.refreshToken,
       } satisfies Static<typeof TokenSchema>);
     });
-    scope.route({
-      method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
-      url: '/token',
-      config: { refusesAll: true },
-      onRequest: (request, reply) => {
-        skipBody(request, reply);
-        preventCaching(reply).code(405).header('allow', 'POST').send({
-          error: 'invalid_request',
-          error_description: 'The token endpoint requires POST',
-        });
-      },
-      handler: () => undefined,
-    });
+    refuseOtherMethods(scope, '/token', 'token');
   });
 }

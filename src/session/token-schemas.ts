@@ -5,12 +5,19 @@ function text(description: string): TSchema {
   return Type.String({ description });
 }
 
+/** HTTP Basic can carry them instead. */
+const clientMembers = {
+  client_id: Type.Optional(text('The client ID of the integration, unless HTTP Basic has it.')),
+  client_secret: Type.Optional(
+    text('The client secret of the integration, unless HTTP Basic has it.'),
+  ),
+};
+
 /** The form of `POST /token`, for the API description. Which members are required depends on the grant. */
 export const TokenFormSchema = Type.Object(
   {
     grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
-    client_id: text('The client ID of the integration.'),
-    client_secret: text('The client secret of the integration.'),
+    ...clientMembers,
     username: Type.Optional(text('Password grant: the service user’s email address.')),
     password: Type.Optional(text('Password grant: the service user’s password.')),
     code: Type.Optional(text('Code grant: the authorization code received at the redirect URL.')),
@@ -21,6 +28,56 @@ export const TokenFormSchema = Type.Object(
     ),
   },
   { title: 'TokenForm' },
+);
+
+/** The form of `POST /revoke` (RFC 7009) and `POST /introspect` (RFC 7662). */
+export const OwnTokenFormSchema = Type.Object(
+  {
+    ...clientMembers,
+    token: text('An access token or refresh token.'),
+    token_type_hint: Type.Optional(text('Ignored.')),
+  },
+  { title: 'OwnTokenForm' },
+);
+
+/** RFC 7662 section 2.2. */
+export const IntrospectionSchema = Type.Object(
+  {
+    active: Type.Boolean(),
+    scope: Type.Optional(Type.String()),
+    client_id: Type.Optional(Type.String()),
+    username: Type.Optional(Type.String({ description: 'The user’s email address.' })),
+    sub: Type.Optional(Type.String({ description: 'The user’s ID.' })),
+    iss: Type.Optional(Type.String()),
+    token_type: Type.Optional(Type.Enum(['bearer', 'refresh_token'])),
+    iat: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
+    exp: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
+    account_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  },
+  { title: 'Introspection' },
+);
+
+const stringList = Type.Array(Type.String());
+
+/** RFC 8414 section 2. */
+export const ServerMetadataSchema = Type.Object(
+  {
+    issuer: Type.String(),
+    authorization_endpoint: Type.String(),
+    token_endpoint: Type.String(),
+    revocation_endpoint: Type.String(),
+    introspection_endpoint: Type.String(),
+    scopes_supported: stringList,
+    response_types_supported: stringList,
+    response_modes_supported: stringList,
+    grant_types_supported: stringList,
+    token_endpoint_auth_methods_supported: stringList,
+    revocation_endpoint_auth_methods_supported: stringList,
+    introspection_endpoint_auth_methods_supported: stringList,
+    code_challenge_methods_supported: stringList,
+    authorization_response_iss_parameter_supported: Type.Boolean(),
+  },
+  { title: 'ServerMetadata' },
 );
 
 /** RFC 6749 section 5.1. */

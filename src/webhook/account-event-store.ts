@@ -68,6 +68,8 @@ export type EventRead =
 interface EventRow extends Omit<AccountEvent, 'position' | 'kind' | 'at'> {
   readonly expired: boolean;
   readonly unknown: boolean;
+  readonly newestPage: string | null;
+  readonly newestSize: number | null;
   readonly page: string | null;
   readonly place: number;
   readonly kind: EventKind | null;
@@ -93,14 +95,18 @@ export async function readAccountEvents(
       where account_id = ${accountId} and (page > ${page}::bigint or page = ${page}::bigint and size > ${index}::int)
         and (${after !== undefined} or last_at >= ${cutoff})
       order by page limit 1),
+    newest as (
+      select page, size from (
+        (select page, size from account_event_page where account_id = ${accountId} order by page desc limit 1)
+        union all
+        select page, size from account_event_start where account_id = ${accountId}) as ends
+      order by page desc limit 1),
     ends as (
-      select
+      select (select page from newest)::text as "newestPage", (select size from newest)::int as "newestSize",
         coalesce((${page}::bigint, ${index}::int) < (
           select page, size::int from account_event_start where account_id = ${accountId}), false)
           or coalesce((select last_at < ${cutoff} from first), false) as behind,
-        ${page}::bigint > greatest(
-          (select page from account_event_start where account_id = ${accountId}),
-          (select page from account_event_page where account_id = ${accountId} order by page desc limit 1), 0) as ahead),
+        ${page}::bigint > coalesce((select page from newest), 0) as ahead),
     pages as (
       select *, sum(size) over (order by page) - size as earlier from (
         select * from account_event_page
@@ -111,7 +117,8 @@ export async function readAccountEvents(
       from pages p, unnest(p.message_ids, p.event_ids, p.retention_days) with ordinality as u (message_id, event_id, days, place)
       where p.earlier < ${limit + pageSize} and (p.page > ${page}::bigint or u.place > ${index})
       order by p.page, u.place limit ${limit})
-    select ends.behind and ${after !== undefined} as expired, ends.ahead as unknown, e.page::text, e.place::int,
+    select ends.behind and ${after !== undefined} as expired, ends.ahead as unknown,
+      ends."newestPage", ends."newestSize", e.page::text, e.place::int,
       e.message_id as "messageId", e.event_id as "eventId",
       case when m.id is null then null when e.event_id = e.message_id then 'accepted' else v.kind end as kind,
       case when e.event_id = e.message_id then m.accepted_at else v.at end as at,
@@ -134,8 +141,14 @@ export async function readAccountEvents(
   if (first?.unknown === true) return { outcome: 'unknown' };
   if (first?.expired === true) return { outcome: 'expired' };
   const events: AccountEvent[] = [];
-  let end: EventPosition = { page, index };
-  for (const { expired: _, unknown: __, page, place, kind, at, ...rest } of rows) {
+  // Without anything to read, a reader of the oldest event waits for the next one, wherever the deleted ones were.
+  let end: EventPosition =
+    after === undefined && first?.newestPage != null
+      ? { page: first.newestPage, index: first.newestSize ?? 0 }
+      : { page, index };
+  for (const row of rows) {
+    const { expired: _, unknown: __, newestPage: ___, newestSize: ____, ...found } = row;
+    const { page, place, kind, at, ...rest } = found;
     if (page === null) continue;
     end = { page, index: place };
     if (kind !== null && at !== null) events.push({ ...rest, kind, at, position: end });

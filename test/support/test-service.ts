@@ -5,6 +5,7 @@ import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { checkAnswers } from './check-answers.ts';
 import { serviceTokens } from './service-tokens.ts';
 
 /** The master key of all test installations, so that nodes on one database share it. */
@@ -51,6 +52,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.roles === undefined ? {} : { roles: new Set(options.roles) }),
   });
+  checkAnswers(app.http.server);
   await app.start();
   const url = await app.http.listen({ host: config.host, port: config.port });
   let stopping: Promise<void> | undefined;

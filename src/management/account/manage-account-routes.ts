@@ -1,15 +1,36 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readAccountPage } from '../../account/account-page-store.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
 import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
 import { actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { AccountView, viewAccount } from './account-view.ts';
+
+const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })));
+
+const QuotaBody = Type.Object(
+  { perHour: Limit, perDay: Limit },
+  {
+    ...strict,
+    description:
+      'Max messages accepted from the account per clock hour and per UTC day. Null or omitted: no limit; `{}` removes the quota.',
+  },
+);
+
+function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>): {
+  readonly perHour?: number;
+  readonly perDay?: number;
+} {
+  return {
+    ...(perHour != null && { perHour }),
+    ...(perDay != null && { perDay }),
+  };
+}
 
 function accountResource(call: OperationCall) {
   const { accountId } = call.params;
@@ -69,7 +90,7 @@ export const anyAccountRoutes = resourceRoutes({
         addOns: AccountSchema.properties.addOns,
         suspended: AccountSchema.properties.suspended,
         retentionDays: AccountSchema.properties.retentionDays,
-        quota: AccountSchema.properties.quota,
+        quota: Type.Optional(QuotaBody),
         archiveAddress: AccountSchema.properties.archiveAddress,
         attachmentLimit: AccountSchema.properties.attachmentLimit,
       },
@@ -77,7 +98,12 @@ export const anyAccountRoutes = resourceRoutes({
     ),
     write: (call) => async (transaction, before) => {
       const { accountId } = call.params;
-      await applyAccount(call.dependencies.key, transaction, { id: accountId, ...call.body });
+      const { quota, ...rest } = call.body;
+      await applyAccount(call.dependencies.key, transaction, {
+        id: accountId,
+        ...rest,
+        ...(quota && { quota: withoutNulls(quota) }),
+      });
       const personId = personOf(actorOf(call));
       if (before === undefined && personId !== undefined)
         await saveMembership(transaction, { accountId, personId, role: 'owner' });

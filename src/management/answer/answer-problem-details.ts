@@ -3,6 +3,7 @@ import { ResourceNotFound } from '../../change/change-resource.ts';
 import { isForeignKeyViolation, isUnavailable } from '../../foundation/database/sqlstate.ts';
 import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
+import { challengeFor } from '../../http/unauthorized.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { notFound, Problem, type ProblemCode, problemCatalogue } from './problem.ts';
 
@@ -21,8 +22,8 @@ export function answerProblemDetails(
     request.log.error({ err: problem.cause ?? problem }, title);
   if (status === 503 || problem.retryAfter !== undefined)
     reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
-  // RFC 6750 section 3: a 401 names the scheme.
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalpost"');
+  // RFC 6750 section 3: a 401 names the scheme, and says so if the token that was sent is invalid.
+  if (status === 401) reply.header('www-authenticate', challengeFor(request.headers.authorization));
   return reply
     .code(status)
     .type(problemType)

@@ -95,9 +95,11 @@ export const listEvents = defineOperation({
       kinds,
       ended,
     });
+    let isStreaming = false;
     try {
       if (isStream) {
         const first = await reader.next(defaultEvents);
+        isStreaming = true;
         reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no');
         return void reply
           .type('text/event-stream')
@@ -122,7 +124,7 @@ export const listEvents = defineOperation({
       if (error instanceof EventsMissing) throw describeMissing(error);
       throw error;
     } finally {
-      if (!isStream || !reply.sent) reader.stopListening();
+      if (!isStreaming) reader.stopListening();
     }
   },
 });

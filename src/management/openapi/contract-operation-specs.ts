@@ -3,7 +3,14 @@ import { FaultSchema } from '../../http/fault-schema.ts';
 import { listNumbers } from '../../list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../list/listing-schema.ts';
 import { MessageStatusSchema } from '../../message/message-view.ts';
-import { OAuthErrorSchema, TokenFormSchema, TokenSchema } from '../../session/token-schemas.ts';
+import {
+  IntrospectionSchema,
+  OAuthErrorSchema,
+  OwnTokenFormSchema,
+  ServerMetadataSchema,
+  TokenFormSchema,
+  TokenSchema,
+} from '../../session/token-schemas.ts';
 import { AcceptedSchema, BatchResultsSchema } from '../../submission/answer-schemas.ts';
 import { batchBodySchema, sendBodySchema } from '../../submission/send-body-schema.ts';
 
@@ -25,6 +32,8 @@ export interface ContractOperationSpec {
   readonly description: string;
   /** False: no authentication, or credentials in the form. */
   readonly bearer: boolean;
+  /** Client credentials can also be sent with HTTP Basic. */
+  readonly basic?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly type: string; readonly schema: TSchema };
   /** Description and body schema by status. */
@@ -55,6 +64,13 @@ const sendFaults: ContractOperationSpec['answers'] = {
   ],
 };
 
+const clientFaults: ContractOperationSpec['answers'] = {
+  401: ['Unknown client or wrong secret.', OAuthErrorSchema],
+  405: ['Not POST.', OAuthErrorSchema],
+  500: ['Internal error.', OAuthErrorSchema],
+  503: ['Temporarily unavailable; see Retry-After.', OAuthErrorSchema],
+};
+
 /** The operations of the contract. */
 export const contractOperationSpecs: readonly ContractOperationSpec[] = [
   {
@@ -66,12 +82,61 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     description:
       'Password, code or refresh grant. Initial requests are limited per user and client; refresh requests are not.',
     bearer: false,
+    basic: true,
     body: { type: 'application/x-www-form-urlencoded', schema: TokenFormSchema },
     answers: {
       200: ['A new token pair.', TokenSchema],
       400: ['Invalid request, grant or scope.', OAuthErrorSchema],
-      401: ['Unknown client or wrong secret.', OAuthErrorSchema],
+      ...clientFaults,
       429: ['Too many initial token requests; see Retry-After.', OAuthErrorSchema],
+    },
+  },
+  {
+    id: 'revokeToken',
+    method: 'post',
+    path: '/revoke',
+    tag: 'Session authentication',
+    summary: 'Revoke a token',
+    description: 'RFC 7009. 200 even if the client has no such token.',
+    bearer: false,
+    basic: true,
+    body: { type: 'application/x-www-form-urlencoded', schema: OwnTokenFormSchema },
+    answers: {
+      200: ['The token no longer works.', Type.Object({}, { title: 'Revoked' })],
+      400: ['Invalid request.', OAuthErrorSchema],
+      ...clientFaults,
+    },
+  },
+  {
+    id: 'introspectToken',
+    method: 'post',
+    path: '/introspect',
+    tag: 'Session authentication',
+    summary: 'Check whether a token works, and whose it is',
+    description: 'RFC 7662. For tokens of the client itself.',
+    bearer: false,
+    basic: true,
+    body: { type: 'application/x-www-form-urlencoded', schema: OwnTokenFormSchema },
+    answers: {
+      200: ['`active`, and if it is true, the other members.', IntrospectionSchema],
+      400: ['Invalid request.', OAuthErrorSchema],
+      ...clientFaults,
+    },
+  },
+  {
+    id: 'getServerMetadata',
+    method: 'get',
+    path: '/.well-known/oauth-authorization-server',
+    tag: 'Session authentication',
+    summary: 'Get the endpoints and capabilities for OAuth clients',
+    description: 'RFC 8414. Pages of every origin can read it.',
+    bearer: false,
+    answers: {
+      200: ['The metadata.', ServerMetadataSchema],
+      400: [
+        'Asked at `localhost` although the issuer is a loopback address; the error names the address to use.',
+        OAuthErrorSchema,
+      ],
     },
   },
   {
@@ -165,6 +230,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       200: ['The message.', MessageStatusSchema],
       400: ['Invalid ID.', FaultSchema],
       401: ['Unauthorized Request.', FaultSchema],
+      500: ['Internal Server Error.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],
     },
   },
@@ -204,6 +270,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       200: ['The lists.', ListingSchema],
       400: ['Invalid parameter.', ListingErrorSchema],
       401: ['Unauthorized Request, or Account Temporarily Suspended.', FaultSchema],
+      500: ['Internal Server Error.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],
     },
   },

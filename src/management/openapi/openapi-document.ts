@@ -94,6 +94,11 @@ export function openapiDocument(version: string): Record<string, unknown> {
           scheme: 'bearer',
           description: 'An API key or, for the contract operations, an access token from `/token`.',
         },
+        clientCredentials: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'Client ID and secret of an integration, instead of those in the form.',
+        },
         browserSession: {
           type: 'apiKey',
           in: 'cookie',
@@ -118,13 +123,17 @@ function problemAnswer(schema: SchemaJson): unknown {
 }
 
 function describeContract(operation: ContractOperationSpec, schemas: NamedSchemas): unknown {
-  const { id, tag, summary, description, bearer, parameters, body, answers } = operation;
+  const { id, tag, summary, description, bearer, basic, parameters, body, answers } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
-    security: bearer ? [{ accessToken: [] }] : [],
+    security: bearer
+      ? [{ accessToken: [] }]
+      : basic === true
+        ? [{}, { clientCredentials: [] }]
+        : [],
     ...(parameters === undefined
       ? {}
       : {
@@ -165,6 +174,7 @@ function describeRoute(route: ManagementRoute, schemas: NamedSchemas): unknown {
     ...queryParameters(operation.query, schemas),
   ];
   if (conditional === true) parameters.push(...preconditions);
+  if (isRevalidated(route)) parameters.push(knownTag);
   return {
     operationId: id,
     tags: [tagOf(path)],
@@ -262,7 +272,22 @@ const preconditions = [
   },
 ];
 
-function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<string, unknown> {
+const knownTag = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag you have; 304 if nothing has changed.',
+  schema: { type: 'string' },
+};
+
+function isRevalidated({ method, operation }: ManagementRoute): boolean {
+  return method === 'GET' && operation.answer !== undefined && operation.produces === undefined;
+}
+
+function success(
+  { method, operation }: ManagementRoute,
+  schemas: NamedSchemas,
+): Record<string, unknown> {
   const { answer, produces, alsoProduces, status, conditional } = operation;
   if (produces !== undefined) {
     const content = { [produces]: { schema: { type: 'string' } } };
@@ -279,17 +304,25 @@ function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<
   };
   if (conditional === true && status === undefined)
     return { 200: body, 201: { ...body, description: 'Created.' } };
-  return { [status ?? 200]: body };
+  const unchanged = method === 'GET' ? { 304: notModified } : {};
+  return { [status ?? 200]: body, ...unchanged };
 }
 
+/** RFC 9110 section 15.4.5. */
+const notModified = {
+  description: 'Unchanged since the response with the ETag in `If-None-Match`.',
+  headers: { ETag: { description: 'As in that response.', schema: { type: 'string' } } },
+};
+
 function refusals({ access, path, method, operation }: ManagementRoute): Record<string, unknown> {
-  const statuses = new Set([503]);
+  const statuses = new Set([500, 503]);
   if (access !== 'public') statuses.add(401);
   if (access !== 'public') statuses.add(403);
   if (access === 'public' || path.includes(':')) statuses.add(404);
   if (method !== 'GET')
     for (const status of [400, 403, 408, 409, 413, 415, 429]) statuses.add(status);
-  if (operation.query !== undefined || operation.body !== undefined) statuses.add(422);
+  // Unknown query parameters are refused everywhere.
+  statuses.add(422);
   if (operation.conditional === true) statuses.add(412);
   if (operation.gone === true) statuses.add(410);
   if (operation.limited === true || path.includes(':accountId')) statuses.add(429);

@@ -42,6 +42,7 @@ export const draftRoutes = resourceRoutes({
     description:
       'Drafts may contain errors, which only block publishing. Replaces the whole draft, so omitted members are removed.',
     body: DraftContentSchema,
+    bodyMember: 'content',
     size: 'content',
     async write(call) {
       const { images: given = [], ...content } = call.body;
