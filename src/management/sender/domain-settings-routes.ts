@@ -15,7 +15,7 @@ import { requireResource, saveResource } from '../save-resource.ts';
 
 const WarmUpSchema = Type.Object(
   {
-    from: Type.String({ description: 'First day, in UTC.', format: 'date' }),
+    from: Type.String({ description: 'First day, in UTC.', format: 'date', maxLength: 10 }),
     plan: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
       description: 'Max messages for each day.',
       minItems: 1,
