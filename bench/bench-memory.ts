@@ -1,7 +1,5 @@
-import { openAcceptLoad } from './bench-account.ts';
-import { startBenchDatabase } from './bench-database.ts';
+import { openBench, openLoad } from './bench-account.ts';
 import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
-import { startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/letter-account.ts';
 import { MemoryWatch } from './machine-use.ts';
@@ -9,13 +7,11 @@ import { loadConnections } from './tally.ts';
 
 /** Resident memory of processes that accept at saturation and deliver. What each fifth held tells a slope from a step. */
 export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResult[]> {
-  await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
-  const shop = await openLetterAccount(bench.database);
   const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10) };
-  await using service = await startBenchService(bench, worker);
-  const load = await openAcceptLoad(service, shop);
-  using memory = new MemoryWatch(service);
+  await using bench = await openBench(worker, openLetterAccount);
+  const load = openLoad(bench);
+  using memory = new MemoryWatch(bench.service);
   const { answered, seconds } = await load.run(minutes * 60);
   const samples = memory.byProcess();
   const fifths = samples.map((sizes) => [0, 1, 2, 3, 4].map((number) => fifth(sizes, number)));

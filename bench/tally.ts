@@ -22,11 +22,11 @@ export class LoadTally {
 
   constructor(
     service: BenchService,
-    order: Partial<LoadOrder> & Pick<LoadOrder, 'requests'>,
+    { connections = loadConnections, ...order }: Partial<LoadOrder> & Pick<LoadOrder, 'requests'>,
     expectedStatus = '200',
   ) {
     this.#service = service;
-    this.#order = { connections: loadConnections, ...order };
+    this.#order = { connections, ...order };
     this.#expected = expectedStatus;
   }
 
@@ -65,8 +65,7 @@ export class LoadTally {
   get result() {
     return {
       rate: this.rate,
-      p50_ms: this.#latencies.quantile(0.5),
-      p99_ms: this.#latencies.quantile(0.99),
+      ...this.#latencies.percentiles,
       ...usePerRequest(this.#use, this.#answered),
       elsewhere_percent: Math.round((this.#use.elsewhere * 100) / this.#seconds),
     };
@@ -81,6 +80,16 @@ export class LoadTally {
     this.#use.load += use?.load ?? 0;
     this.#use.elsewhere += (use?.elsewhere ?? 0) * seconds;
   }
+}
+
+/** Measures loads in turns, after a warm-up of those that have not run. The last one meets the most messages, so they change places. */
+export async function takeTurns(
+  sides: readonly LoadTally[],
+  options: { readonly seconds: number; readonly rounds: number; readonly calm?: number },
+): Promise<void> {
+  for (const side of sides) if (side.totalAnswered === 0) await side.run(options.seconds / 2);
+  for (let round = 0; round < options.rounds; round += 1)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await side.measure(options);
 }
 
 /** The fields of a result that measures a load beside its ceiling. */
