@@ -82,13 +82,13 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
     const run = await measureService({ bench, node, sink }, shop.id, count);
     if (round >= 0) ours.push(run);
   }
-  const { rate, use } = medianRun(ours);
+  const run = medianRun(ours);
   const { p50_ms, p99_ms } = idle;
   const rows = sides.map(({ peer, rates }) =>
     makeResult(
       'deliver',
       { peer: peer.name, connections, processes, seconds, rounds },
-      { rate, ceiling: median(rates), p50_ms, p99_ms, ...use },
+      { ...run, ceiling: median(rates), p50_ms, p99_ms },
     ),
   );
   return [...rows, idle];
@@ -126,11 +126,9 @@ export async function benchHistory(options: BenchOptions): Promise<BenchResult[]
     filled.push(await measureFilled());
     empty.push(await measureEmpty());
   }
-  const { rate, use } = medianRun(filled);
-  const rates = { rate, ceiling: medianRun(empty).rate };
-  return [
-    makeResult('deliver-history', { finished: history, seconds, rounds }, { ...rates, ...use }),
-  ];
+  const params = { finished: history, seconds, rounds };
+  const rates = { ...medianRun(filled), ceiling: medianRun(empty).rate };
+  return [makeResult('deliver-history', params, rates)];
 }
 
 /** While one account's long queue drains: another account's single messages, the rate, and the memory of `serve`. */

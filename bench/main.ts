@@ -46,7 +46,11 @@ const program = new Command('npm run bench --')
   .addArgument(new Argument('[names...]', 'default: all').choices(Object.keys(benchmarks)))
   .option('--seconds <n>', 'length of each measurement', Number, 8)
   .option('--rounds <n>', 'how often the two sides take turns', Number, 3)
-  .option('--calm <percent>', 'repeat runs in which others take more of the machine', readShare)
+  .option(
+    '--calm <percent>',
+    'repeat runs in which others take more of the machine',
+    (percent) => Number(percent) / 100,
+  )
   .option('--json <file>', 'write the results to a file')
   .option('--cpu-prof <dir>', 'write a processor profile of the measured process')
   .option('--minutes <n>', 'length of memory', Number, 10)
@@ -54,7 +58,11 @@ const program = new Command('npm run bench --')
   .option('--messages <n>', 'messages that journey sends', Number, 200_000)
   .option('--history <n>', 'finished messages in the database', Number)
   .option('--history-folder <dir>', 'folder of that database')
-  .option('--attack <name>', 'row of hostile; can be repeated', addName)
+  .option(
+    '--attack <name>',
+    'row of hostile; can be repeated',
+    (name, earlier: readonly string[] = []) => [...earlier, name],
+  )
   .parse();
 const { json, cpuProf, ...options } = program.opts<
   BenchOptions & { readonly json?: string; readonly cpuProf?: string }
@@ -66,11 +74,3 @@ for (const name of names)
   results.push(...((await benchmarks[name]?.({ ...options, nodeOptions })) ?? []));
 process.stdout.write(`${formatTable(results)}\n`);
 if (json !== undefined) await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
-
-function readShare(percent: string): number {
-  return Number(percent) / 100;
-}
-
-function addName(name: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, name];
-}

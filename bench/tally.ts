@@ -47,12 +47,12 @@ export class LoadTally {
     }: { readonly seconds: number; readonly calm?: number },
     prepare: () => Promise<void> = async () => undefined,
   ): Promise<void> {
-    let calmest: { readonly result: LoadReport; readonly use: MachineUse | undefined } | undefined;
+    let calmest: { readonly result: LoadReport; readonly use: MachineUse } | undefined;
     for (let made = 0; made < maxMeasurements; made += 1) {
       await prepare();
       const measured = await measureUse(this.#service.pids, () => this.run(seconds));
-      const elsewhere = measured.use?.elsewhere ?? 0;
-      if (elsewhere < (calmest?.use?.elsewhere ?? Number.POSITIVE_INFINITY)) calmest = measured;
+      const { elsewhere } = measured.use;
+      if (calmest === undefined || elsewhere < calmest.use.elsewhere) calmest = measured;
       if (elsewhere <= calm) break;
     }
     if (calmest !== undefined) this.#add(calmest.result, calmest.use);
@@ -71,14 +71,14 @@ export class LoadTally {
     };
   }
 
-  #add({ answered, seconds, latencies }: LoadReport, use: MachineUse | undefined): void {
+  #add({ answered, seconds, latencies }: LoadReport, use: MachineUse): void {
     this.#answered += answered;
     this.#seconds += seconds;
     this.#latencies.merge(latencies);
-    this.#use.service += use?.service ?? 0;
-    this.#use.database += use?.database ?? 0;
-    this.#use.load += use?.load ?? 0;
-    this.#use.elsewhere += (use?.elsewhere ?? 0) * seconds;
+    this.#use.service += use.service;
+    this.#use.database += use.database;
+    this.#use.load += use.load;
+    this.#use.elsewhere += use.elsewhere * seconds;
   }
 }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import type { BenchDatabase } from '../bench-database.ts';
-import type { BenchResult } from '../bench-result.ts';
+import { type BenchResult, median } from '../bench-result.ts';
 import { type BenchService, startServe } from '../bench-service.ts';
 import { measureUse, usePerRequest } from '../machine-use.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
@@ -35,12 +35,8 @@ export function startDelivering(
   return startServe(bench, sink.smtpUrl(connections / processes), nodeOptions);
 }
 
-export interface ServiceRun {
-  /** Messages a second. */
-  readonly rate: number;
-  /** Of each message. */
-  readonly use: Partial<BenchResult>;
-}
+/** Messages a second, and what each used. */
+export type ServiceRun = Pick<BenchResult, 'rate'> & Partial<ReturnType<typeof usePerRequest>>;
 
 /** From resuming a full queue until the sink has every message and every outcome is written. */
 export async function measureService(
@@ -59,12 +55,12 @@ export async function measureService(
   });
   await requireDelivered(database, accountId);
   await waitForFollowers(database);
-  return { rate, use: use === undefined ? {} : usePerRequest(use, count) };
+  return { rate, ...usePerRequest(use, count) };
 }
 
 export function medianRun(runs: readonly ServiceRun[]): ServiceRun {
-  const sorted = runs.toSorted((a, b) => a.rate - b.rate);
-  return sorted[Math.floor(sorted.length / 2)] ?? { rate: 0, use: {} };
+  const rate = median(runs.map((run) => run.rate));
+  return runs.find((run) => run.rate === rate) ?? { rate };
 }
 
 /** Messages a second, of so many since the first one came. */

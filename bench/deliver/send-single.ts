@@ -3,29 +3,26 @@ import { getToken, type Shop } from '../../test/support/shop.ts';
 import { distinctValues } from '../bench-account.ts';
 import { type BenchResult, makeResult, percentiles } from '../bench-result.ts';
 import type { BenchService } from '../bench-service.ts';
-import { HttpClient } from '../http-client.ts';
+import { openClient } from '../http-client.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 
-interface Singles {
-  readonly count: number;
-  /** The first ones load code and the account, and open connections. */
-  readonly warmUp: number;
-  readonly pauseMs: number;
-  readonly seconds?: number;
-}
-
-/** Sends letters one at a time. @returns the times from before each request to the final dot at the sink */
+/**
+ * Sends letters one at a time.
+ * @param warmUp the first ones load code and the account, and open connections
+ * @returns the times from before each request to the final dot at the sink
+ */
 export async function sendSingles(
   node: BenchService,
   sink: BenchSink,
   shop: Shop,
-  { count, warmUp, pauseMs, seconds = Number.POSITIVE_INFINITY }: Singles,
+  { count = 0, warmUp = 0, pauseMs = 0, seconds = Number.POSITIVE_INFINITY },
 ): Promise<number[]> {
-  const client = new HttpClient(node.port);
+  const ask = openClient(node.port);
   const headers = {
     authorization: `Bearer ${await getToken(node, shop)}`,
     'content-type': 'application/json',
   };
+  const path = `/ete/v1/email/${shop.id}/t-0001`;
   const times: number[] = [];
   const until = monotonicNow() + seconds * 1_000;
   for (let number = 0; number < warmUp + count && monotonicNow() < until; number += 1) {
@@ -38,7 +35,7 @@ export async function sendSingles(
     });
     const started = monotonicNow();
     const arrived = sink.waitForSingle(toAddress);
-    const { status } = await client.ask({ path: `/ete/v1/email/${shop.id}/t-0001`, headers, body });
+    const { status } = await ask({ path, headers, body });
     if (status !== 200) throw new Error(`a single message got ${status}`);
     const time = (await arrived) - started;
     if (number >= warmUp) times.push(time);
