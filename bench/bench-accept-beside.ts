@@ -6,8 +6,8 @@ import { createLog } from '../src/foundation/log.ts';
 import { minIdAt } from '../src/foundation/uuid7.ts';
 import { addKey } from '../test/support/api-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
-import { openBench, openBenchAccount, openLoad } from './bench-account.ts';
-import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import { distinctBody, openBench, openBenchAccount, openLoad } from './bench-account.ts';
+import { type BenchDatabase, countRows, startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { copyRows, multiplyAccounts } from './copy-rows.ts';
@@ -78,6 +78,42 @@ async function storeKeys(database: Database, shop: Shop): Promise<string> {
   }
   await database.pool.query('analyze api_key');
   return addKey(database, shop.id, sending);
+}
+
+const messagesPerBatch = 100;
+const batchConnections = 8;
+
+/** Messages a second in batches of 100, in turns with single requests. All are looked for in the database afterwards. */
+export async function benchBatch(options: BenchOptions): Promise<BenchResult[]> {
+  const { seconds, rounds } = options;
+  await using bench = await openBench({ ...options, processes: 1 });
+  const single = openLoad(bench);
+  const batch = openLoad(bench, {
+    connections: batchConnections,
+    operation: 't-0001/batch',
+    count: 100,
+    makeBody: makeBatch,
+  });
+  await takeTurns([single, batch], options);
+  const accepted = single.totalAnswered + batch.totalAnswered * messagesPerBatch;
+  const stored = await countRows(bench.database, 'message');
+  if (stored !== accepted) throw new Error(`${accepted} sent, ${stored} stored`);
+  const params = { messagesPerBatch, batchConnections, seconds, rounds };
+  const { rate, ratio = 0, ...compared } = compare(batch, single);
+  return [
+    makeResult('batch', params, {
+      ...compared,
+      rate: rate * messagesPerBatch,
+      ratio: ratio * messagesPerBatch,
+    }),
+  ];
+}
+
+function makeBatch(number: number): string {
+  const bodies = Array.from({ length: messagesPerBatch }, (_, index) =>
+    distinctBody(number * messagesPerBatch + index),
+  );
+  return `{"messages":[${bodies.join(',')}]}`;
 }
 
 const idleConnections = 10_000;

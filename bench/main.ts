@@ -1,13 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
-import { benchAcceptHistory, benchApiKey, benchIdleConnections } from './bench-accept-beside.ts';
+import {
+  benchAcceptHistory,
+  benchApiKey,
+  benchBatch,
+  benchIdleConnections,
+} from './bench-accept-beside.ts';
 import { benchAttachments } from './bench-attachments.ts';
-import { benchBatch } from './bench-batch.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
-import { benchLatency, benchTogether } from './bench-latency.ts';
-import { benchMemory } from './bench-memory.ts';
+import { benchLatency, benchMemory, benchTogether } from './bench-latency.ts';
 import { type BenchOptions, type BenchResult, formatTable } from './bench-result.ts';
 import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
