@@ -5,15 +5,15 @@ import type { Database } from '../src/foundation/database/open-database.ts';
 import { createLog } from '../src/foundation/log.ts';
 import { minIdAt } from '../src/foundation/uuid7.ts';
 import { addKey } from '../test/support/api-key.ts';
-import type { Shop } from '../test/support/shop.ts';
-import { openAcceptLoad, openBenchAccount } from './bench-account.ts';
-import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import { getToken, type Shop } from '../test/support/shop.ts';
+import { distinctBody, openBench, openBenchAccount, openLoad } from './bench-account.ts';
+import { type BenchDatabase, countRows, startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { copyRows, multiplyAccounts } from './copy-rows.ts';
 import { type History, openHistory } from './history/open-history.ts';
 import { readResident } from './machine-use.ts';
-import { compare, loadConnections as connections } from './tally.ts';
+import { compare, loadConnections as connections, takeTurns } from './tally.ts';
 
 /** Accepting for the largest account of a filled database, in turns with accepting on an empty one. */
 export async function benchAcceptHistory(options: BenchOptions): Promise<BenchResult[]> {
@@ -21,9 +21,7 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
   await using closing = new AsyncDisposableStack();
   const open = async (database: BenchDatabase, shop: Shop) => {
     const service = closing.use(await startBenchService(database, { ...options, processes: 1 }));
-    const tally = await openAcceptLoad(service, shop);
-    await tally.run(seconds / 2);
-    return tally;
+    return openLoad({ service, shop, token: await getToken(service, shop) });
   };
   const fresh = closing.use(await startBenchDatabase());
   const empty = await open(fresh, await openBenchAccount(fresh.database));
@@ -31,10 +29,7 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
   const since = minIdAt(new Date());
   closing.defer(() => deleteAcceptedSince(past, since));
   const filled = await open(past, past.shop);
-  for (let round = 0; round < rounds; round += 1) {
-    await filled.measure(options);
-    await empty.measure(options);
-  }
+  await takeTurns([filled, empty], options);
   const params = { connections, stored: history, seconds, rounds };
   return [makeResult('accept-history', params, compare(filled, empty))];
 }
@@ -53,17 +48,11 @@ const chunkSize = 20_000;
 /** Accepting with one of a million API keys, in turns with an access token: a ratio of 1 means that keys cost nothing more. */
 export async function benchApiKey(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
-  await using bench = await startBenchDatabase();
-  const shop = await openBenchAccount(bench.database);
-  const key = await storeKeys(bench.database, shop);
-  await using service = await startBenchService(bench, { ...options, processes: 1 });
-  const byToken = await openAcceptLoad(service, shop);
-  const byKey = await openAcceptLoad(service, shop, key);
-  const sides = [byToken, byKey];
-  for (const side of sides) await side.run(seconds / 2);
-  for (let round = 0; round < rounds; round += 1)
-    // The second one meets more stored messages, so they change places.
-    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await side.measure(options);
+  await using bench = await openBench({ ...options, processes: 1 });
+  const key = await storeKeys(bench.database, bench.shop);
+  const byToken = openLoad(bench);
+  const byKey = openLoad(bench, { token: key });
+  await takeTurns([byToken, byKey], options);
   const params = { stored: storedKeys, connections, fields: 10, seconds, rounds };
   return [makeResult('key', params, compare(byKey, byToken))];
 }
@@ -91,17 +80,50 @@ async function storeKeys(database: Database, shop: Shop): Promise<string> {
   return addKey(database, shop.id, sending);
 }
 
+const messagesPerBatch = 100;
+const batchConnections = 8;
+
+/** Messages a second in batches of 100, in turns with single requests. All are looked for in the database afterwards. */
+export async function benchBatch(options: BenchOptions): Promise<BenchResult[]> {
+  const { seconds, rounds } = options;
+  await using bench = await openBench({ ...options, processes: 1 });
+  const single = openLoad(bench);
+  const batch = openLoad(bench, {
+    connections: batchConnections,
+    operation: 't-0001/batch',
+    count: 100,
+    makeBody: makeBatch,
+  });
+  await takeTurns([single, batch], options);
+  const accepted = single.totalAnswered + batch.totalAnswered * messagesPerBatch;
+  const stored = await countRows(bench.database, 'message');
+  if (stored !== accepted) throw new Error(`${accepted} sent, ${stored} stored`);
+  const params = { messagesPerBatch, batchConnections, seconds, rounds };
+  const { rate, ratio = 0, ...compared } = compare(batch, single);
+  return [
+    makeResult('batch', params, {
+      ...compared,
+      rate: rate * messagesPerBatch,
+      ratio: ratio * messagesPerBatch,
+    }),
+  ];
+}
+
+function makeBatch(number: number): string {
+  const bodies = Array.from({ length: messagesPerBatch }, (_, index) =>
+    distinctBody(number * messagesPerBatch + index),
+  );
+  return `{"messages":[${bodies.join(',')}]}`;
+}
+
 const idleConnections = 10_000;
 const batchSize = 100;
 
 /** Accepting beside 10,000 idle connections, in turns with accepting without them. */
 export async function benchIdleConnections(options: BenchOptions): Promise<BenchResult[]> {
-  await using bench = await startBenchDatabase();
-  const shop = await openBenchAccount(bench.database);
-  await using service = await startBenchService(bench, { ...options, processes: 1 });
-  const { port, pid } = service;
-  const alone = await openAcceptLoad(service, shop);
-  const among = await openAcceptLoad(service, shop);
+  await using bench = await openBench({ ...options, processes: 1 });
+  const { port, pid } = bench.service;
+  const [alone, among] = [openLoad(bench), openLoad(bench)];
   await alone.run(options.seconds);
   let held = 0;
   for (let round = 0; round < options.rounds; round += 1) {

@@ -1,13 +1,17 @@
 import { availableParallelism } from 'node:os';
-import type { Database } from '../src/foundation/database/open-database.ts';
-import type { AccountId } from '../src/foundation/ids.ts';
 import { getToken } from '../test/support/shop.ts';
-import { distinctRequests, noOpPath, openBenchAccount, wireRequests } from './bench-account.ts';
-import { startBenchDatabase } from './bench-database.ts';
+import {
+  distinctBody,
+  distinctRequests,
+  noOpPath,
+  openBenchAccount,
+  openLoad,
+} from './bench-account.ts';
+import { countRows, startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { type BenchService, startBenchService } from './bench-service.ts';
+import { startBenchService } from './bench-service.ts';
 import { multiplyAccounts } from './copy-rows.ts';
-import { compare, LoadTally, loadConnections } from './tally.ts';
+import { compare, loadConnections, takeTurns } from './tally.ts';
 
 type AcceptCase = typeof defaultCase;
 
@@ -44,10 +48,12 @@ export function benchAcceptCases(options: BenchOptions): Promise<BenchResult[]> 
   return measureCases(options, cases);
 }
 
+/** The cases take turns, so that their rates can be compared. */
 async function measureCases(
   options: BenchOptions,
   wanted: readonly AcceptCase[],
 ): Promise<BenchResult[]> {
+  const { seconds, rounds } = options;
   await using bench = await startBenchDatabase();
   const { database } = bench;
   const shop = await openBenchAccount(database);
@@ -57,57 +63,32 @@ async function measureCases(
   for (const [processes, some] of Map.groupBy(wanted, (one) => one.processes)) {
     await using service = await startBenchService(bench, { ...options, processes });
     const token = await getToken(service, shop);
-    const sides = some.map((one) => openSides(service, token, ids, one));
-    results.push(...(await measureInTurns(options, database, sides)));
+    const before = await countRows(database, 'message');
+    const sides = some.map((one) => {
+      const { connections, accounts, keys, bodyBytes } = one;
+      const load = {
+        ...{ connections, keys, accountIds: ids.slice(0, accounts) },
+        count: Math.min(distinctRequests, Math.ceil(maxRequestBytes / Math.max(1, bodyBytes))),
+        makeBody: (number: number) => distinctBody(number, bodyBytes),
+      };
+      const scene = { service, shop, token };
+      const nothing = openLoad(scene, { ...load, path: noOpPath });
+      return { one, accept: openLoad(scene, load), nothing };
+    });
+    // Until a run has sent for every account: an account's first send reads it from the database.
+    for (const { one, accept } of sides)
+      for (let sent = 0; sent < one.accounts; ) sent = (await accept.run(seconds / 2)).answered;
+    await takeTurns(
+      sides.flatMap(({ accept, nothing }) => [nothing, accept]),
+      options,
+    );
+    const answered = sides.reduce((sum, { accept }) => sum + accept.totalAnswered, 0);
+    const stored = (await countRows(database, 'message')) - before;
+    if (stored !== answered) throw new Error(`${answered} accepted, ${stored} stored`);
+    for (const { one, accept, nothing } of sides) {
+      const params = { ...one, keys: String(one.keys), fields: 10, seconds, rounds };
+      results.push(makeResult('accept', params, compare(accept, nothing)));
+    }
   }
   return results;
-}
-
-function openSides(
-  service: BenchService,
-  token: string,
-  ids: readonly AccountId[],
-  one: AcceptCase,
-) {
-  const { connections, accounts, keys, bodyBytes } = one;
-  const count = Math.min(distinctRequests, Math.ceil(maxRequestBytes / Math.max(1, bodyBytes)));
-  const wire = { token, accountIds: ids.slice(0, accounts), count, bodyBytes, keys };
-  const open = (path?: string) =>
-    new LoadTally(service, { connections, requests: wireRequests({ ...wire, path }) });
-  return { one, accept: open(), nothing: open(noOpPath) };
-}
-
-/** The cases take turns, so that their rates can be compared. */
-async function measureInTurns(
-  options: BenchOptions,
-  database: Database,
-  sides: readonly ReturnType<typeof openSides>[],
-): Promise<BenchResult[]> {
-  const { seconds, rounds } = options;
-  const before = await countMessages(database);
-  for (const { one, accept, nothing } of sides) {
-    // Until a run has sent for every account: an account's first send reads it from the database.
-    for (let sent = 0; sent < one.accounts; ) sent = (await accept.run(seconds / 2)).answered;
-    await nothing.run(seconds / 2);
-  }
-  for (let round = 0; round < rounds; round += 1)
-    for (const { accept, nothing } of sides) {
-      await nothing.measure(options);
-      await accept.measure(options);
-    }
-  const answered = sides.reduce((sum, { accept }) => sum + accept.totalAnswered, 0);
-  const stored = (await countMessages(database)) - before;
-  if (stored !== answered) throw new Error(`${answered} accepted, ${stored} stored`);
-  return sides.map(({ one, accept, nothing }) =>
-    makeResult(
-      'accept',
-      { ...one, keys: String(one.keys), fields: 10, seconds, rounds },
-      compare(accept, nothing),
-    ),
-  );
-}
-
-async function countMessages({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query('select count(*)::int as stored from message');
-  return rows[0].stored;
 }

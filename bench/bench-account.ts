@@ -1,7 +1,8 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
-import type { BenchService } from './bench-service.ts';
-import { placeholder } from './load-generator.ts';
+import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import { type BenchService, type BenchServiceOptions, startBenchService } from './bench-service.ts';
+import { type LoadOrder, placeholder } from './load-generator.ts';
 import { LoadTally } from './tally.ts';
 
 export const fieldNames =
@@ -28,6 +29,30 @@ export async function openBenchAccount(database: Database): Promise<Shop> {
   return shop;
 }
 
+/** A service on a new database with one account. */
+export interface Bench extends AsyncDisposable {
+  readonly bench: BenchDatabase;
+  readonly database: Database;
+  readonly shop: Shop;
+  readonly service: BenchService;
+  /** An access token of the account. */
+  readonly token: string;
+}
+
+export async function openBench(
+  options: BenchServiceOptions,
+  openAccount: (database: Database) => Promise<Shop> = openBenchAccount,
+): Promise<Bench> {
+  await using opening = new AsyncDisposableStack();
+  const bench = opening.use(await startBenchDatabase());
+  const shop = await openAccount(bench.database);
+  const service = opening.use(await startBenchService(bench, options));
+  const token = await getToken(service, shop);
+  const opened = opening.move();
+  const close = () => opened.disposeAsync();
+  return { bench, database: bench.database, shop, service, token, [Symbol.asyncDispose]: close };
+}
+
 /** A body with its own recipient and values, padded to a size. */
 export function distinctBody(number: number, minBytes = 0, tag?: string): string {
   const values = distinctValues(number);
@@ -41,14 +66,24 @@ export function distinctBody(number: number, minBytes = 0, tag?: string): string
   return JSON.stringify(body);
 }
 
+/** A request as it goes over the wire. @param target method and path */
+export function wireRequest(
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  body = '',
+): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${target} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, '', body].join('\r\n');
+}
+
 export interface WireOptions {
   readonly token: string;
   readonly accountIds: readonly string[];
   readonly path?: string;
-  readonly templateId?: string;
-  readonly tag?: string;
+  /** What follows the account in the path. */
+  readonly operation?: string;
   readonly count?: number;
-  readonly bodyBytes?: number;
+  readonly makeBody?: (number: number) => string;
   /** Each request has an idempotency key that was never used. */
   readonly keys?: boolean;
 }
@@ -57,38 +92,34 @@ export interface WireOptions {
 export const noOpPath = '/bench/nothing';
 export const distinctRequests = 5_000;
 
-/** Requests to send, as they go over the wire. */
+/** Requests to send. */
 export function wireRequests({
   token,
   accountIds,
   path = '/ete/v1/email',
-  templateId = 't-0001',
-  tag,
+  operation = 't-0001',
   count = distinctRequests,
-  bodyBytes,
+  makeBody = (number) => distinctBody(number),
   keys = false,
 }: WireOptions): string[] {
   return Array.from({ length: count }, (_, index) => {
-    const body = distinctBody(index, bodyBytes, tag);
-    return [
-      `POST ${path}/${accountIds[index % accountIds.length]}/${templateId} HTTP/1.1`,
-      'Host: 127.0.0.1',
-      `Authorization: Bearer ${token}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      ...(keys ? [`Idempotency-Key: bench-${placeholder}`] : []),
-      '',
-      body,
-    ].join('\r\n');
+    const body = makeBody(index);
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      ...(keys && { 'Idempotency-Key': `bench-${placeholder}` }),
+    };
+    const account = accountIds[index % accountIds.length];
+    return wireRequest(`POST ${path}/${account}/${operation}`, headers, body);
   });
 }
 
-/** Sends of an account. @param token undefined: a new one */
-export async function openAcceptLoad(
-  service: BenchService,
-  shop: Shop,
-  token?: string,
-): Promise<LoadTally> {
-  const wire = { token: token ?? (await getToken(service, shop)), accountIds: [shop.id] };
-  return new LoadTally(service, { requests: wireRequests(wire) });
+/** A load of such requests, by default sends of the account. */
+export function openLoad(
+  { service, shop, token }: Pick<Bench, 'service' | 'shop' | 'token'>,
+  { connections, rate, ...wire }: Partial<WireOptions & LoadOrder> = {},
+): LoadTally {
+  const requests = wireRequests({ token, accountIds: [shop.id], ...wire });
+  return new LoadTally(service, { connections, rate, requests });
 }

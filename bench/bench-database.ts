@@ -56,6 +56,12 @@ async function createWalFiles(admin: ConnectionSettings): Promise<void> {
   await client.end();
 }
 
+/** @param source a table, with a condition if need be */
+export async function countRows({ pool }: Database, source: string): Promise<number> {
+  const { rows } = await pool.query(`select count(*)::int as count from ${source}`);
+  return rows[0].count;
+}
+
 /** The same in a folder that stays. */
 export async function openBenchFolder(
   dataDir: string,

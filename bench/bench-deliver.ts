@@ -21,17 +21,18 @@ import {
 } from './deliver/letter-account.ts';
 import {
   connections,
+  measureIdle,
   measureService,
   medianRun,
   messagesPerSecond,
   processes,
   rateSince,
   type ServiceRun,
+  sendSingles,
   startDelivering,
 } from './deliver/measure-service.ts';
 import { type Peer, startNodemailer } from './deliver/nodemailer-peer.ts';
 import { findMissingPostfix, startPostfixPeer } from './deliver/postfix-peer.ts';
-import { measureIdle, sendSingles } from './deliver/send-single.ts';
 import { openHistory } from './history/open-history.ts';
 import { MemoryWatch } from './machine-use.ts';
 
@@ -68,8 +69,8 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
     if (missing === undefined) addPeer(await startPostfixPeer(name, place));
     else process.stderr.write(`${name} skipped: ${missing}\n`);
   }
-  await using node = await startDelivering(bench, sink, options.nodeOptions);
-  const idle = await measureIdle(node, sink, shop);
+  await using installation = await startDelivering(bench, sink, options.nodeOptions);
+  const idle = await measureIdle(installation, shop);
   const ours: ServiceRun[] = [];
   // A short round first: everyone loads code and opens connections.
   for (let round = -1; round < rounds; round += 1) {
@@ -79,16 +80,16 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
       if (round >= 0) rates.push(rate);
     }
     const count = Math.round(messagesPerSecond * length);
-    const run = await measureService({ bench, node, sink }, shop.id, count);
+    const run = await measureService(installation, shop.id, count);
     if (round >= 0) ours.push(run);
   }
-  const { rate, use } = medianRun(ours);
+  const run = medianRun(ours);
   const { p50_ms, p99_ms } = idle;
   const rows = sides.map(({ peer, rates }) =>
     makeResult(
       'deliver',
       { peer: peer.name, connections, processes, seconds, rounds },
-      { rate, ceiling: median(rates), p50_ms, p99_ms, ...use },
+      { ...run, ceiling: median(rates), p50_ms, p99_ms },
     ),
   );
   return [...rows, idle];
@@ -110,8 +111,8 @@ export async function benchHistory(options: BenchOptions): Promise<BenchResult[]
   await using closing = new AsyncDisposableStack();
   const sink = closing.use(await BenchSink.start());
   const open = async (bench: BenchDatabase, id: AccountId) => {
-    const node = closing.use(await startDelivering(bench, sink, nodeOptions));
-    const measure = (count: number) => measureService({ bench, node, sink }, id, count);
+    const installation = closing.use(await startDelivering(bench, sink, nodeOptions));
+    const measure = (count: number) => measureService(installation, id, count);
     await measure(warmUpMessages);
     return () => measure(Math.round(seconds * messagesPerSecond));
   };
@@ -126,11 +127,9 @@ export async function benchHistory(options: BenchOptions): Promise<BenchResult[]
     filled.push(await measureFilled());
     empty.push(await measureEmpty());
   }
-  const { rate, use } = medianRun(filled);
-  const rates = { rate, ceiling: medianRun(empty).rate };
-  return [
-    makeResult('deliver-history', { finished: history, seconds, rounds }, { ...rates, ...use }),
-  ];
+  const params = { finished: history, seconds, rounds };
+  const rates = { ...medianRun(filled), ceiling: medianRun(empty).rate };
+  return [makeResult('deliver-history', params, rates)];
 }
 
 /** While one account's long queue drains: another account's single messages, the rate, and the memory of `serve`. */
@@ -144,9 +143,8 @@ export async function benchBacklog({
   using sink = await BenchSink.start();
   const { id } = await openLetterAccount(database);
   const small = await openLetterAccount(database, { id: '46200' });
-  await using node = await startDelivering(bench, sink, nodeOptions);
-  using memory = new MemoryWatch(node);
-  const installation = { bench, node, sink };
+  await using installation = await startDelivering(bench, sink, nodeOptions);
+  using memory = new MemoryWatch(installation.node);
   await measureService(installation, id, warmUpMessages);
   const short = await measureService(installation, id, Math.round(seconds * messagesPerSecond));
   const before = memory.readAndReset();
@@ -157,7 +155,7 @@ export async function benchBacklog({
   const { taken } = sink;
   const started = monotonicNow();
   const plan = { count: queued, warmUp: 5, pauseMs: 100, seconds: seconds * 3 };
-  const times = await sendSingles(node, sink, small, plan);
+  const times = await sendSingles(installation, small, plan);
   const rate = ((sink.taken - taken) * 1_000) / (monotonicNow() - started);
   const during = memory.readAndReset();
   const rates = { rate, ceiling: short.rate };

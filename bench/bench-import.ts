@@ -2,21 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addKey } from '../test/support/api-key.ts';
-import { openBenchAccount } from './bench-account.ts';
-import { startBenchDatabase } from './bench-database.ts';
+import { openBench } from './bench-account.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { startBenchService } from './bench-service.ts';
 import { MemoryWatch } from './machine-use.ts';
 
 const contacts = 1_000_000;
 
 /** Imports a million contacts over HTTP and exports them again; the export is the ceiling. */
 export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchResult[]> {
-  await using bench = await startBenchDatabase();
-  const shop = await openBenchAccount(bench.database);
-  await using service = await startBenchService(bench, { nodeOptions, processes: 1 });
-  const authorization = `Bearer ${await addKey(bench.database, shop.id)}`;
-  const list = `http://127.0.0.1:${service.port}/manage/v1/accounts/${shop.id}/lists/bench`;
+  await using bench = await openBench({ nodeOptions, processes: 1 });
+  const { database, service, shop } = bench;
+  const authorization = `Bearer ${await addKey(database, shop.id)}`;
+  const list = `${service.url}/manage/v1/accounts/${shop.id}/lists/bench`;
   const ask = async (url: string, type?: string, body?: RequestInit['body']) => {
     const answer = await fetch(url, {
       method: body === undefined ? 'GET' : 'PUT',

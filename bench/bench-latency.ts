@@ -1,49 +1,30 @@
-import { getToken, type Shop } from '../test/support/shop.ts';
-import { noOpPath, openBenchAccount, wireRequests } from './bench-account.ts';
-import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
-import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { type BenchService, startBenchService } from './bench-service.ts';
+import { type Bench, noOpPath, openBench, openLoad } from './bench-account.ts';
+import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/letter-account.ts';
-import { compare, LoadTally, loadConnections } from './tally.ts';
+import { MemoryWatch } from './machine-use.ts';
+import { compare, type LoadTally, loadConnections } from './tally.ts';
 
 /** More than the workers deliver, so that the queue lasts as long as a measurement. */
 const queuedPerSecond = 3_000;
 
 /** Accepting at fixed shares of the saturated rate, beside a no-op POST at the same rate. */
 export async function benchLatency(options: BenchOptions): Promise<BenchResult[]> {
-  await using bench = await startBenchDatabase();
-  const shop = await openBenchAccount(bench.database);
-  const { nodeOptions } = options;
-  await using service = await startBenchService(bench, { nodeOptions });
-  return await measureLatency('latency', [0.25, 0.5, 0.75], options, { bench, shop, service });
+  await using bench = await openBench({ nodeOptions: options.nodeOptions });
+  return await measureLatency('latency', [0.25, 0.5, 0.75], options, bench);
 }
 
 /** The same in processes that deliver a long queue meanwhile. */
 export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
-  await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
-  const shop = await openLetterAccount(bench.database);
   const { nodeOptions } = options;
   const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10), nodeOptions };
-  await using service = await startBenchService(bench, worker);
-  return await measureLatency('together', [0.5], options, { bench, shop, service, sink });
-}
-
-interface LatencyScene {
-  readonly bench: BenchDatabase;
-  readonly shop: Shop;
-  readonly service: BenchService;
-  /** Undefined: nothing is delivered. */
-  readonly sink?: BenchSink;
+  await using bench = await openBench(worker, openLetterAccount);
+  return await measureLatency('together', [0.5], options, bench, sink);
 }
 
 /** Resolves once the workers are busy with a new queue that search and reports have seen. */
-async function beginDelivery(
-  { bench: { database }, shop }: LatencyScene,
-  sink: BenchSink,
-  count: number,
-): Promise<void> {
+async function beginDelivery({ database, shop }: Bench, sink: BenchSink, count: number) {
   await fillWhilePaused(database, shop.id, count);
   await database.pool.query('vacuum analyze');
   const { taken } = sink;
@@ -51,34 +32,29 @@ async function beginDelivery(
   await sink.waitForCount(taken + 100);
 }
 
+/** @param sink undefined: nothing is delivered */
 async function measureLatency(
   name: string,
   shares: readonly number[],
   options: BenchOptions,
-  scene: LatencyScene,
+  bench: Bench,
+  sink?: BenchSink,
 ): Promise<BenchResult[]> {
-  const { shop, service, sink } = scene;
   const { seconds } = options;
-  const token = await getToken(service, shop);
-  const open = (path?: string, rate?: number) =>
-    new LoadTally(service, {
-      rate,
-      requests: wireRequests({ token, accountIds: [shop.id], path }),
-    });
   /** @returns messages delivered meanwhile, a second */
   const measure = async (tally: LoadTally): Promise<number> => {
     let taken = 0;
     let started = 0;
     await tally.measure(options, async () => {
-      if (sink !== undefined) await beginDelivery(scene, sink, seconds * queuedPerSecond);
+      if (sink !== undefined) await beginDelivery(bench, sink, seconds * queuedPerSecond);
       taken = sink?.taken ?? 0;
       started = performance.now();
     });
     return (((sink?.taken ?? 0) - taken) * 1_000) / (performance.now() - started);
   };
   const measureAt = async (at: string, rounds: number, rate?: number) => {
-    const ours = open(undefined, rate);
-    const nothing = open(noOpPath, rate);
+    const ours = openLoad(bench, { rate });
+    const nothing = openLoad(bench, { rate, path: noOpPath });
     let [own, meanwhile] = [0, 0];
     for (let round = 0; round < rounds; round += 1) {
       meanwhile += await measure(nothing);
@@ -93,7 +69,7 @@ async function measureLatency(
     };
     return { params, saturatedRate: ours.rate, line: compare(ours, nothing) };
   };
-  await measure(open());
+  await measure(openLoad(bench));
   const { params, saturatedRate, line } = await measureAt('saturation', 1);
   const results = [makeResult(name, params, line)];
   for (const share of shares) {
@@ -103,4 +79,34 @@ async function measureLatency(
     results.push(makeResult(name, params, { ...line, ratio }));
   }
   return results;
+}
+
+/** Resident memory of processes that accept at saturation and deliver. What each fifth held tells a slope from a step. */
+export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResult[]> {
+  using sink = await BenchSink.start();
+  const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10) };
+  await using bench = await openBench(worker, openLetterAccount);
+  const load = openLoad(bench);
+  using memory = new MemoryWatch(bench.service);
+  const { answered, seconds } = await load.run(minutes * 60);
+  const samples = memory.byProcess();
+  const fifths = samples.map((sizes) => [0, 1, 2, 3, 4].map((number) => fifth(sizes, number)));
+  const growth = ([, second = 0, , , last = 0]: readonly number[]) => last - second;
+  const [grown = []] = fifths.toSorted((a, b) => growth(b) - growth(a));
+  const params = {
+    connections: loadConnections,
+    minutes,
+    processes: samples.length,
+    peak_mib: Math.round(Math.max(...samples.map((sizes) => Math.max(...sizes)))),
+    growth_mib: Math.round(growth(grown)),
+    fifths_mib: grown.map(Math.round).join(),
+    delivered: sink.taken,
+  };
+  return [makeResult('memory', params, { rate: answered / seconds })];
+}
+
+/** The median of one fifth of the samples. */
+function fifth(sizes: readonly number[], number: number): number {
+  const length = Math.floor(sizes.length / 5);
+  return median(sizes.slice(number * length, (number + 1) * length));
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchDatabase } from './bench-database.ts';
+import { stopChild } from './child-program.ts';
 import type { MeasuredPids } from './machine-use.ts';
 
 /** A program under measurement, in processes of its own. */
@@ -49,12 +50,9 @@ export async function startBenchProgram(
   environment: Readonly<Record<string, string>>,
   databasePid = 0,
 ): Promise<BenchService> {
-  const { child, exit, url: ready } = spawnProgram(command, args, environment);
+  const { child, url: ready } = spawnProgram(command, args, environment);
   const url = await ready;
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM');
-    await exit;
-  };
+  const stop = () => stopChild(child);
   const { pid = 0 } = child;
   const pids = { service: pid, database: databasePid };
   return { url, port: Number(new URL(url).port), pid, pids, stop, [Symbol.asyncDispose]: stop };

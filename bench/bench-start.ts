@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { makeTemporaryFolder } from './bench-database.ts';
-import { type BenchOptions, type BenchResult, makeResult, median } from './bench-result.ts';
+import { type BenchOptions, type BenchResult, makeResult, percentiles } from './bench-result.ts';
 import { benchMasterKey, startBenchProgram } from './bench-service.ts';
 
 const program = join(import.meta.dirname, '../bin/signalpost');
@@ -14,7 +14,7 @@ export async function benchStart({ rounds }: BenchOptions): Promise<BenchResult[
     times.existing.push(await startOnce(folder.path));
   }
   return Object.entries(times).map(([folder, each]) =>
-    makeResult('start-up', { folder, rounds }, { p50_ms: median(each), p99_ms: Math.max(...each) }),
+    makeResult('start-up', { folder, rounds }, percentiles(each)),
   );
 }
 

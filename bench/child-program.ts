@@ -9,6 +9,14 @@ export function forkFile(file: string, args: readonly string[] = []): ChildProce
   return fork(file, args, { execArgv: [quiet] });
 }
 
+/** Resolves once it has exited. */
+export async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exit;
+}
+
 /** Runs a file that calls `answerOrder`, as a process of its own. */
 export async function runOrder<Report>(
   file: string,

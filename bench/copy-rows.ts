@@ -5,21 +5,20 @@ import type { Shop } from '../test/support/shop.ts';
 
 type Sql = RawBuilder<unknown>;
 
-export interface CopyOrder {
-  readonly table: string;
-  /** A condition on `one`, the row to copy. */
-  readonly where: Sql;
-  /** A set of values of `copy`, one for each new row. */
-  readonly times: Sql;
-  /** Columns that differ, in terms of `one` and `copy`. */
-  readonly columns: Readonly<Record<string, Sql>>;
-}
-
 /** Multiplies rows that the product has written, whatever columns their table has. */
 export async function copyRows(
-  { kysely }: Pick<Database, 'kysely'>,
-  { table, where, times, columns }: CopyOrder,
+  { kysely }: Database,
+  order: {
+    readonly table: string;
+    /** A condition on `one`, the row to copy. */
+    readonly where: Sql;
+    /** A set of values of `copy`, one for each new row. */
+    readonly times: Sql;
+    /** Columns that differ, in terms of `one` and `copy`. */
+    readonly columns: Readonly<Record<string, Sql>>;
+  },
 ): Promise<void> {
+  const { table, where, times, columns } = order;
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_attribute
     where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attgenerated = ''`.execute(

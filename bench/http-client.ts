@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
@@ -8,62 +9,29 @@ export interface ClientRequest {
   readonly body?: string | Buffer;
 }
 
-export interface ClientResponse {
-  /** 0 if the connection was closed, or silent for too long. */
-  readonly status: number;
-  readonly cookie: string;
-  readonly text: string;
-}
+export type HttpClient = ReturnType<typeof openClient>;
 
-export interface ClientOptions {
-  readonly maxSockets?: number;
-  readonly timeoutMs?: number;
-  /** Of this machine, so that a limit for each network applies to this client alone. */
-  readonly localAddress?: string;
-}
-
-/** Sends requests to a port of this machine over connections that it keeps. */
-export class HttpClient {
-  readonly #options: { readonly port: number; readonly timeout: number; readonly agent: Agent };
-
-  constructor(
-    port: number,
-    { maxSockets = 1, timeoutMs = 20_000, localAddress }: ClientOptions = {},
-  ) {
-    const agent = new Agent({ keepAlive: true, maxSockets, localAddress });
-    this.#options = { port, timeout: timeoutMs, agent };
-  }
-
-  ask({ method = 'POST', path, headers = {}, body }: ClientRequest): Promise<ClientResponse> {
-    return new Promise((resolve) => {
-      const fail = (): void => resolve({ status: 0, cookie: '', text: '' });
-      const call = request({
-        ...this.#options,
-        host: '127.0.0.1',
-        method,
-        path,
-        headers: {
-          ...headers,
-          ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
-        },
-      });
-      call.once('response', (answer) => void readAnswer(answer).then(resolve, fail));
-      call.once('timeout', () => call.destroy());
-      // Also after an answer that came before the end of the body.
-      call.on('error', fail);
-      call.end(body);
-    });
-  }
-
-  close(): void {
-    this.#options.agent.destroy();
-  }
-}
-
-async function readAnswer(answer: IncomingMessage): Promise<ClientResponse> {
-  return {
-    status: answer.statusCode ?? 0,
-    cookie: (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '',
-    text: await text(answer),
+/**
+ * Sends requests to a port of this machine over connections that it keeps.
+ * @param localAddress of this machine, so that a limit for each network applies to this client alone
+ */
+export function openClient(
+  port: number,
+  { maxSockets = 1, timeoutMs = 20_000, localAddress = '127.0.0.1' } = {},
+) {
+  const agent = new Agent({ keepAlive: true, maxSockets, localAddress });
+  /** The status is 0 if the connection was closed, or the answer took too long. */
+  return async ({ method = 'POST', path, headers = {}, body }: ClientRequest) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const call = request({ host: '127.0.0.1', port, agent, method, path, headers, signal });
+    // Also after an answer that came before the end of the body.
+    call.on('error', () => undefined).end(body);
+    try {
+      const [answer] = (await once(call, 'response')) as [IncomingMessage];
+      const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
+      return { status: answer.statusCode ?? 0, cookie, text: await text(answer) };
+    } catch {
+      return { status: 0, cookie: '', text: '' };
+    }
   };
 }

@@ -15,8 +15,12 @@ export class LatencyHistogram {
     for (const [step, count] of counts.entries()) this.add((step + 0.5) / stepsPerMs, count);
   }
 
+  get percentiles() {
+    return { p50_ms: this.#quantile(0.5), p99_ms: this.#quantile(0.99) };
+  }
+
   /** The upper end, in milliseconds, of the step that holds this share (0 to 1) of all latencies. */
-  quantile(share: number): number {
+  #quantile(share: number): number {
     const total = this.counts.reduce((sum, count) => sum + count, 0);
     let seen = 0;
     const step = this.counts.findIndex((count) => {

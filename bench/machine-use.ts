@@ -58,12 +58,11 @@ export interface MeasuredPids {
   readonly database: number;
 }
 
-/** @returns `use` is undefined on systems without `/proc` */
+/** The use is 0 on systems without `/proc`. */
 export async function measureUse<Result>(
   pids: MeasuredPids,
   measure: () => Promise<Result>,
-): Promise<{ readonly result: Result; readonly use: MachineUse | undefined }> {
-  if (process.platform !== 'linux') return { result: await measure(), use: undefined };
+): Promise<{ readonly result: Result; readonly use: MachineUse }> {
   const roots = [pids.service, pids.database, process.pid];
   const started = performance.now();
   const before = readCpuSeconds(roots);
@@ -88,6 +87,7 @@ export function usePerRequest(use: MachineUse, count: number) {
 
 /** Of the whole machine, then of each root with its descendants. */
 function readCpuSeconds(roots: readonly number[]): number[] {
+  if (process.platform !== 'linux') return [];
   // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. Time stolen by the host counts as used.
   const [line = ''] = (readProc('stat') ?? '').split('\n', 1);
   const ticks = line.split(/\s+/).slice(1, 9).map(Number);
@@ -149,9 +149,7 @@ export class MemoryWatch {
   /** Median and peak of all processes together since the last call. */
   readAndReset(): { readonly median: number; readonly peak: number } {
     this.#sample();
-    const samples = this.#samples.map((sizes) =>
-      sizes.values().reduce((sum, size) => sum + size, 0),
-    );
+    const samples = this.#samples.map((sizes) => sum([...sizes.values()]));
     this.#samples = [];
     return { median: median(samples), peak: Math.max(...samples) };
   }

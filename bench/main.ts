@@ -1,13 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
-import { benchAcceptHistory, benchApiKey, benchIdleConnections } from './bench-accept-beside.ts';
+import {
+  benchAcceptHistory,
+  benchApiKey,
+  benchBatch,
+  benchIdleConnections,
+} from './bench-accept-beside.ts';
 import { benchAttachments } from './bench-attachments.ts';
-import { benchBatch } from './bench-batch.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
-import { benchLatency, benchTogether } from './bench-latency.ts';
-import { benchMemory } from './bench-memory.ts';
+import { benchLatency, benchMemory, benchTogether } from './bench-latency.ts';
 import { type BenchOptions, type BenchResult, formatTable } from './bench-result.ts';
 import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
@@ -46,7 +49,11 @@ const program = new Command('npm run bench --')
   .addArgument(new Argument('[names...]', 'default: all').choices(Object.keys(benchmarks)))
   .option('--seconds <n>', 'length of each measurement', Number, 8)
   .option('--rounds <n>', 'how often the two sides take turns', Number, 3)
-  .option('--calm <percent>', 'repeat runs in which others take more of the machine', readShare)
+  .option(
+    '--calm <percent>',
+    'repeat runs in which others take more of the machine',
+    (percent) => Number(percent) / 100,
+  )
   .option('--json <file>', 'write the results to a file')
   .option('--cpu-prof <dir>', 'write a processor profile of the measured process')
   .option('--minutes <n>', 'length of memory', Number, 10)
@@ -54,7 +61,11 @@ const program = new Command('npm run bench --')
   .option('--messages <n>', 'messages that journey sends', Number, 200_000)
   .option('--history <n>', 'finished messages in the database', Number)
   .option('--history-folder <dir>', 'folder of that database')
-  .option('--attack <name>', 'row of hostile; can be repeated', addName)
+  .option(
+    '--attack <name>',
+    'row of hostile; can be repeated',
+    (name, earlier: readonly string[] = []) => [...earlier, name],
+  )
   .parse();
 const { json, cpuProf, ...options } = program.opts<
   BenchOptions & { readonly json?: string; readonly cpuProf?: string }
@@ -66,11 +77,3 @@ for (const name of names)
   results.push(...((await benchmarks[name]?.({ ...options, nodeOptions })) ?? []));
 process.stdout.write(`${formatTable(results)}\n`);
 if (json !== undefined) await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
-
-function readShare(percent: string): number {
-  return Number(percent) / 100;
-}
-
-function addName(name: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, name];
-}

@@ -22,11 +22,11 @@ export class LoadTally {
 
   constructor(
     service: BenchService,
-    order: Partial<LoadOrder> & Pick<LoadOrder, 'requests'>,
+    { connections = loadConnections, ...order }: Partial<LoadOrder> & Pick<LoadOrder, 'requests'>,
     expectedStatus = '200',
   ) {
     this.#service = service;
-    this.#order = { connections: loadConnections, ...order };
+    this.#order = { connections, ...order };
     this.#expected = expectedStatus;
   }
 
@@ -47,12 +47,12 @@ export class LoadTally {
     }: { readonly seconds: number; readonly calm?: number },
     prepare: () => Promise<void> = async () => undefined,
   ): Promise<void> {
-    let calmest: { readonly result: LoadReport; readonly use: MachineUse | undefined } | undefined;
+    let calmest: { readonly result: LoadReport; readonly use: MachineUse } | undefined;
     for (let made = 0; made < maxMeasurements; made += 1) {
       await prepare();
       const measured = await measureUse(this.#service.pids, () => this.run(seconds));
-      const elsewhere = measured.use?.elsewhere ?? 0;
-      if (elsewhere < (calmest?.use?.elsewhere ?? Number.POSITIVE_INFINITY)) calmest = measured;
+      const { elsewhere } = measured.use;
+      if (calmest === undefined || elsewhere < calmest.use.elsewhere) calmest = measured;
       if (elsewhere <= calm) break;
     }
     if (calmest !== undefined) this.#add(calmest.result, calmest.use);
@@ -65,22 +65,31 @@ export class LoadTally {
   get result() {
     return {
       rate: this.rate,
-      p50_ms: this.#latencies.quantile(0.5),
-      p99_ms: this.#latencies.quantile(0.99),
+      ...this.#latencies.percentiles,
       ...usePerRequest(this.#use, this.#answered),
       elsewhere_percent: Math.round((this.#use.elsewhere * 100) / this.#seconds),
     };
   }
 
-  #add({ answered, seconds, latencies }: LoadReport, use: MachineUse | undefined): void {
+  #add({ answered, seconds, latencies }: LoadReport, use: MachineUse): void {
     this.#answered += answered;
     this.#seconds += seconds;
     this.#latencies.merge(latencies);
-    this.#use.service += use?.service ?? 0;
-    this.#use.database += use?.database ?? 0;
-    this.#use.load += use?.load ?? 0;
-    this.#use.elsewhere += (use?.elsewhere ?? 0) * seconds;
+    this.#use.service += use.service;
+    this.#use.database += use.database;
+    this.#use.load += use.load;
+    this.#use.elsewhere += use.elsewhere * seconds;
   }
+}
+
+/** Measures loads in turns, after a warm-up of those that have not run. The last one meets the most messages, so they change places. */
+export async function takeTurns(
+  sides: readonly LoadTally[],
+  options: { readonly seconds: number; readonly rounds: number; readonly calm?: number },
+): Promise<void> {
+  for (const side of sides) if (side.totalAnswered === 0) await side.run(options.seconds / 2);
+  for (let round = 0; round < options.rounds; round += 1)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await side.measure(options);
 }
 
 /** The fields of a result that measures a load beside its ceiling. */

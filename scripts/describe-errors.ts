@@ -1,6 +1,6 @@
 import type { FaultCode } from '../src/foundation/errors.ts';
 import { errorCatalog } from '../src/http/error-catalog.ts';
-import { type ProblemCode, problemCatalogue } from '../src/management/answer/problem.ts';
+import { type ProblemCode, problemCatalog } from '../src/management/answer/problem.ts';
 
 /** Cause and fix of every error of the send operation, message status and lists. */
 const faultAdvice: Readonly<Record<FaultCode, readonly [cause: string, fix: string]>> = {
@@ -78,7 +78,7 @@ export function describeErrors(): Readonly<Record<'faults' | 'problems', string>
     const [cause, fix] = faultAdvice[name as FaultCode];
     return `| ${status} | \`${name}\` | ${message} | ${cause} | ${fix} |`;
   });
-  const problems = Object.entries(problemCatalogue).map(
+  const problems = Object.entries(problemCatalog).map(
     ([name, { status, title }]) =>
       `| ${status} | \`${name}\` | ${title} | ${problemAdvice[name as ProblemCode]} |`,
   );

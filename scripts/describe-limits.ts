@@ -5,12 +5,12 @@ import { managementLimits } from '../src/management/management-limits.ts';
 
 /** The tables of docs/reference/limits.md: request limits per route, and memory limits for bodies. */
 export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>> {
-  const { known, strangers } = defaultByteBudgets;
+  const { known, unknown } = defaultByteBudgets;
   const budgets = [
     '| bodies in memory | per IP address | total |',
     '| --- | --- | --- |',
     `| of callers known before their body is read | ${formatBytes(known.perPeer)} | ${formatBytes(known.total)} |`,
-    `| of strangers | ${formatBytes(strangers.perPeer)} | ${formatBytes(strangers.total)} |`,
+    `| of strangers | ${formatBytes(unknown.perPeer)} | ${formatBytes(unknown.total)} |`,
   ];
   const routes = [
     '| route | caller | body | arrives within | values |',

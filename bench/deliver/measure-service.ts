@@ -1,9 +1,13 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
+import { getToken, type Shop } from '../../test/support/shop.ts';
+import { distinctValues } from '../bench-account.ts';
 import type { BenchDatabase } from '../bench-database.ts';
-import type { BenchResult } from '../bench-result.ts';
-import { type BenchService, startServe } from '../bench-service.ts';
+import { type BenchResult, makeResult, median, percentiles } from '../bench-result.ts';
+import { startServe } from '../bench-service.ts';
+import { openClient } from '../http-client.ts';
 import { measureUse, usePerRequest } from '../machine-use.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import {
@@ -20,31 +24,24 @@ export const connections = 20 * processes;
 /** What the service delivers a second, about. */
 export const messagesPerSecond = 2_000;
 
-export interface BenchInstallation {
-  readonly bench: BenchDatabase;
-  readonly node: BenchService;
-  readonly sink: BenchSink;
-}
+export type BenchInstallation = Awaited<ReturnType<typeof startDelivering>>;
 
 /** Starts `serve` with the sink as its relay. */
-export function startDelivering(
+export async function startDelivering(
   bench: BenchDatabase,
   sink: BenchSink,
   nodeOptions: readonly string[],
-): Promise<BenchService> {
-  return startServe(bench, sink.smtpUrl(connections / processes), nodeOptions);
+) {
+  const node = await startServe(bench, sink.smtpUrl(connections / processes), nodeOptions);
+  return { database: bench.database, node, sink, [Symbol.asyncDispose]: node.stop };
 }
 
-export interface ServiceRun {
-  /** Messages a second. */
-  readonly rate: number;
-  /** Of each message. */
-  readonly use: Partial<BenchResult>;
-}
+/** Messages a second, and what each used. */
+export type ServiceRun = Pick<BenchResult, 'rate'> & Partial<ReturnType<typeof usePerRequest>>;
 
 /** From resuming a full queue until the sink has every message and every outcome is written. */
 export async function measureService(
-  { bench: { database }, node, sink }: BenchInstallation,
+  { database, node, sink }: BenchInstallation,
   accountId: AccountId,
   count: number,
 ): Promise<ServiceRun> {
@@ -59,12 +56,12 @@ export async function measureService(
   });
   await requireDelivered(database, accountId);
   await waitForFollowers(database);
-  return { rate, use: use === undefined ? {} : usePerRequest(use, count) };
+  return { rate, ...usePerRequest(use, count) };
 }
 
 export function medianRun(runs: readonly ServiceRun[]): ServiceRun {
-  const sorted = runs.toSorted((a, b) => a.rate - b.rate);
-  return sorted[Math.floor(sorted.length / 2)] ?? { rate: 0, use: {} };
+  const rate = median(runs.map((run) => run.rate));
+  return runs.find((run) => run.rate === rate) ?? { rate };
 }
 
 /** Messages a second, of so many since the first one came. */
@@ -79,4 +76,56 @@ async function requireDelivered({ pool }: Database, accountId: AccountId): Promi
     [accountId],
   );
   if (rows.length > 0) throw new Error(`not delivered: ${JSON.stringify(rows)}`);
+}
+
+/**
+ * Sends letters one at a time.
+ * @param warmUp the first ones load code and the account, and open connections
+ * @returns the times from before each request to the final dot at the sink
+ */
+export async function sendSingles(
+  { node, sink }: BenchInstallation,
+  shop: Shop,
+  { count = 0, warmUp = 0, pauseMs = 0, seconds = Number.POSITIVE_INFINITY },
+): Promise<number[]> {
+  const ask = openClient(node.port);
+  const headers = {
+    authorization: `Bearer ${await getToken(node, shop)}`,
+    'content-type': 'application/json',
+  };
+  const path = `/ete/v1/email/${shop.id}/t-0001`;
+  const times: number[] = [];
+  const until = monotonicNow() + seconds * 1_000;
+  for (let number = 0; number < warmUp + count && monotonicNow() < until; number += 1) {
+    const toAddress = `single-${shop.id}-${number}@example.test`;
+    const body = JSON.stringify({
+      envelope: { toAddress },
+      content: { personalizationDataMap: distinctValues(1, 'letter') },
+      metadata: { transactional: true },
+      actions: { trackOpens: false, trackClicks: false },
+    });
+    const started = monotonicNow();
+    const arrived = sink.waitForSingle(toAddress);
+    const { status } = await ask({ path, headers, body });
+    if (status !== 200) throw new Error(`a single message got ${status}`);
+    const time = (await arrived) - started;
+    if (number >= warmUp) times.push(time);
+    await delay(pauseMs);
+  }
+  return times;
+}
+
+const idleMessages = 200;
+const targetMs = 15;
+
+/** Single messages on an idle service. */
+export async function measureIdle(
+  installation: BenchInstallation,
+  shop: Shop,
+): Promise<BenchResult> {
+  const plan = { count: idleMessages, warmUp: 50, pauseMs: 20 };
+  const { p50_ms, p99_ms } = percentiles(await sendSingles(installation, shop, plan));
+  const params = { messages: idleMessages, target_ms: targetMs };
+  const rates = { rate: 1_000 / p50_ms, ceiling: 1_000 / targetMs };
+  return makeResult('deliver-idle', params, { ...rates, p50_ms, p99_ms });
 }

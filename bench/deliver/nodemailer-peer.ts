@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
-import { forkFile } from '../child-program.ts';
+import { forkFile, stopChild } from '../child-program.ts';
 import { compileLetter } from './letter.ts';
 
 /** Another program that sends the letter to the sink. */
@@ -25,11 +25,7 @@ export async function startNodemailer(
     send: async (count) => {
       child.send(count);
     },
-    async stop() {
-      const exit = once(child, 'exit');
-      child.disconnect();
-      await exit;
-    },
+    stop: () => stopChild(child),
   };
 }
 

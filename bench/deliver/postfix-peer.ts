@@ -1,19 +1,22 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, chown, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
+import { stopChild } from '../child-program.ts';
 import type { Peer } from './nodemailer-peer.ts';
-import { type Milter, mainSettings, masterSettings } from './postfix-settings.ts';
 
 const run = promisify(execFile);
 
+const milterSocket = 'opendkim/opendkim.sock';
+
 type PostfixName = 'postfix' | 'postfix+opendkim';
 
-export interface PostfixPeerOptions {
+interface PostfixPlace {
   /** Readable by every user; holds all files of the instance. */
   readonly folder: string;
   readonly sinkPort: number;
@@ -35,28 +38,25 @@ export async function findMissingPostfix(name: PostfixName): Promise<string | un
 }
 
 /** A Postfix instance of its own, fed by `smtp-source`. */
-export async function startPostfixPeer(
-  name: PostfixName,
-  options: PostfixPeerOptions,
-): Promise<Peer> {
-  const { connections, messageFile, sinkPort } = options;
-  const folder = join(options.folder, name);
+export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): Promise<Peer> {
+  const { connections, messageFile } = place;
+  const signed = name === 'postfix+opendkim';
+  const folder = join(place.folder, name);
   const config = join(folder, 'etc');
   await mkdir(config, { recursive: true });
   await mkdir(join(folder, 'spool'));
   await mkdir(join(folder, 'data'), { mode: 0o700 });
   await chownToPostfix([join(folder, 'data')]);
   await chmod(folder, 0o755);
-  let milter: Milter | undefined;
-  if (name === 'postfix+opendkim') milter = await startOpenDkim(folder, options.keyFile);
+  const milter = signed ? await startOpenDkim(folder, place.keyFile) : undefined;
   const port = await freePort();
   const { stdout } = await run('postconf', ['-d', '-h', 'daemon_directory']);
-  const place = { folder, sinkPort, connections, milter, daemonFolder: stdout.trim() };
-  await writeFile(join(config, 'main.cf'), mainSettings(place));
+  const settings = mainSettings(folder, stdout.trim(), place, signed);
+  await writeFile(join(config, 'main.cf'), settings);
   await writeFile(join(config, 'master.cf'), masterSettings(port));
   const stop = async (): Promise<void> => {
     await run('postfix', ['-c', config, 'stop']).catch(() => undefined);
-    await milter?.stop();
+    if (milter !== undefined) await stopChild(milter);
   };
   try {
     await run('postfix', ['-c', config, 'start']);
@@ -101,9 +101,9 @@ async function chownToPostfix(paths: readonly string[]): Promise<void> {
 }
 
 /** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix may open its socket. */
-async function startOpenDkim(folder: string, keyFile: string): Promise<Milter> {
+async function startOpenDkim(folder: string, keyFile: string): Promise<ChildProcess> {
   const home = join(folder, 'opendkim');
-  const socket = join(home, 'opendkim.sock');
+  const socket = join(folder, milterSocket);
   const key = join(home, 'dkim.pem');
   await mkdir(home, { mode: 0o700 });
   await copyFile(keyFile, key);
@@ -128,18 +128,74 @@ Background no
   await writeFile(file, settings);
   await chownToPostfix([home, key, file]);
   const child = spawn('opendkim', ['-x', file, '-f'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const exists = () =>
-    stat(socket).then(
-      () => true,
-      () => false,
-    );
-  await waitFor('the socket of OpenDKIM', exists);
-  return {
-    address: `unix:${socket}`,
-    async stop() {
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exit;
-    },
-  };
+  await waitFor('the socket of OpenDKIM', () => existsSync(socket));
+  return child;
+}
+
+/** `main.cf` of a relay that is set up for speed. The queue's fsync keeps its default. */
+function mainSettings(
+  folder: string,
+  daemonFolder: string,
+  { connections, sinkPort }: PostfixPlace,
+  signed: boolean,
+): string {
+  return `
+compatibility_level = 3.6
+queue_directory = ${folder}/spool
+data_directory = ${folder}/data
+daemon_directory = ${daemonFolder}
+mail_owner = postfix
+setgid_group = postdrop
+maillog_file = ${folder}/mail.log
+maillog_file_prefixes = ${folder}
+myhostname = postfix.bench.test
+mydestination =
+alias_maps =
+local_recipient_maps =
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks = 127.0.0.0/8
+smtpd_relay_restrictions = permit_mynetworks, reject
+smtpd_recipient_restrictions =
+smtpd_peername_lookup = no
+smtpd_client_connection_count_limit = 0
+smtpd_client_connection_rate_limit = 0
+smtpd_tls_security_level = none
+smtp_tls_security_level = none
+smtp_dns_support_level = disabled
+smtp_host_lookup = native
+relayhost = [127.0.0.1]:${sinkPort}
+default_destination_concurrency_limit = ${connections}
+initial_destination_concurrency = ${connections}
+smtp_connection_cache_destinations = 127.0.0.1
+smtp_connection_reuse_count_limit = 0
+in_flow_delay = 0s
+qmgr_message_active_limit = 100000
+qmgr_message_recipient_limit = 100000
+${signed ? `smtpd_milters = unix:${folder}/${milterSocket}\n# No message counts unsigned.\nmilter_default_action = tempfail\n` : ''}`;
+}
+
+/** `master.cf` of Debian without chroot and unused services. */
+function masterSettings(port: number): string {
+  return `
+127.0.0.1:${port} inet n - n - - smtpd
+pickup    unix n - n 60    1 pickup
+cleanup   unix n - n -     0 cleanup
+qmgr      unix n - n 300   1 qmgr
+tlsmgr    unix - - n 1000? 1 tlsmgr
+rewrite   unix - - n -     - trivial-rewrite
+bounce    unix - - n -     0 bounce
+defer     unix - - n -     0 bounce
+trace     unix - - n -     0 bounce
+verify    unix - - n -     1 verify
+flush     unix n - n 1000? 0 flush
+proxymap  unix - - n -     - proxymap
+smtp      unix - - n -     - smtp
+relay     unix - - n -     - smtp
+error     unix - - n -     - error
+retry     unix - - n -     - error
+anvil     unix - - n -     1 anvil
+scache    unix - - n -     1 scache
+postlog   unix-dgram n - n - 1 postlogd
+`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import { getToken, type Shop } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
-import { wireRequests } from '../bench-account.ts';
+import { distinctBody, wireRequests } from '../bench-account.ts';
 import { type BenchOptions, type BenchResult, makeResult } from '../bench-result.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
@@ -68,9 +68,9 @@ export async function benchJourney(options: BenchOptions): Promise<BenchResult[]
 async function acceptMessages(service: BenchService, shop: Shop, wanted: number): Promise<number> {
   const token = await getToken(service, shop);
   const requests = Array.from({ length: templates }, (_, index) => {
-    const templateId = `history-0${index + 1}`;
-    const wire = { token, accountIds: [shop.id], templateId, tag: `tag-${index % 3}`, count: 500 };
-    return wireRequests(wire);
+    const makeBody = (number: number) => distinctBody(number, 0, `tag-${index % 3}`);
+    const operation = `history-0${index + 1}`;
+    return wireRequests({ token, accountIds: [shop.id], operation, makeBody, count: 500 });
   }).flat();
   const tally = new LoadTally(service, { connections, requests });
   while (tally.totalAnswered < wanted) await tally.run(5);

@@ -3,16 +3,18 @@ import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
 import { testKey } from '../../test/support/test-service.ts';
-import { noOpPath } from '../bench-account.ts';
+import { noOpPath, wireRequest } from '../bench-account.ts';
+import { countRows } from '../bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { startThrowawayHistory } from '../history/open-history.ts';
 import { runLoad } from '../load-generator.ts';
-import { compare, LoadTally } from '../tally.ts';
+import { compare, LoadTally, takeTurns } from '../tally.ts';
 
 const connections = 64;
 /** A message stores 50 clicks on one link, so these are enough for all. */
 const distinctLinks = 10_000;
+const storedClicks = "message_event where kind = 'clicked'";
 
 /** Followed links, in turns with a GET that redirects without a look-up. */
 export async function benchRedirect(options: BenchOptions): Promise<BenchResult[]> {
@@ -25,16 +27,10 @@ export async function benchRedirect(options: BenchOptions): Promise<BenchResult[
   const open = (requests: readonly string[]) =>
     new LoadTally(service, { connections, requests }, '302');
   const [ours, nothing] = [open(clicks), open(noOps)];
-  // The first requests load code and the templates.
-  await open(clicks).run(2);
-  const before = await countClicks(database);
-  for (let round = 0; round < options.rounds; round += 1) {
-    await nothing.measure(options);
-    await ours.measure(options);
-  }
+  const before = await countRows(database, storedClicks);
+  await takeTurns([nothing, ours], options);
   await service.stop();
-  // Some of the first requests may have been written since they were counted.
-  const written = (await countClicks(database)) - before;
+  const written = (await countRows(database, storedClicks)) - before;
   if (written < ours.totalAnswered)
     throw new Error(`${ours.totalAnswered} clicks answered, ${written} written`);
   const line = compare(ours, nothing);
@@ -44,13 +40,6 @@ export async function benchRedirect(options: BenchOptions): Promise<BenchResult[
     ceiling_cpu_ms: (line.ceiling_us ?? 0) / 1_000,
   };
   return [makeResult('redirect', params, line)];
-}
-
-async function countClicks({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query(
-    `select count(*)::int as count from message_event where kind = 'clicked'`,
-  );
-  return rows[0].count;
 }
 
 const perSecond = 2_000;
@@ -154,5 +143,5 @@ export function clickTrackingRequest(message: DeliveredMessage): string {
 
 /** A GET as a browser sends it. */
 function browserGet(path: string): string {
-  return [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', `User-Agent: ${agent}`, '', ''].join('\r\n');
+  return wireRequest(`GET ${path}`, { 'User-Agent': agent });
 }

@@ -1,7 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
 import type { StoredEventKind } from '../../src/message/event-kinds.ts';
-import { accountPlaces, type HistoryPlan } from './history-plan.ts';
+
+/** The same plan makes the same messages. */
+export interface HistoryPlan {
+  readonly messages: number;
+  /** Milliseconds since the epoch, up to but not including `until`. */
+  readonly from: number;
+  readonly until: number;
+  /** The first has two fifths of the messages, the others fewer and fewer. */
+  readonly accountIds: readonly AccountId[];
+  /** Of every account; the first are used most. */
+  readonly templateIds: readonly TemplateId[];
+  readonly clientId: string;
+}
 
 type Kysely = Database['kysely'];
 
@@ -71,6 +84,18 @@ export async function draftMessages(
     create temporary table draft_event on commit drop as
     ${sql.join(drafts, sql` union all `)}`.execute(transaction);
   await sql`analyze draft, draft_event`.execute(transaction);
+}
+
+/** A hundred IDs, each as often as its account's share in percent. */
+function accountPlaces(accountIds: readonly AccountId[]): AccountId[] {
+  const weights = accountIds.map((_, index) => 1 / (index + 1));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let sum = 0;
+  return accountIds.flatMap((id, index) => {
+    const start = Math.round((sum / total) * 100);
+    sum += weights[index] ?? 0;
+    return Array.from({ length: Math.round((sum / total) * 100) - start }, () => id);
+  });
 }
 
 type DraftedEvent = readonly [

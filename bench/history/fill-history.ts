@@ -3,13 +3,58 @@ import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { TemplateId } from '../../src/foundation/ids.ts';
 import type { Log } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { webhookFollowerName } from '../../src/webhook/webhook-module.ts';
-import { draftMessages, writeDrafts } from './draft-messages.ts';
-import type { HistoryPlan } from './history-plan.ts';
+import { publishShopTemplate, type Shop } from '../../test/support/shop.ts';
+import { copyRows, multiplyAccounts } from '../copy-rows.ts';
+import { draftMessages, type HistoryPlan, writeDrafts } from './draft-messages.ts';
+
+const accounts = 8;
+const templates = 40;
+const spanMs = 90 * 24 * 60 * 60 * 1_000;
+/** Before now, so that what follows a message is past, too. */
+const settleMs = 30 * 60 * 1_000;
+
+/** Messages of the last 90 days, of templates with two links each that this adds to the account and to copies of it. */
+export async function planHistory(
+  database: Database,
+  shop: Shop,
+  messages: number,
+): Promise<HistoryPlan> {
+  const templateIds = Array.from(
+    { length: templates },
+    (_, index) => `history-${String(index + 1).padStart(2, '0')}` as TemplateId,
+  );
+  const [first = '', ...others] = templateIds;
+  await publishShopTemplate(database, shop, {
+    id: first,
+    sender: 'orders@shop.test',
+    source: {
+      subject: 'Your order {{Order Number}}',
+      previewText: 'Thank you, {{First Name}}',
+      html: `<p>Hello {{First Name}}, {{Product}} for {{Price}} is on its way.</p>
+        <a href="https://shop.test/orders/{{Order Number}}">order</a> <a href="https://shop.test/help">help</a>`,
+    },
+  });
+  for (const [table, column, columns] of [
+    ['template', 'id', { id: sql`copy`, name: sql`copy` }],
+    ['template_version', 'template_id', { template_id: sql`copy` }],
+  ] as const)
+    await copyRows(database, {
+      table,
+      where: sql`one.account_id = ${shop.id} and ${sql.ref(`one.${column}`)} = ${first}`,
+      times: sql`unnest(${others}::text[])`,
+      columns,
+    });
+  const accountIds = await multiplyAccounts(database, shop, accounts);
+  const until = Date.now() - settleMs;
+  const { clientId } = shop.integration;
+  return { messages, from: until - spanMs, until, accountIds, templateIds, clientId };
+}
 
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 /** Of one transaction, which followers see as one window. */

@@ -12,9 +12,8 @@ import { readIntegration } from '../../src/session/integration-store.ts';
 import type { Shop } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { type BenchDatabase, openBenchFolder, startBenchDatabase } from '../bench-database.ts';
-import { fillHistory } from './fill-history.ts';
-import { openHistoryAccounts } from './history-account.ts';
-import { type HistoryPlan, planHistory } from './history-plan.ts';
+import type { HistoryPlan } from './draft-messages.ts';
+import { fillHistory, planHistory } from './fill-history.ts';
 
 export interface History extends BenchDatabase {
   readonly plan: HistoryPlan;
@@ -45,10 +44,11 @@ export async function openHistory(
   folder = historyFolder(messages),
 ): Promise<History> {
   const infoFile = join(folder, 'history.json');
-  const found = existsSync(infoFile) ? readHistoryInfo(infoFile) : undefined;
-  if (found?.form !== form || found.plan.messages !== messages)
-    await fillFolder(folder, infoFile, messages, log);
-  const { plan, owner } = readHistoryInfo(infoFile);
+  const stored = existsSync(infoFile) ? readFileSync(infoFile, 'utf8') : 'null';
+  let info = JSON.parse(stored) as HistoryInfo | null;
+  if (info?.form !== form || info.plan.messages !== messages)
+    info = await fillFolder(folder, infoFile, messages, log);
+  const { plan, owner } = info;
   const opened = await openBenchFolder(folder);
   const { database } = opened;
   await migrate(database);
@@ -70,19 +70,11 @@ export async function startThrowawayHistory(messages: number): Promise<History> 
   }
 }
 
-async function fill(
-  database: Database,
-  messages: number,
-  log: Log,
-): Promise<Pick<History, 'plan' | 'shop'>> {
+async function fill(database: Database, messages: number, log: Log) {
   const shop = await openBenchAccount(database);
-  const plan = planHistory(messages, await openHistoryAccounts(database, shop));
+  const plan = await planHistory(database, shop, messages);
   if (messages > 0) await fillHistory(database, plan, log);
   return { plan, shop };
-}
-
-function readHistoryInfo(infoFile: string): HistoryInfo {
-  return JSON.parse(readFileSync(infoFile, 'utf8')) as HistoryInfo;
 }
 
 async function fillFolder(
@@ -90,7 +82,7 @@ async function fillFolder(
   infoFile: string,
   messages: number,
   log: Log,
-): Promise<void> {
+): Promise<HistoryInfo> {
   const unfinished = join(folder, 'history.unfinished');
   if (existsSync(infoFile) || existsSync(unfinished)) {
     if (isDataFolderLocked(dataFolderAt(folder))) throw new Error(`${folder} is in use`);
@@ -100,12 +92,14 @@ async function fillFolder(
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o711);
   writeFileSync(unfinished, '');
+  let info: HistoryInfo;
   {
     await using opened = await openBenchFolder(folder, { durable: false, statementTimeoutMs });
     await migrate(opened.database);
     const { plan, shop } = await fill(opened.database, messages, log);
-    const info: HistoryInfo = { form, plan, owner: shop.owner };
+    info = { form, plan, owner: shop.owner };
     writeFileSync(infoFile, JSON.stringify(info));
   }
   rmSync(unfinished);
+  return info;
 }

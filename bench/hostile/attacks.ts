@@ -4,27 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '../../src/access/api-key.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { answerOrder, runOrder } from '../child-program.ts';
-import { type ClientRequest, HttpClient } from '../http-client.ts';
-
-/** What the attackers know: an account of their own, and public addresses of the victim. */
-export interface AttackTarget {
-  readonly port: number;
-  readonly bouncePort: number;
-  readonly accountId: string;
-  readonly ownerCookie: string;
-  readonly viewerCookie: string;
-  readonly apiKey: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly imagePath: string;
-  readonly victimId: string;
-  readonly victimEmail: string;
-}
+import { type ClientRequest, type HttpClient, openClient } from '../http-client.ts';
+import type { AttackTarget } from './bench-hostile.ts';
 
 /** Prepares one client. @returns one round, which resolves with a status */
 type HostileAttack = (
   target: AttackTarget,
-  client: HttpClient,
+  ask: HttpClient,
   address: string,
 ) => () => Promise<number>;
 
@@ -38,10 +24,10 @@ function signedIn({ port }: AttackTarget, cookie: string): Record<string, string
 
 /** @param make a request for each round, from 1 */
 function repeat(make: (target: AttackTarget) => (round: number) => ClientRequest): HostileAttack {
-  return (target, client) => {
+  return (target, ask) => {
     const next = make(target);
     let round = 0;
-    return async () => (await client.ask(next(++round))).status;
+    return async () => (await ask(next(++round))).status;
   };
 }
 
@@ -59,7 +45,7 @@ function hold(
   port: 'port' | 'bouncePort',
   use: (socket: Socket) => void,
 ): HostileAttack {
-  return (target, _client, localAddress) => async () => {
+  return (target, _ask, localAddress) => async () => {
     const closed = Array.from({ length: count }, () => {
       const socket = connect({ host: '127.0.0.1', port: target[port], localAddress });
       socket.on('error', () => undefined);
@@ -92,18 +78,18 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
       body: JSON.stringify({ values: fields(60, "'".repeat(4_200)) }),
     },
   ]),
-  publishes: (target, client) => {
+  publishes: (target, ask) => {
     slowTemplates += 1;
     const path = `/manage/v1/accounts/${target.accountId}/templates/t-slow-${slowTemplates}`;
     const headers = signedIn(target, target.ownerCookie);
-    const ask = (method: string, suffix: string, body: object) =>
-      client.ask({ method, path: path + suffix, headers, body: JSON.stringify(body) });
+    const change = (method: string, suffix: string, body: object) =>
+      ask({ method, path: path + suffix, headers, body: JSON.stringify(body) });
     let round = 0;
     return async () => {
       round += 1;
-      if (round === 1) await ask('PUT', '', { name: 'Slow' });
-      await ask('PUT', '/draft', { subject: `Subject ${round}`, html: slowHtml });
-      return (await ask('POST', '/publish', {})).status;
+      if (round === 1) await change('PUT', '', { name: 'Slow' });
+      await change('PUT', '/draft', { subject: `Subject ${round}`, html: slowHtml });
+      return (await change('POST', '/publish', {})).status;
     };
   },
   scopes: alternate((target) =>
@@ -139,18 +125,18 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
       headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0' },
     },
   ]),
-  'sign-in': ({ port, victimEmail }, client) => {
+  'sign-in': ({ port, victimEmail }, ask) => {
     let visit: { readonly cookie: string; readonly csrf: string } | undefined;
     return async () => {
       if (visit === undefined) {
-        const { status, cookie, text } = await client.ask({ method: 'GET', path: '/sign-in' });
+        const { status, cookie, text } = await ask({ method: 'GET', path: '/sign-in' });
         if (status !== 200) return status;
         visit = { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
       }
       const { cookie, csrf } = visit;
       const body = new URLSearchParams({ csrf, email: victimEmail, password: 'not this one' });
       const headers = { ...form, cookie, origin: `http://127.0.0.1:${port}` };
-      return (await client.ask({ path: '/sign-in', headers, body: body.toString() })).status;
+      return (await ask({ path: '/sign-in', headers, body: body.toString() })).status;
     };
   },
   token: repeat(({ victimEmail, clientId, clientSecret }) => (round) => {
@@ -196,7 +182,7 @@ interface AttackOrder {
 }
 
 /** Rounds by status, which is 0 for closed connections. */
-export type AttackReport = Readonly<Record<string, number>>;
+type AttackReport = Readonly<Record<string, number>>;
 
 /** Runs the attackers in a process of their own. */
 export function runAttackers(order: AttackOrder): Promise<AttackReport> {
@@ -210,7 +196,7 @@ async function attackFor({ target, clients, names, seconds }: AttackOrder): Prom
     const attack = attacks[names[number % names.length] ?? ''];
     if (attack === undefined) throw new Error(`an attack is unknown: ${names}`);
     const localAddress = `127.66.${number + 1}.1`;
-    const strike = attack(target, new HttpClient(target.port, { localAddress }), localAddress);
+    const strike = attack(target, openClient(target.port, { localAddress }), localAddress);
     void (async () => {
       for (;;) {
         const status = await strike();

@@ -20,11 +20,11 @@ const errorMessages: Readonly<Record<string, (listenAddress: ListenAddress) => s
   EADDRINUSE: ({ host, port, portName }) =>
     `Port ${port} on ${host} is already in use; set ${portName} to another port, or to 0 for any free one.`,
   EACCES: ({ port, portName }) =>
-    `This user can't listen on port ${port}; set ${portName} to 1024 or higher.`,
+    `This user can’t listen on port ${port}; set ${portName} to 1024 or higher.`,
   EADDRNOTAVAIL: ({ host, hostName }) =>
     `${hostName} ${host} is not an address of this machine; set ${hostName} to one that is, or to 0.0.0.0 for all.`,
   ENOTFOUND: ({ host, hostName }) =>
-    `${hostName} ${host} can't be resolved; set ${hostName} to an address of this machine.`,
+    `${hostName} ${host} can’t be resolved; set ${hostName} to an address of this machine.`,
 };
 
 /**

@@ -26,7 +26,7 @@ function readSecret(name: string, file: string): string {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new OperatorError(`${name} names ${file}, which can't be read (${codeOf(cause)}).`, {
+    throw new OperatorError(`${name} names ${file}, which can’t be read (${codeOf(cause)}).`, {
       cause,
     });
   }

@@ -113,7 +113,7 @@ function readText(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new OperatorError(`${name} names ${file}, which can't be read.`, { cause });
+    throw new OperatorError(`${name} names ${file}, which can’t be read.`, { cause });
   }
 }
 

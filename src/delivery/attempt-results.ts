@@ -27,7 +27,7 @@ export function postponedResult(
 
 /** Permanent: the template version and values are frozen, so a retry would be just as large. */
 export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptResult {
-  const reason = `it can't be sent: ${errorText(error)}`;
+  const reason = `it can’t be sent: ${errorText(error)}`;
   return {
     results: message.pending.map((recipient) => ({
       recipient,
@@ -40,7 +40,7 @@ export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge
 }
 
 export function resultUnrenderable(message: ClaimedMessage, error: unknown): AttemptResult {
-  return resultForAll(message, 'failed', `it can't be rendered: ${errorText(error)}`);
+  return resultForAll(message, 'failed', `it can’t be rendered: ${errorText(error)}`);
 }
 
 export function resultExpired(message: ClaimedMessage): AttemptResult {

@@ -51,7 +51,7 @@ export function findDirectIdentity(
     const { warmUp } = domain;
     if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp)))
       return {
-        problem: `${domain.domain} is warming up and has reached today's limit`,
+        problem: `${domain.domain} is warming up and has reached today’s limit`,
         delayMs: quotaDelayMs(Date.now(), Math.random()),
       };
     return {
@@ -67,9 +67,9 @@ export function findDirectIdentity(
 
 function problemOf(name: string, domain: SigningDomain | undefined): string | undefined {
   if (domain === undefined)
-    return `${name} isn't a sending domain of the account, so its mail can't be signed`;
+    return `${name} isn’t a sending domain of the account, so its mail can’t be signed`;
   if (domain.state === 'pending' || domain.keys.length === 0)
-    return `the DNS records of ${domain.domain} aren't published yet, so its mail can't be signed`;
+    return `the DNS records of ${domain.domain} aren’t published yet, so its mail can’t be signed`;
   if (domain.state === 'broken')
     return `the DNS records of ${domain.domain} have been wrong since ${domain.stateAt.toISOString().slice(0, 16)}Z`;
   return undefined;

@@ -156,7 +156,7 @@ export class SmtpSession {
           ({
             kind: 'unfit',
             cause: 'unsupported',
-            text: "the server doesn't support internationalized addresses (SMTPUTF8)",
+            text: 'the server doesn’t support internationalized addresses (SMTPUTF8)',
           } as const)
         : await this.#transact(mail, releaseDot, refused);
     this.#endedAt = performance.now();

@@ -49,5 +49,5 @@ async function endProcess(pid: number, folder: DataFolder): Promise<void> {
       await delay(POLL_MS);
     }
   }
-  throw new Error(`process ${pid} of ${folder.cluster} doesn't exit`);
+  throw new Error(`process ${pid} of ${folder.cluster} doesn’t exit`);
 }

@@ -92,7 +92,7 @@ function requireOwnVersion(folder: DataFolder, version: string): void {
   const file = join(folder.cluster, 'PG_VERSION');
   if (!existsSync(file)) {
     throw new OperatorError(
-      `The folder ${folder.cluster} isn't empty but contains no database. Restore it from your backup, or move it away to create a new one.`,
+      `The folder ${folder.cluster} isn’t empty but contains no database. Restore it from your backup, or move it away to create a new one.`,
     );
   }
   const found = readFileSync(file, 'utf8').trim();

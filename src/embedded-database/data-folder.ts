@@ -116,7 +116,7 @@ export function folderProblem(error: unknown, path: string): OperatorError | und
     case 'EACCES':
     case 'EPERM':
       return new OperatorError(
-        `DATA_DIR ${path} can't be read and written by this user. Change the owner of the folder to this user, or set DATA_DIR to another folder.`,
+        `DATA_DIR ${path} can’t be read and written by this user. Change the owner of the folder to this user, or set DATA_DIR to another folder.`,
         options,
       );
     case 'EROFS':
@@ -131,7 +131,7 @@ export function folderProblem(error: unknown, path: string): OperatorError | und
     case 'ENAMETOOLONG':
     case 'ELOOP':
       return new OperatorError(
-        `DATA_DIR ${path} can't be created. Set DATA_DIR to another folder.`,
+        `DATA_DIR ${path} can’t be created. Set DATA_DIR to another folder.`,
         options,
       );
     case 'ENOSPC':

@@ -61,6 +61,6 @@ export async function resetSuperuserPassword(
     return password;
   }
   throw new OperatorError(
-    `The file ${folder.passwordFile} is missing, and the database password can't be reset: ${problem}. Restore the file from your backup.`,
+    `The file ${folder.passwordFile} is missing, and the database password can’t be reset: ${problem}. Restore the file from your backup.`,
   );
 }

@@ -24,7 +24,7 @@ export function chooseDatabaseUser(folder: DataFolder): DatabaseUser | undefined
     if (user) return user;
   }
   throw new OperatorError(
-    `PostgreSQL can't run as root, and this system has no user "postgres" or "nobody" for it. Start Signalpost as another user, or set DATABASE_URL to your own PostgreSQL.`,
+    `PostgreSQL can’t run as root, and this system has no user "postgres" or "nobody" for it. Start Signalpost as another user, or set DATABASE_URL to your own PostgreSQL.`,
   );
 }
 
@@ -59,6 +59,6 @@ export function requireReachable(folder: DataFolder, user: DatabaseUser): void {
   const blocker = findUntraversableFolder(folder.path, user);
   if (!blocker) return;
   throw new OperatorError(
-    `When started by root, PostgreSQL runs as another user, who can't traverse the folder ${blocker} to DATA_DIR ${folder.path}. Set DATA_DIR to a folder that others can reach, such as /var/lib/signalpost.`,
+    `When started by root, PostgreSQL runs as another user, who can’t traverse the folder ${blocker} to DATA_DIR ${folder.path}. Set DATA_DIR to a folder that others can reach, such as /var/lib/signalpost.`,
   );
 }

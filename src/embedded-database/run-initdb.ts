@@ -39,7 +39,7 @@ export async function runInitdb(
   if (exit.code === 0) return;
   if (isDiskFullMessage(stderrText)) throw diskFull(folder.path);
   throw new OperatorError(
-    `The database in ${folder.path} can't be created: ${exit.problem ?? parseReason(stderrText)}.`,
+    `The database in ${folder.path} can’t be created: ${exit.problem ?? parseReason(stderrText)}.`,
   );
 }
 

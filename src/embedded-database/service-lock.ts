@@ -64,7 +64,7 @@ function tryLock(folder: DataFolder, timeoutMs: number): DatabaseSync | undefine
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError(
-      `The file ${folder.lockFile} can't be locked (${reason}). Run Signalpost as the owner of DATA_DIR, and keep DATA_DIR on a local disk.`,
+      `The file ${folder.lockFile} can’t be locked (${reason}). Run Signalpost as the owner of DATA_DIR, and keep DATA_DIR on a local disk.`,
       { cause },
     );
   }

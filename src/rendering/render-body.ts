@@ -98,7 +98,7 @@ function renderField(
   context.warn({
     code: 'style-emptied',
     field: name,
-    message: `The value of ${name} isn't allowed in a style and was omitted.`,
+    message: `The value of ${name} isn’t allowed in a style and was omitted.`,
   });
   return '';
 }
@@ -147,6 +147,6 @@ function finishUrl(url: string, { as, link }: UrlNode, context: BodyContext): st
 }
 
 function linkEmptied(field: string): RenderWarning {
-  const message = `The value of ${field} isn't an http, https or mailto URL; the link was left empty.`;
+  const message = `The value of ${field} isn’t an http, https or mailto URL; the link was left empty.`;
   return { code: 'link-emptied', field, message };
 }

@@ -48,7 +48,7 @@ export function compileAttribute(
   if (kind === 'style') return compileStyle(range.value, placeholders, problems);
   if (kind === 'text') return buildNodes(range.value, found, 'html', escapeHtml, problems);
   for (const { tag } of found) {
-    problems.error(tag, 'field-place', `can't be used in the attribute ${range.name}`);
+    problems.error(tag, 'field-place', `can’t be used in the attribute ${range.name}`);
   }
   return [];
 }
@@ -63,7 +63,7 @@ export function compileUrl(
   const [first] = found;
   const scheme = SCHEME.exec(text.slice(0, first?.start ?? 0))?.[1]?.toLowerCase();
   if (first !== undefined && scheme !== undefined && !SCHEMES_WITH_FIELDS.has(scheme)) {
-    problems.error(first.tag, 'field-place', `can't be used in a URL that begins with ${scheme}:`);
+    problems.error(first.tag, 'field-place', `can’t be used in a URL that begins with ${scheme}:`);
   }
   return { type: 'url', as, nodes: buildNodes(text, found, 'url', (part) => part, problems) };
 }

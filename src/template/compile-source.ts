@@ -233,7 +233,7 @@ class SourceCompiler {
       this.#problems.warning(
         'mjml',
         'two-previews',
-        "the template's preview text is used instead of <mj-preview>",
+        'the template’s preview text is used instead of <mj-preview>',
       );
     }
     // The preview text of the source was checked already.

@@ -85,7 +85,7 @@ function reportMjmlErrors(
     problems.error('mjml', 'mjml', placeholders.reveal(`${where}${message}`), position);
   }
   if (errors.length === 0) {
-    const message = error instanceof Error ? error.message : "can't be parsed as MJML";
+    const message = error instanceof Error ? error.message : 'can’t be parsed as MJML';
     problems.error('mjml', 'mjml', placeholders.reveal(message));
   }
 }

@@ -203,14 +203,14 @@ export class FieldResolver {
     }
     if (format === undefined) return { type: 'field', name, as };
     if (inUrl) {
-      const message = `${writeHelper(format, name)} can't be used in a URL, which needs the plain value`;
+      const message = `${writeHelper(format, name)} can’t be used in a URL, which needs the plain value`;
       context.report(at, 'helper-place', message);
     }
     context.uses.addFormatted({ path: scope.path, name, format });
     for (const setting of ['default', 'sample'] as const) {
       const value = found?.field[setting];
       if (typeof value !== 'string' || isReadable(format, value)) continue;
-      const message = `${writeHelper(format, name)} can't read the field's ${setting}, which must be ${describeReadable(format)}`;
+      const message = `${writeHelper(format, name)} can’t read the field’s ${setting}, which must be ${describeReadable(format)}`;
       context.report(at, 'unreadable-value', message);
     }
     return { type: 'field', name, as, format };
@@ -235,9 +235,9 @@ export class FieldResolver {
     };
     if (found.scope !== scope)
       return refuse(
-        `can't be inside the section of ${scope.path.at(-1)}, unless it is declared among the fields of ${scope.path.at(-1)}`,
+        `can’t be inside the section of ${scope.path.at(-1)}, unless it is declared among the fields of ${scope.path.at(-1)}`,
       );
-    if (inUrl) return refuse(`is ${article(found.field.kind)}, which can't be used in a URL`);
+    if (inUrl) return refuse(`is ${article(found.field.kind)}, which can’t be used in a URL`);
     if (shown === 'empty' || node.once === true) return plain();
     const inner = enter(scope, found.field);
     if (inner.repeated && !scope.repeated) context.repeatedTags += 1;

@@ -75,7 +75,7 @@ function validateTag(source: string, start: number, format: MarkupFormat): Scann
     const call = format === 1 || symbol === '/' ? undefined : parseHelper(name);
     validateTagName(name, call, fail);
     if (call !== undefined && /[#^]/.test(symbol))
-      fail('bad-helper', `{{${symbol}${name}}} can't be a section: a helper shows a value`);
+      fail('bad-helper', `{{${symbol}${name}}} can’t be a section: a helper shows a value`);
   }
   return { symbol, name, start, end: inside + close + closing.length };
 }
@@ -86,7 +86,7 @@ function validateTagName(name: string, call: HelperCall | undefined, fail: Fail)
   if (/[{}<>\p{Cc}\p{Cs}]/u.test(name)) {
     fail(
       'bad-name',
-      "a field name can't contain braces, angle brackets, line breaks or control characters",
+      'a field name can’t contain braces, angle brackets, line breaks or control characters',
     );
   }
   if (call !== undefined && 'problem' in call) fail('bad-helper', `{{${name}}} ${call.problem}`);

@@ -21,7 +21,7 @@ const { database, service, shop, signedIn } = await openConsoleWorld({
 });
 const membership = { accountId: shop.id, personId: shop.owner.id };
 
-test('overview and reports show sent messages in numbers and plots, by template, compared and exported', async () => {
+test('overview and reports show sent messages in figures and plots; reports are grouped by template, compared and exported', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
@@ -136,7 +136,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
   await visit.context.close();
 });
 
-test('a page and the palette whose scripts were never loaded show that the service is unreachable, and open when it is back', async () => {
+test('a page or palette whose script was never loaded shows that the service is unreachable, and opens once it is back', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
@@ -206,7 +206,7 @@ test('settings: renaming the account updates every place at once; an invalid nam
   await visit.end();
 });
 
-test('settings: personal data has a separate retention of at least three days; a person is erased after typing the address', async () => {
+test('settings: personal data has its own retention period of at least three days; erasing someone requires typing the address', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
@@ -270,7 +270,7 @@ test('settings: an operator sets a quota and sees its usage; a negative quota is
   await visit.end();
 });
 
-test('settings: a missing add-on needs attention and is added there; two operators at once do not undo each other', async () => {
+test('settings: a missing add-on is flagged and can be added there; two operators at once do not undo each other’s changes', async () => {
   const visit = await signedIn();
   const { page } = visit;
   const operator = await signInToManagement(service, shop.owner.email);
@@ -312,7 +312,7 @@ test('settings: a missing add-on needs attention and is added there; two operato
   await visit.end();
 });
 
-test('team: the last owner stays; a person is invited with a role; the audit log records it', async () => {
+test('team: the last owner keeps the role; a user is invited with a role, which the audit log records', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/team`);
@@ -414,7 +414,7 @@ test('API keys: a limited key is listed with its limits and rotated; an invalid 
   await visit.end();
 });
 
-test('team: an owner takes over the API keys of a person who is demoted or removed', async () => {
+test('team: an owner takes over the API keys of a user who is demoted or removed', async () => {
   const world = new SessionWorld(database, shop.id);
   const visit = await signedIn();
   const { page } = visit;
@@ -459,7 +459,7 @@ test('team: an owner takes over the API keys of a person who is demoted or remov
   await visit.end();
 });
 
-test('integrations: an existing client id is rejected at its field', async () => {
+test('integrations: an existing client ID is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
@@ -495,7 +495,7 @@ test('webhooks: a new webhook shows its secret once and has a log; an invalid UR
   await visit.end();
 });
 
-test('integrations: the used initial token requests are shown, and an operator raises the limit; a limit that is too high is rejected', async () => {
+test('integrations: the page shows how many initial token requests were used, and an operator raises the limit; a limit that is too high is rejected', async () => {
   await getToken(service, shop);
   const visit = await signedIn();
   const { page } = visit;
@@ -566,7 +566,7 @@ test('webhooks: a failed delivery appears in the log and on the overview, and ca
   await visit.end();
 });
 
-test('a role sees only what it can use: a viewer gets no buttons that would be refused, and a message on pages of other roles', async () => {
+test('a viewer sees no buttons that would be refused, and an explanation on pages of other roles', async () => {
   await saveMembership(database.kysely, { ...membership, role: 'viewer' });
   try {
     const visit = await signedIn();

@@ -79,7 +79,7 @@ function setUpLink(database: Database, service: TestService): Promise<string> {
   return createOneTimeLink(database, 'set-up', service.url);
 }
 
-test('a stranger sees where to find the setup link and the demo password, and no form', async () => {
+test('a visitor sees where to find the setup link and the demo password, and no form', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   await database.pool.query(`
@@ -111,7 +111,7 @@ test('a replaced setup link does not create an owner, and the page says how to g
   await visit.end();
 });
 
-test('a first-time user gets from the first start to a template, a sender, an integration and a sent message', async () => {
+test('a new user gets from the first start to a template, a sender, an integration and a sent message', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);
@@ -203,7 +203,7 @@ test('an owner password that is too short is rejected at its field, and nothing 
   await visit.end();
 });
 
-test('a second person who tries to create the owner gets a message and a link to sign in', async () => {
+test('a second visitor who tries to create the owner gets an explanation and a link to sign in', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);

@@ -65,7 +65,7 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   await visit.end();
 });
 
-test('operators set how large messages with attachments can be; too much is rejected at its field', async () => {
+test('operators limit the size of messages with attachments; a limit that is too high is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);

@@ -98,7 +98,7 @@ describe('on every device', { concurrency: true }, () => {
   }
 });
 
-test('a signed-out visitor is sent to the sign-in and back to the same page; an unknown account shows “Page not found”', async () => {
+test('a signed-out visitor is sent to the sign-in page and then back; an unknown account shows “Page not found”', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/messages?state=bounced`);
@@ -112,7 +112,7 @@ test('a signed-out visitor is sent to the sign-in and back to the same page; an 
   await visit.end();
 });
 
-test('a sign-in without a requested page leads to the console', async () => {
+test('signing in without having requested a page opens the console', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/sign-in`);
@@ -154,7 +154,7 @@ test('messages: filters are part of the URL; a sent message shows its delivery a
   await visit.end();
 });
 
-test('the console works with the keyboard alone: skip link, menu, page and palette', async () => {
+test('the console can be used with the keyboard alone: skip link, menu, page and palette', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
@@ -191,7 +191,7 @@ test('the console works with the keyboard alone: skip link, menu, page and palet
   await visit.end();
 });
 
-test('the palette takes every key from the moment it opens, and Enter waits for the results', async () => {
+test('the palette receives every keystroke from the moment it opens, and Enter waits for the results', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
@@ -220,7 +220,7 @@ test('the palette takes every key from the moment it opens, and Enter waits for 
   await visit.end();
 });
 
-test('messages: an unknown message or an invalid id shows “Message not found”; filters without matches can be cleared', async () => {
+test('messages: an unknown message or an invalid ID shows “Message not found”; filters without matches can be cleared', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
@@ -238,7 +238,7 @@ test('messages: an unknown message or an invalid id shows “Message not found�
   await visit.end();
 });
 
-test('inbox: a message is found and shown rendered and as source; the inbox is emptied after typing its name; a deleted message shows “Message not found”', async () => {
+test('inbox: a message is found and shown, rendered and as source; emptying the inbox requires typing its name; a deleted message shows “Message not found”', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/inbox`);
@@ -268,7 +268,7 @@ test('inbox: a message is found and shown rendered and as source; the inbox is e
   await visit.end();
 });
 
-test('a person without an account gets a message; an unknown URL offers a way back', async () => {
+test('a user without an account sees an explanation; an unknown URL offers a way back', async () => {
   const stranger = await new SessionWorld(database, shop.id).addPerson({ accounts: [] });
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
@@ -324,7 +324,7 @@ test('the console opens with the account last used in this browser', async () =>
   await visit.end();
 });
 
-test('times are shown in the person’s time zone and name it', async () => {
+test('times are shown in the user’s time zone, with its name', async () => {
   await database.pool.query(`update contact_list set modified_at = '2026-01-15T22:30:00Z'`);
   const visit = await signedIn({ timeZone: 'Asia/Tokyo' });
   const { page } = visit;

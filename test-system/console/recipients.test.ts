@@ -19,7 +19,7 @@ await database.pool.query(
 const folder = await mkdtemp(join(tmpdir(), 'console-'));
 after(() => rm(folder, { recursive: true }));
 
-test('lists: contacts are imported with progress, found, removed and restored; invalid rows are named', async () => {
+test('lists: an import shows its progress and lists invalid rows; contacts are found, removed and restored', async () => {
   const file = join(folder, 'contacts.csv');
   await writeFile(file, 'email,Name\nann@people.test,Ann\nnot an address,Bob\n');
   const visit = await signedIn();
@@ -45,7 +45,7 @@ test('lists: contacts are imported with progress, found, removed and restored; i
   await visit.end();
 });
 
-test('lists: a list is created and opened; an existing id is rejected at its field and leaves the other list unchanged', async () => {
+test('lists: a list is created and opened; an existing ID is rejected at its field and leaves the other list unchanged', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists`);
@@ -144,7 +144,7 @@ test('suppressions: an address is suppressed, and a test message to it is reject
   await visit.end();
 });
 
-test('suppressions: a file is imported, its invalid lines are named, and a removal is undone', async () => {
+test('suppressions: an import lists the invalid lines of its file; a removal is undone', async () => {
   const file = join(folder, 'suppressions.csv');
   await writeFile(file, 'address,reason\nzed@people.test,complaint\nnobody,manual\n');
   const visit = await signedIn();

@@ -25,7 +25,7 @@ async function schedule(
   return String(answer.body.messageId);
 }
 
-test('scheduled messages: an empty list explains itself; one is moved and canceled with the keyboard', async () => {
+test('scheduled messages: an empty list explains itself; a message is rescheduled and canceled with the keyboard', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/scheduled`);
@@ -61,7 +61,7 @@ test('scheduled messages: an empty list explains itself; one is moved and cancel
   await visit.end();
 });
 
-test('scheduled messages: all with a tag are canceled, after a confirmation that names their number', async () => {
+test('scheduled messages: all messages with a tag are canceled, after a confirmation that says how many there are', async () => {
   for (const name of ['a', 'b', 'c']) await schedule(`${name}@people.test`, { tagList: ['news'] });
   await schedule('other@people.test', { tagList: ['bills'], externalId: '17' });
   const visit = await signedIn();
@@ -83,7 +83,7 @@ test('scheduled messages: all with a tag are canceled, after a confirmation that
   await visit.end();
 });
 
-test('scheduled messages: a viewer sees them without actions', async () => {
+test('scheduled messages: a viewer sees them but no actions', async () => {
   await schedule('seen@people.test', { tagList: ['seen'] });
   const role = (name: 'viewer' | 'owner') =>
     saveMembership(database.kysely, {

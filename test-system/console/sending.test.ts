@@ -113,7 +113,7 @@ test('senders: removal requires typing the address; an invalid address is reject
   await visit.end();
 });
 
-test('destinations: mail to a paused domain is shown as waiting and is sent on resume; an invalid domain is rejected', async () => {
+test('destinations: mail to a paused domain is shown as waiting and is sent once the domain is resumed; an invalid domain is rejected', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);

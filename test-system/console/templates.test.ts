@@ -69,7 +69,7 @@ test('templates: an error is marked in place and prevents publishing; versions a
   await visit.end();
 });
 
-test('templates: a template is duplicated, removed and restored; an existing id is rejected', async () => {
+test('templates: a template is duplicated, removed and restored; an existing ID is rejected', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates`);
@@ -134,7 +134,7 @@ test('templates: “Use it” links to the editor if nothing is published yet; a
   await visit.end();
 });
 
-test('versions: a rollback shows a version published by someone else before replacing it', async () => {
+test('versions: a rollback first shows a version that someone else has published meanwhile', async () => {
   await colleague.put(`${templates}/t-back`, { name: 'Back' });
   await publish('t-back', 'One');
   await publish('t-back', 'Two');
@@ -192,7 +192,7 @@ test('templates: line breaks in samples and defaults survive edits', async () =>
   await visit.end();
 });
 
-test('templates: an expired session keeps typed text, which is saved after signing in again', async () => {
+test('templates: text typed before the session expired is kept, and saved after signing in again', async () => {
   await colleague.put(`${templates}/t-session`, { name: 'Session' });
   await colleague.put(`${templates}/t-session/draft`, draftOf('At first'));
   const visit = await signedIn();
@@ -219,7 +219,7 @@ test('templates: an expired session keeps typed text, which is saved after signi
   await visit.end();
 });
 
-test('templates: when two people edit one draft, the second gets a warning and chooses whose text to keep', async () => {
+test('templates: when two users edit the same draft, the second gets a warning and chooses whose text to keep', async () => {
   await colleague.put(`${templates}/t-both`, { name: 'Both' });
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at first'));
   const visit = await signedIn();

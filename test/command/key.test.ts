@@ -78,7 +78,7 @@ test('a key is printed alone, works at once while the service runs, and appears 
   const [one, ...others] = await listed();
   assert.ok(one);
   assert.deepEqual(others, []);
-  assert.match(made.err, new RegExp(`^This is shown once\\. The key's ID is ${one.id}\\.\\n$`));
+  assert.match(made.err, new RegExp(`^This is shown once\\. The key’s ID is ${one.id}\\.\\n$`));
   assert.deepEqual(one.scopes, ['messages:send']);
   assert.equal(one.createdBy, null);
   assert.equal(one.expiresAt, null);

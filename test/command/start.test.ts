@@ -158,7 +158,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'a secret’s file that is not there',
     { SMTP_URL_FILE: join(folder, 'not-there') },
-    /^signalpost: SMTP_URL_FILE names .*not-there, which can't be read \(ENOENT\)\.\n$/,
+    /^signalpost: SMTP_URL_FILE names .*not-there, which can’t be read \(ENOENT\)\.\n$/,
   ],
   ['a proxy that is no address', { TRUST_PROXY: '10.0.0.1,proxy' }, /TRUST_PROXY must list/],
   [

@@ -65,9 +65,9 @@ const refusals: readonly (readonly [string, Record<string, string>, RegExp])[] =
   [
     'a file that is missing',
     { SIGNALPOST_KEY_FILE: join(folder, 'none') },
-    /^SIGNALPOST_KEY_FILE names .*none, which can't be read \(ENOENT\)\.$/,
+    /^SIGNALPOST_KEY_FILE names .*none, which can’t be read \(ENOENT\)\.$/,
   ],
-  ['a folder', { INBOX_TOKEN_FILE: folder }, /can't be read \(EISDIR\)/],
+  ['a folder', { INBOX_TOKEN_FILE: folder }, /can’t be read \(EISDIR\)/],
   [
     'an empty file',
     { INBOX_TOKEN_FILE: fileWith('\n') },

@@ -125,7 +125,7 @@ test('a message whose rendering throws fails alone and is held for review; the n
   const entry = await world.waitUntilIdle(broken);
   assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
   assert.deepEqual(entry.held, [0]);
-  assert.match(entry.reason ?? '', /can't be rendered/);
+  assert.match(entry.reason ?? '', /can’t be rendered/);
 });
 
 test('DELIVERY_REDIRECT sends everything to one address and shows the original', async () => {

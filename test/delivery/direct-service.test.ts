@@ -90,7 +90,7 @@ async function reasonOf(id: MessageId): Promise<string> {
 
 test('mail from a domain that is not set up waits with the reason and uses no attempt', async () => {
   const id = await send({ toAddress: 'ann@home.test' });
-  await waitFor('the reason', async () => /isn't a sending domain/.test(await reasonOf(id)));
+  await waitFor('the reason', async () => /isn’t a sending domain/.test(await reasonOf(id)));
   const { rows } = await database.pool.query(
     'select attempts from queue_entry where message_id = $1',
     [id],

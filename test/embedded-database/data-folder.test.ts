@@ -52,7 +52,7 @@ test('a file in place of the data folder is reported', posix, async () => {
   await assert.rejects(startEmbedded(file), operatorError(/file is not a folder\. Set DATA_DIR/));
   await assert.rejects(startEmbedded(join(file, 'below')), operatorError(/file is not a folder/));
   await symlink(join(parent, 'nowhere'), join(parent, 'link'));
-  await assert.rejects(startEmbedded(join(parent, 'link')), operatorError(/can't be created/));
+  await assert.rejects(startEmbedded(join(parent, 'link')), operatorError(/can’t be created/));
 });
 
 test("a data folder that can't be created or written gives a clear message", {
@@ -60,9 +60,9 @@ test("a data folder that can't be created or written gives a clear message", {
 }, async () => {
   await assert.rejects(
     startEmbedded('/sys/signalpost'),
-    operatorError(/^DATA_DIR \/sys\/signalpost can't be read and written by this user\. [^.]*\.$/),
+    operatorError(/^DATA_DIR \/sys\/signalpost can’t be read and written by this user\. [^.]*\.$/),
   );
-  await assert.rejects(startEmbedded('/proc/signalpost'), operatorError(/can't be created/));
+  await assert.rejects(startEmbedded('/proc/signalpost'), operatorError(/can’t be created/));
 });
 
 test('a data folder without write permission gives a clear message', {
@@ -73,7 +73,7 @@ test('a data folder without write permission gives a clear message', {
     const dataDir = join(parent, mode.toString(8));
     await mkdir(dataDir);
     await chmod(dataDir, mode);
-    await assert.rejects(startEmbedded(dataDir), operatorError(/can't be read and written/));
+    await assert.rejects(startEmbedded(dataDir), operatorError(/can’t be read and written/));
     await chmod(dataDir, 0o700);
   }
 });

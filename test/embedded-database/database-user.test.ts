@@ -57,7 +57,7 @@ test('the message names a closed folder above DATA_DIR', asRoot, async () => {
   await assert.rejects(startEmbedded(join(closed, 'deep', 'data')), {
     name: 'OperatorError',
     message: new RegExp(
-      `can't traverse the folder ${closed} to DATA_DIR .* such as /var/lib/signalpost\\.$`,
+      `can’t traverse the folder ${closed} to DATA_DIR .* such as /var/lib/signalpost\\.$`,
     ),
   });
 });
@@ -74,7 +74,7 @@ test(
     const home = join(parent, 'home');
     await mkdir(home, { mode: 0o700 });
     await mkdir(join(home, 'letters'));
-    await assert.rejects(startEmbedded(home), { name: 'OperatorError', message: /can't traverse/ });
+    await assert.rejects(startEmbedded(home), { name: 'OperatorError', message: /can’t traverse/ });
     assert.equal((await stat(home)).mode & 0o777, 0o700);
   },
 );

@@ -133,7 +133,7 @@ test('a folder in place of the database that contains something else is left alo
   await writeFile(join(dataDir, 'database', 'thesis.txt'), 'precious');
   await assert.rejects(startEmbedded(dataDir), {
     name: 'OperatorError',
-    message: /isn't empty but contains no database/,
+    message: /isn’t empty but contains no database/,
   });
   assert.equal(await readFile(join(dataDir, 'database', 'thesis.txt'), 'utf8'), 'precious');
 });

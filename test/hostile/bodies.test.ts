@@ -247,12 +247,12 @@ async function holdBody(address: string, bytes: number): Promise<RawConversation
 }
 
 test('ASVS 4.0.3 11.1.4: unauthenticated requests only fill their own share of memory; tenants aren’t affected', async () => {
-  const { strangers } = defaultByteBudgets;
+  const { unknown } = defaultByteBudgets;
   const { bodyTraffic } = service.app.http;
   const each = mebibyte;
-  const perPeer = strangers.perPeer / each;
+  const perPeer = unknown.perPeer / each;
   const held: RawConversation[] = [];
-  for (let peer = 1; peer <= strangers.total / strangers.perPeer; peer += 1)
+  for (let peer = 1; peer <= unknown.total / unknown.perPeer; peer += 1)
     for (let at = 0; at < perPeer; at += 1) held.push(await holdBody(`192.0.2.${peer}`, each));
   const full = held.length * (each - 1);
   await waitFor('the bodies', () => bodyTraffic.bytes === full);
@@ -284,7 +284,7 @@ test('ASVS 4.0.3 11.1.4: unauthenticated requests only fill their own share of m
 
 test('ASVS 4.0.3 11.1.4: IPv6 peers of one /64 share what one peer may hold', async () => {
   const { bodyTraffic } = service.app.http;
-  const perPeer = defaultByteBudgets.strangers.perPeer / mebibyte;
+  const perPeer = defaultByteBudgets.unknown.perPeer / mebibyte;
   const held = await Promise.all(
     Array.from({ length: perPeer }, (_, at) => holdBody(`2001:db8::${at + 1}`, mebibyte)),
   );
@@ -383,7 +383,7 @@ test('the memory of an aborted body is released', async () => {
 
 test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is the allowance', async () => {
   const { bodyTraffic } = service.app.http;
-  const perPeer = defaultByteBudgets.strangers.perPeer / mebibyte;
+  const perPeer = defaultByteBudgets.unknown.perPeer / mebibyte;
   const held = await Promise.all(
     Array.from({ length: perPeer }, () => holdBody('192.0.2.30', mebibyte)),
   );

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { openBenchAccount } from '../../bench/bench-account.ts';
-import { fillHistory } from '../../bench/history/fill-history.ts';
-import { openHistoryAccounts } from '../../bench/history/history-account.ts';
-import { planHistory } from '../../bench/history/history-plan.ts';
+import { fillHistory, planHistory } from '../../bench/history/fill-history.ts';
 import { writeFeedbackEvents } from '../../src/feedback/bounce/feedback-event-store.ts';
 import { handleFeedbackMail } from '../../src/feedback/bounce/handle-feedback-mail.ts';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
@@ -28,7 +26,7 @@ import { waitFor } from '../support/wait-for.ts';
 const log = createLog('silent');
 const { database: filled } = await createTestDatabase();
 const shop = await openBenchAccount(filled);
-await fillHistory(filled, planHistory(4_000, await openHistoryAccounts(filled, shop)), log);
+await fillHistory(filled, await planHistory(filled, shop, 4_000), log);
 
 test('the event followers derive the same data from a filled history as it was filled with', async () => {
   const tables = ['message_search', 'report_total', 'report_destination', 'report_latency'];

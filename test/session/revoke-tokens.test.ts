@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
-import { consumeGrantCode, saveGrantCode } from '../../src/session/authorize/grant-code-store.ts';
+import { consumeAuthorizationCode, saveAuthorizationCode } from '../../src/session/authorize/authorization-code-store.ts';
 import { replacePersonPassword } from '../../src/session/change-password.ts';
 import { issueInitialTokens } from '../../src/session/initial-tokens.ts';
 import { RefreshTokenStore } from '../../src/session/refresh-token-store.ts';
@@ -39,12 +39,12 @@ async function newPair(): Promise<Pair> {
 async function newCode(pair: Pair): Promise<Buffer> {
   const { hash } = mint.mint('code');
   const code = { ...pair, accountId, redirectUri: '', redirectUriSent: false };
-  await saveGrantCode(database.kysely, hash, { ...code, codeChallenge: undefined });
+  await saveAuthorizationCode(database.kysely, hash, { ...code, codeChallenge: undefined });
   return hash;
 }
 
 async function spend(transaction: Transaction, { clientId }: Pair, codeHash: Buffer) {
-  assert.ok(await consumeGrantCode(transaction, codeHash, clientId));
+  assert.ok(await consumeAuthorizationCode(transaction, codeHash, clientId));
 }
 
 /** Issues the tokens of a code consumed in the same transaction; returns the hash of the refresh token. */

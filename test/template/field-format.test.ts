@@ -150,7 +150,7 @@ test('a call that is written wrong is an error at its place', async () => {
     ]);
   assert.match(
     (await templateProblemTexts({ text: '{{#date "long" D}}x{{/date "long" D}}' }))[0] ?? '',
-    /^bad-helper 1:1 .* can't be a section/,
+    /^bad-helper 1:1 .* can’t be a section/,
   );
 });
 

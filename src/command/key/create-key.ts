@@ -34,7 +34,7 @@ export async function createKey(
   const { name, expiresInDays, network, template } = options;
   if (!/\S/.test(name) || name.length > maxNameLength)
     throw new OperatorError(
-      `--name must have 1 to ${maxNameLength} characters and can't be blank.`,
+      `--name must have 1 to ${maxNameLength} characters and can’t be blank.`,
     );
   const scopes = readScopes(options.scope);
   const days =
@@ -63,7 +63,7 @@ export async function createKey(
     });
     process.stdout.write(`${result.text}\n`);
     const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
-    process.stderr.write(`This is shown once. The key's ID is ${result.id}.${until}\n`);
+    process.stderr.write(`This is shown once. The key’s ID is ${result.id}.${until}\n`);
     return 0;
   });
 }

@@ -48,7 +48,7 @@ export async function rotateKey(
     const oldKeyState =
       overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
     process.stderr.write(
-      `This is shown once. The new key's ID is ${newKey.id}. The old key ${oldKeyState}.\n`,
+      `This is shown once. The new key’s ID is ${newKey.id}. The old key ${oldKeyState}.\n`,
     );
     return 0;
   });

@@ -115,7 +115,7 @@ export class DirectTransport implements Transport {
 }
 
 function waitForQuota(to: readonly string[], pool: string = defaultPool): Postponement {
-  const reason = `waiting: the source addresses of pool ${pool} are warming up and have reached today's limit`;
+  const reason = `waiting: the source addresses of pool ${pool} are warming up and have reached today’s limit`;
   return { to, delayMs: quotaDelayMs(Date.now(), Math.random()), reason };
 }
 

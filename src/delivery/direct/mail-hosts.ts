@@ -57,7 +57,7 @@ async function findImplicit(
   domain: string,
   what: 'name' | 'records',
 ): Promise<MailHosts> {
-  if (what === 'name') return { kind: 'no-domain', text: `the domain ${domain} doesn't exist` };
+  if (what === 'name') return { kind: 'no-domain', text: `the domain ${domain} doesn’t exist` };
   for (const type of ['A', 'AAAA'] as const) {
     const answer = await dns.lookUp(domain, type);
     if (answer.kind === 'fault') return { kind: 'fault', text: faultText(domain, type, answer) };

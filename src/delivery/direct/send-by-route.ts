@@ -90,7 +90,7 @@ export class RouteSender {
         fault: 'tls',
         text: faults.join('; '),
       });
-    const text = "all have reached today's limit";
+    const text = 'all have reached today’s limit';
     return withoutServer({ kind: 'fault', stage: 'connect', fault: 'source', text });
   }
 
@@ -101,7 +101,7 @@ export class RouteSender {
     if (policy.mode !== 'enforce') return undefined;
     const type = 'validation-failure';
     this.#dependencies.tally.count({ domain, policyType: 'sts', type, host: hop.host });
-    return `the MTA-STS policy of ${domain} doesn't list its MX host ${hop.host}`;
+    return `the MTA-STS policy of ${domain} doesn’t list its MX host ${hop.host}`;
   }
 
   /**

@@ -126,7 +126,7 @@ function sendgridSignature({ headers }: FastifyRequest) {
 function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {
   const message =
     status === 400
-      ? "The body isn't valid JSON"
+      ? 'The body isn’t valid JSON'
       : 'Authentication failed. Check the topic, password or key.';
   return reply.code(status).send({ status, message });
 }

@@ -7,23 +7,23 @@ import type { Peers } from './peers.ts';
 export class BodyTraffic {
   readonly #peers: Peers;
   readonly #known: BytesInFlight;
-  readonly #strangers: BytesInFlight;
+  readonly #unknown: BytesInFlight;
   /** Bodies above their route's limit. */
   readonly large = new LargeBodies();
 
   constructor(peers: Peers, budgets: ByteBudgets) {
     this.#peers = peers;
     this.#known = new BytesInFlight(budgets.known);
-    this.#strangers = new BytesInFlight(budgets.strangers);
+    this.#unknown = new BytesInFlight(budgets.unknown);
   }
 
   /** Bytes currently in memory. */
   get bytes(): number {
-    return this.#known.total + this.#strangers.total + this.large.bytes;
+    return this.#known.total + this.#unknown.total + this.large.bytes;
   }
 
   /** Opens a share for one request's body; the caller must end it. */
   open(request: IncomingMessage, known: boolean): BodyShare {
-    return new BodyShare(known ? this.#known : this.#strangers, this.#peers.ofRequest(request));
+    return new BodyShare(known ? this.#known : this.#unknown, this.#peers.ofRequest(request));
   }
 }

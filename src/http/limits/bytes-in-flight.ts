@@ -10,12 +10,12 @@ export interface ByteBudget {
 /** Anonymous callers have a separate budget, so that they can't crowd out authenticated ones. */
 export interface ByteBudgets {
   readonly known: ByteBudget;
-  readonly strangers: ByteBudget;
+  readonly unknown: ByteBudget;
 }
 
 export const defaultByteBudgets: ByteBudgets = {
   known: { total: 128 * mebibyte, perPeer: 64 * mebibyte },
-  strangers: { total: 32 * mebibyte, perPeer: 8 * mebibyte },
+  unknown: { total: 32 * mebibyte, perPeer: 8 * mebibyte },
 };
 
 /** Counts the bytes of bodies from arrival to response, in total and by peer. */

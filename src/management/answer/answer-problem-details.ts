@@ -5,7 +5,7 @@ import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
 import { challengeFor } from '../../http/unauthorized.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
-import { notFound, Problem, type ProblemCode, problemCatalogue } from './problem.ts';
+import { notFound, Problem, type ProblemCode, problemCatalog } from './problem.ts';
 
 /** Media type of RFC 9457 section 3. */
 const problemType = 'application/problem+json; charset=utf-8';
@@ -17,7 +17,7 @@ export function answerProblemDetails(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = toProblem(error);
-  const { status, title } = problemCatalogue[problem.code];
+  const { status, title } = problemCatalog[problem.code];
   if (status >= 500 && problem.code !== 'busy' && !(error instanceof BodyRefusal))
     request.log.error({ err: problem.cause ?? problem }, title);
   if (status === 503 || problem.retryAfter !== undefined)

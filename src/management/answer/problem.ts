@@ -4,13 +4,13 @@ interface FieldError {
   readonly reason: string;
 }
 
-interface CatalogueEntry {
+interface CatalogEntry {
   readonly status: number;
   readonly title: string;
 }
 
 /** Status and title of every problem the management API reports. Names are never reused. */
-export const problemCatalogue = {
+export const problemCatalog = {
   'malformed-request': { status: 400, title: 'Malformed request' },
   unauthenticated: { status: 401, title: 'Authentication required' },
   forbidden: { status: 403, title: 'Permission denied' },
@@ -30,9 +30,9 @@ export const problemCatalogue = {
   'internal-error': { status: 500, title: 'Internal server error' },
   busy: { status: 503, title: 'Too many operations in progress' },
   unavailable: { status: 503, title: 'Service temporarily unavailable' },
-} as const satisfies Readonly<Record<string, CatalogueEntry>>;
+} as const satisfies Readonly<Record<string, CatalogEntry>>;
 
-export type ProblemCode = keyof typeof problemCatalogue;
+export type ProblemCode = keyof typeof problemCatalog;
 
 /** An error of the management API, sent as problem details (RFC 9457). */
 export class Problem extends Error {

@@ -1,5 +1,5 @@
 import type { Http } from '../../http/create-http.ts';
-import { type ProblemCode, problemCatalogue } from '../answer/problem.ts';
+import { type ProblemCode, problemCatalog } from '../answer/problem.ts';
 import { openapiDocument } from './openapi-document.ts';
 import { loadViewerScript } from './viewer-script.ts';
 
@@ -95,7 +95,7 @@ export function registerDocumentRoutes(http: Http, version: string): void {
   });
   http.get<{ Params: { name: string } }>('/problems/:name', async (request, reply) => {
     const { name } = request.params;
-    if (!Object.hasOwn(problemCatalogue, name)) return reply.callNotFound();
-    return { type: `/problems/${name}`, ...problemCatalogue[name as ProblemCode] };
+    if (!Object.hasOwn(problemCatalog, name)) return reply.callNotFound();
+    return { type: `/problems/${name}`, ...problemCatalog[name as ProblemCode] };
   });
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { problemCatalogue } from '../answer/problem.ts';
+import { problemCatalog } from '../answer/problem.ts';
 import { managementPrefix } from '../management-prefix.ts';
 import { pathParamNames, pathParams } from '../path-params.ts';
 import type { ManagementRoute } from '../resource-routes.ts';
@@ -327,7 +327,7 @@ function refusals({ access, path, method, operation }: ManagementRoute): Record<
   if (operation.gone === true) statuses.add(410);
   if (operation.limited === true || path.includes(':accountId')) statuses.add(429);
   const knownStatuses: ReadonlySet<number> = new Set(
-    Object.values(problemCatalogue).map(({ status }) => status),
+    Object.values(problemCatalog).map(({ status }) => status),
   );
   return Object.fromEntries(
     [...statuses]

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { problemCatalogue } from '../answer/problem.ts';
+import { problemCatalog } from '../answer/problem.ts';
 
-const types = Object.keys(problemCatalogue).map((code) => `/problems/${code}`);
+const types = Object.keys(problemCatalog).map((code) => `/problems/${code}`);
 
 /** Problem details (RFC 9457), the body of every management API error. */
 export const ProblemSchema = Type.Object(

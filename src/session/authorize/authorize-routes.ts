@@ -11,6 +11,7 @@ import { consentPage } from '../pages/consent-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { signInPath } from '../sign-in-routes.ts';
+import { saveAuthorizationCode } from './authorization-code-store.ts';
 import {
   AuthorizationRefused,
   type ResponseTarget,
@@ -22,7 +23,6 @@ import {
   readAuthorizationRequest,
 } from './authorization-request.ts';
 import type { ConsentStore } from './consent-store.ts';
-import { saveGrantCode } from './grant-code-store.ts';
 import { formActionSource, withParameters } from './redirect-uri.ts';
 
 export interface AuthorizeDependencies {
@@ -181,19 +181,19 @@ async function decide(
   const account = accounts.find(({ id }) => id === form.get('account'));
   // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
-  const code = await issueGrantCode(dependencies, authorization, person, account.id);
+  const code = await issueAuthorizationCode(dependencies, authorization, person, account.id);
   await record('success', account.id);
   return redirectToClient(dependencies, reply, authorization, { code });
 }
 
-async function issueGrantCode(
+async function issueAuthorizationCode(
   { database, mint }: AuthorizeDependencies,
   { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
   { personId }: BrowserSession,
   accountId: AccountId,
 ): Promise<string> {
   const code = mint.mint('code');
-  await saveGrantCode(database.kysely, code.hash, {
+  await saveAuthorizationCode(database.kysely, code.hash, {
     personId,
     clientId: client.clientId,
     accountId,

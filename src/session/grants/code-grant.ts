@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import { hashToken } from '../../access/token-mint.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
-import { consumeGrantCode, findUsedCode, type GrantCode } from '../authorize/grant-code-store.ts';
+import {
+  type AuthorizationCode,
+  consumeAuthorizationCode,
+  findUsedCode,
+} from '../authorize/authorization-code-store.ts';
 import type { Form } from '../form.ts';
 import { type InitialTokensDependencies, issueInitialTokens } from '../initial-tokens.ts';
 import type { StoredIntegration } from '../integration-store.ts';
@@ -44,7 +48,7 @@ export class CodeGrant implements Grant {
   #redeem(codeHash: Buffer, { client, form }: GrantRequest): Promise<Redeemed | undefined> {
     const { database } = this.#dependencies;
     return database.kysely.transaction().execute(async (transaction) => {
-      const code = await consumeGrantCode(transaction, codeHash, client.clientId);
+      const code = await consumeAuthorizationCode(transaction, codeHash, client.clientId);
       if (code === undefined) return undefined;
       const mismatch = findMismatch(code, client, form);
       if (mismatch !== undefined) return { code, tokens: undefined, mismatch };
@@ -77,7 +81,7 @@ export class CodeGrant implements Grant {
 
   #record(
     outcome: 'success' | 'refused',
-    { personId, clientId, accountId }: GrantCode,
+    { personId, clientId, accountId }: AuthorizationCode,
     { origin }: GrantRequest,
   ): Promise<void> {
     const kind = 'code_grant';
@@ -93,16 +97,20 @@ export class CodeGrant implements Grant {
 }
 
 type Redeemed =
-  | { readonly code: GrantCode; readonly tokens: TokenPair }
-  | { readonly code: GrantCode; readonly tokens: undefined; readonly mismatch: string };
+  | { readonly code: AuthorizationCode; readonly tokens: TokenPair }
+  | { readonly code: AuthorizationCode; readonly tokens: undefined; readonly mismatch: string };
 
 /** Describes a mismatch between the code and the request; undefined if there is none. */
-function findMismatch(code: GrantCode, client: StoredIntegration, form: Form): string | undefined {
+function findMismatch(
+  code: AuthorizationCode,
+  client: StoredIntegration,
+  form: Form,
+): string | undefined {
   return redirectMismatch(code, form) ?? verifierMismatch(code, client, form);
 }
 
 /** RFC 6749 section 4.1.3: the redirect URL must match the authorization request's if either request contained one. */
-function redirectMismatch(code: GrantCode, form: Form): string | undefined {
+function redirectMismatch(code: AuthorizationCode, form: Form): string | undefined {
   const sent = form.get('redirect_uri');
   if (sent === undefined) return code.redirectUriSent ? 'redirect_uri is missing' : undefined;
   return sent === code.redirectUri ? undefined : 'redirect_uri differs';
@@ -115,7 +123,7 @@ const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
  * from the authorization request (RFC 9700 section 2.1.1).
  */
 function verifierMismatch(
-  code: GrantCode,
+  code: AuthorizationCode,
   client: StoredIntegration,
   form: Form,
 ): string | undefined {

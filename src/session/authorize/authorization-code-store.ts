@@ -3,10 +3,10 @@ import type { Tables } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 
 /** Lifetime of an authorization code. */
-const grantCodeSeconds = 60;
+const authorizationCodeSeconds = 60;
 
 /** What an authorization code authorizes. */
-export interface GrantCode {
+export interface AuthorizationCode {
   readonly personId: PersonId;
   readonly clientId: ClientId;
   readonly accountId: AccountId;
@@ -18,10 +18,10 @@ export interface GrantCode {
 /**
  * Saves the person's consent and the code in one statement.
  */
-export async function saveGrantCode(
+export async function saveAuthorizationCode(
   executor: Kysely<Tables>,
   hash: Buffer,
-  code: GrantCode,
+  code: AuthorizationCode,
 ): Promise<void> {
   await sql`
     with moment as (select now() as at),
@@ -32,7 +32,7 @@ export async function saveGrantCode(
       set account_id = excluded.account_id, granted_at = excluded.granted_at)
     insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge, expires_at)
     select ${hash}, ${code.personId}, ${code.clientId}, ${code.accountId}, ${code.redirectUri}, ${code.redirectUriSent},
-      ${code.codeChallenge ?? null}, at + ${grantCodeSeconds} * interval '1 s'
+      ${code.codeChallenge ?? null}, at + ${authorizationCodeSeconds} * interval '1 s'
     from moment`.execute(executor);
 }
 
@@ -50,11 +50,11 @@ interface Row {
  * transaction ends, so a rollback restores the code.
  * @returns undefined if the code is unknown, belongs to another client, was used or is older than 60 seconds
  */
-export async function consumeGrantCode(
+export async function consumeAuthorizationCode(
   transaction: Kysely<Tables>,
   hash: Buffer,
   clientId: ClientId,
-): Promise<GrantCode | undefined> {
+): Promise<AuthorizationCode | undefined> {
   const { rows } = await sql<Row>`
     update grant_code set used_at = now()
     where hash = ${hash} and client_id = ${clientId} and used_at is null
