@@ -8,9 +8,9 @@ import { readManifestTemplates } from '../manifest/read-manifest-templates.ts';
 import { compileTemplate } from '../template/compile-template.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import { ManagementConnection } from '../template-types/management-connection.ts';
-import { localesOf, readTemplates } from '../template-types/read-templates.ts';
+import { localesOf, readPublishedShapes } from '../template-types/read-published-shapes.ts';
 import { saveTypes } from '../template-types/save-types.ts';
-import type { TemplateShape } from '../template-types/template-shape.ts';
+import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
 import { TypesFailure } from '../template-types/types-failure.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ export async function typesCommand(
   try {
     const templates =
       options.manifest === undefined
-        ? await readTemplates(connectTo(options.url, environment))
+        ? await readPublishedShapes(connectTo(options.url, environment))
         : await readShapes(options.manifest, options.account, environment);
     return await saveTypes(templates, options);
   } catch (error) {
@@ -87,7 +87,7 @@ async function shapeOf({ id, source }: ManifestTemplate): Promise<TemplateShape>
   const localized: TemplateSource & Parameters<typeof localesOf>[0] = source;
   return {
     id,
-    fields: viewFields(compiled.fields, source.fields, {}),
+    fields: requestFields(viewFields(compiled.fields, source.fields, {})),
     locales: localesOf(localized),
   };
 }

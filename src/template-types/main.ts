@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { ManagementConnection } from './management-connection.ts';
-import { readTemplates } from './read-templates.ts';
+import { readPublishedShapes } from './read-published-shapes.ts';
 import { saveTypes } from './save-types.ts';
 import { TypesFailure } from './types-failure.ts';
 
@@ -37,7 +37,7 @@ async function runTypes(args: readonly string[]): Promise<number> {
   const url = values.url ?? process.env.SIGNALPOST_URL;
   if (url === undefined) throw new TypesFailure('--url is required: the address of the service');
   const service = new ManagementConnection(url, process.env.SIGNALPOST_KEY);
-  return await saveTypes(await readTemplates(service), values);
+  return await saveTypes(await readPublishedShapes(service), values);
 }
 
 try {

@@ -19,3 +19,11 @@ export interface FieldShape {
 export function inOrder<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
   return [...items].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
 }
+
+/** What the service fills in itself (`src/template/built-in-fields.ts`); this folder imports nothing from others. */
+const filledIn: readonly string[] = ['Unsubscribe Link'];
+
+/** The fields that a request can have. */
+export function requestFields(fields: readonly FieldShape[]): FieldShape[] {
+  return fields.filter(({ name }) => !filledIn.includes(name));
+}

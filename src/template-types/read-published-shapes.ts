@@ -1,5 +1,5 @@
 import type { ManagementConnection } from './management-connection.ts';
-import type { FieldShape, TemplateShape } from './template-shape.ts';
+import { type FieldShape, requestFields, type TemplateShape } from './template-shape.ts';
 
 /** Requests at the same time. */
 const parallelReads = 4;
@@ -18,7 +18,7 @@ interface VersionAnswer {
 }
 
 /** The published templates of an account. @throws TypesFailure */
-export async function readTemplates(service: ManagementConnection): Promise<TemplateShape[]> {
+export async function readPublishedShapes(service: ManagementConnection): Promise<TemplateShape[]> {
   const published: { id: string; version: number }[] = [];
   for await (const item of service.list('/templates')) {
     const { id, publishedVersion } = item as ListedTemplate;
@@ -30,7 +30,7 @@ export async function readTemplates(service: ManagementConnection): Promise<Temp
     for (const { id, version } of next) {
       const path = `/templates/${encodeURIComponent(id)}/versions/${version}`;
       const { fields, content } = (await service.call('GET', path)).body as VersionAnswer;
-      shapes.push({ id, fields, locales: localesOf(content) });
+      shapes.push({ id, fields: requestFields(fields), locales: localesOf(content) });
     }
   };
   await Promise.all(Array.from({ length: parallelReads }, read));
