@@ -1,6 +1,6 @@
 // Writes dist: JavaScript and types of the package, as ES modules and as CommonJS.
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -30,4 +30,12 @@ for (const [name, options] of [
   );
   if (status !== 0) process.exit(1);
 }
+// The command line shares its code with `bin/signalpost types`. It lives in src of the service, whose package contains that only.
+const types = spawnSync(
+  process.execPath,
+  [compiler, '-p', join(folder, 'tsconfig.types.json'), '--outDir', join(folder, 'dist/types')],
+  { stdio: 'inherit' },
+);
+if (types.status !== 0) process.exit(1);
+chmodSync(join(folder, 'dist/types/main.js'), 0o755);
 writeFileSync(join(folder, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n');

@@ -6,6 +6,7 @@ import { addLinkCommands } from './link-commands.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
 import { readReleaseVersion } from './read-version.ts';
 import { addSessionCommands } from './session-commands.ts';
+import { addTemplateCommands } from './template-commands.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -151,6 +152,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     exitCode = code;
   });
   addKeyCommands(program, environment, (code) => {
+    exitCode = code;
+  });
+  addTemplateCommands(program, environment, (code) => {
     exitCode = code;
   });
   return { program, exitCode: () => exitCode };

@@ -1,38 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
+import { test } from 'node:test';
+import { installClient } from '../support/client-app.ts';
 
-const run = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
-const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const app = await mkdtemp(join(tmpdir(), 'client-package-'));
-after(() => rm(app, { recursive: true }));
-
-/** An app outside of the repository that has installed the packed package. */
-before(async () => {
-  await run('npm', ['pack', '--pack-destination', app], { cwd: join(root, 'packages/client') });
-  const [packed] = await readdir(app);
-  assert.ok(packed);
-  const installed = join(app, 'node_modules/signalpost-client');
-  await mkdir(installed, { recursive: true });
-  await run('tar', ['-xzf', join(app, packed), '-C', installed, '--strip-components=1']);
-  await mkdir(join(app, 'node_modules/@types'));
-  await symlink(join(root, 'node_modules/@types/node'), join(app, 'node_modules/@types/node'));
-  await writeFile(join(app, 'package.json'), '{ "type": "module" }');
-});
-
-async function compile(file: string, text: string, ...options: string[]): Promise<string> {
-  await writeFile(join(app, file), text);
-  const strict = ['--strict', '--noEmit', '--exactOptionalPropertyTypes', '--target', 'es2022'];
-  return await run(process.execPath, [compiler, ...strict, ...options, file], { cwd: app }).then(
-    () => '',
-    (error: { stdout: string }) => error.stdout,
-  );
-}
+const { app, compile, run } = await installClient();
 
 const templates = `
 declare module 'signalpost-client' {

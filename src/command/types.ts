@@ -1,0 +1,93 @@
+import { OperatorError } from '../foundation/errors.ts';
+import { viewFields } from '../management/template/view-fields.ts';
+import { describeProblems } from '../manifest/describe-changes.ts';
+import type { ManifestTemplate } from '../manifest/manifest.ts';
+import { readManifestText } from '../manifest/manifest-files.ts';
+import { ManifestError } from '../manifest/manifest-problems.ts';
+import { readManifestTemplates } from '../manifest/read-manifest-templates.ts';
+import { compileTemplate } from '../template/compile-template.ts';
+import type { TemplateSource } from '../template/template-source.ts';
+import { ManagementConnection } from '../template-types/management-connection.ts';
+import { localesOf, readPublishedShapes } from '../template-types/read-published-shapes.ts';
+import { saveTypes } from '../template-types/save-types.ts';
+import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
+import { TypesFailure } from '../template-types/types-failure.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface TypesOptions {
+  readonly url?: string;
+  readonly manifest?: string;
+  readonly account?: string;
+  readonly out?: string;
+  readonly check?: boolean;
+}
+
+/**
+ * `types`: writes TypeScript types of published templates, from a running service or a manifest.
+ * @returns the exit code: 0, or 1 if the manifest is invalid or, with `check`, the file doesn't fit
+ * @throws OperatorError for problems that the caller can fix
+ */
+export async function typesCommand(
+  options: TypesOptions,
+  environment: Environment,
+): Promise<number> {
+  try {
+    const templates =
+      options.manifest === undefined
+        ? await readPublishedShapes(connectTo(options.url, environment))
+        : await readShapes(options.manifest, options.account, environment);
+    return await saveTypes(templates, options);
+  } catch (error) {
+    if (error instanceof TypesFailure)
+      throw new OperatorError(`${error.message}.`, { cause: error });
+    if (!(error instanceof ManifestError)) throw error;
+    process.stderr.write(describeProblems(options.manifest ?? '', error.problems));
+    return 1;
+  }
+}
+
+/** The service of `--url` or SIGNALPOST_URL, with the account of SIGNALPOST_KEY. @throws TypesFailure */
+export function connectTo(url: string | undefined, environment: Environment): ManagementConnection {
+  const found = url ?? environment.SIGNALPOST_URL;
+  if (found === undefined || found === '')
+    throw new TypesFailure('--url is required: the address of the service');
+  return new ManagementConnection(found, environment.SIGNALPOST_KEY);
+}
+
+async function readShapes(
+  file: string,
+  account: string | undefined,
+  environment: Environment,
+): Promise<TemplateShape[]> {
+  const { accounts } = await readManifestTemplates(await readManifestText(file), environment);
+  const found =
+    account === undefined
+      ? accounts.filter(({ templates }) => templates.length > 0)
+      : accounts.filter(({ id }) => id === account);
+  if (found.length > 1)
+    throw new TypesFailure(
+      `${file} has templates of several accounts. Choose one with --account: ${found.map(({ id }) => id).join(', ')}`,
+    );
+  if (found.length === 0 && account !== undefined)
+    throw new TypesFailure(`${file} has no account ${account}`);
+  const shapes: TemplateShape[] = [];
+  for (const template of found[0]?.templates ?? []) shapes.push(await shapeOf(template));
+  return shapes;
+}
+
+async function shapeOf({ id, source }: ManifestTemplate): Promise<TemplateShape> {
+  const { compiled, problems } = await compileTemplate(source);
+  if (compiled === null) {
+    const reasons = problems.filter(({ severity }) => severity === 'error');
+    throw new TypesFailure(
+      `Template ${id} has errors: ${reasons.map(({ part, message }) => `${part} ${message}`).join('; ')}`,
+    );
+  }
+  const localized: TemplateSource & Parameters<typeof localesOf>[0] = source;
+  return {
+    id,
+    fields: requestFields(viewFields(compiled.fields, source.fields, {})),
+    locales: localesOf(localized),
+  };
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { ManagementConnection } from './management-connection.ts';
+import { readPublishedShapes } from './read-published-shapes.ts';
+import { saveTypes } from './save-types.ts';
+import { TypesFailure } from './types-failure.ts';
+
+const help = `Usage: signalpost-client types --url <url> [--out <file>] [--check]
+
+Writes TypeScript types of your account's published templates. SIGNALPOST_KEY must be an API key with the scope templates:read.
+
+  --url <url>   address of the service; default: SIGNALPOST_URL
+  --out <file>  file to write, such as signalpost.d.ts; default: standard output
+  --check       compare the file instead of writing it: exits with 1 if it doesn't fit, and says what changed
+`;
+
+async function runTypes(args: readonly string[]): Promise<number> {
+  const options = {
+    url: { type: 'string' },
+    out: { type: 'string' },
+    check: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  } as const;
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new TypesFailure(`${(error as Error).message}\n\n${help}`);
+  }
+  const { values, positionals } = parsed;
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  if (positionals.length !== 1 || positionals[0] !== 'types') throw new TypesFailure(help);
+  const url = values.url ?? process.env.SIGNALPOST_URL;
+  if (url === undefined) throw new TypesFailure('--url is required: the address of the service');
+  const service = new ManagementConnection(url, process.env.SIGNALPOST_KEY);
+  return await saveTypes(await readPublishedShapes(service), values);
+}
+
+try {
+  process.exitCode = await runTypes(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof TypesFailure)) throw error;
+  process.stderr.write(`signalpost-client: ${error.message.trimEnd()}\n`);
+  process.exitCode = 1;
+}

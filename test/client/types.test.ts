@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TemplateId } from '../../src/foundation/ids.ts';
+import { removeTemplate } from '../../src/template/template-store.ts';
+import { addKey } from '../support/api-key.ts';
+import { installClient } from '../support/client-app.ts';
+import { FeedbackShop } from '../support/feedback-shop.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+
+const shop = await FeedbackShop.open();
+const { url } = shop.service;
+const { app, compile, run } = await installClient();
+const key = await addKey(shop.database, shop.shop.id, { scopes: ['templates:read'] });
+const manifestKey = await addKey(shop.database, shop.shop.id, { scopes: ['messages:send'] });
+const client = join(app, 'node_modules/signalpost-client');
+
+await removeTemplate(shop.database.kysely, shop.shop.id, 't-0001' as TemplateId);
+await shop.publish('hello', '<p>Hello</p>');
+await shop.publish(
+  'receipt',
+  `<p>{{Order Number}} {{Note}}</p>{{#Items}}<p>{{Name}} {{Price}} {{#Tags}}{{Tag}}{{/Tags}}</p>{{/Items}}
+  {{#Shop}}<p>{{City}}</p>{{/Shop}}<a href="{{Unsubscribe Link}}">Stop</a>`,
+  {
+    'Order Number': { description: 'As printed on the invoice.\nWithout blanks */' },
+    Note: { default: '' },
+    Items: {
+      kind: 'list',
+      fields: { Name: {}, Price: { default: '0' }, Tags: { kind: 'list', fields: { Tag: {} } } },
+    },
+    Shop: { kind: 'object', default: { City: 'Bonn' }, fields: { City: {} } },
+  },
+);
+
+interface Ended {
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function signalpost(args: readonly string[], secret = key): Promise<Ended> {
+  const running = runSignalpost(['types', ...args], { SIGNALPOST_KEY: secret });
+  const code = await running.exit;
+  return { code, ...running.output };
+}
+
+async function clientBin(args: readonly string[], secret = key): Promise<Ended> {
+  const { bin } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as {
+    bin: Readonly<Record<string, string>>;
+  };
+  const program = join(client, bin['signalpost-client'] ?? '');
+  const env = { PATH: process.env.PATH, SIGNALPOST_KEY: secret };
+  return await run(process.execPath, [program, 'types', ...args], { cwd: app, env }).then(
+    (output) => ({ code: 0, ...output }),
+    (error: Ended) => error,
+  );
+}
+
+const published = `export {};
+
+declare module 'signalpost-client' {
+  interface Templates {
+    hello: {
+      data: Record<string, never>;
+      locale: never;
+    };
+    receipt: {
+      data: {
+        Items: readonly {
+          Name: string;
+          Price?: string;
+          Tags: readonly {
+            Tag: string;
+          }[];
+        }[];
+        Note?: string;
+        /**
+         * As printed on the invoice.
+         * Without blanks *\\/
+         */
+        'Order Number': string;
+        Shop?: {
+          City: string;
+        };
+      };
+      locale: never;
+    };
+  }
+}
+`;
+
+test('the client and the service write the same types of the published templates', async () => {
+  const out = join(app, 'signalpost.d.ts');
+  const { code, stderr } = await clientBin(['--url', url, '--out', 'signalpost.d.ts']);
+  assert.deepEqual([code, stderr], [0, 'Wrote signalpost.d.ts: 2 templates.\n']);
+  const written = await readFile(out, 'utf8');
+  assert.equal(written.slice(written.indexOf('\n') + 1), published);
+  const service = await signalpost(['--url', `${url}/`]);
+  assert.deepEqual([service.code, service.stdout], [0, written]);
+});
+
+test('calls that don’t fit the published templates don’t compile', async () => {
+  const { stdout } = await signalpost(['--url', url]);
+  await writeFile(join(app, 'signalpost.d.ts'), stdout);
+  const text = `
+import { Signalpost } from 'signalpost-client';
+import './signalpost.d.ts';
+const signalpost = new Signalpost({ url: 'https://mail.example.com', key: 'sp_' });
+const to = 'ada@people.test';
+const data = { 'Order Number': 'A-1', Items: [{ Name: 'Tea', Tags: [] }] };
+await signalpost.send('receipt', { to, data });
+await signalpost.send('receipt', { to, data: { ...data, Note: '', Shop: { City: 'Ulm' } } });
+await signalpost.send('hello', { to });
+// @ts-expect-error a template that isn't there
+await signalpost.send('recipt', { to, data });
+// @ts-expect-error a field without a value
+await signalpost.send('receipt', { to, data: { Items: [] } });
+// @ts-expect-error a field that isn't there
+await signalpost.send('receipt', { to, data: { ...data, Notes: '' } });
+// @ts-expect-error text instead of a list
+await signalpost.send('receipt', { to, data: { ...data, Items: 'Tea' } });
+// @ts-expect-error an item without a field
+await signalpost.send('receipt', { to, data: { ...data, Items: [{ Name: 'Tea' }] } });
+// @ts-expect-error a number instead of text
+await signalpost.send('receipt', { to, data: { ...data, Note: 1 } });
+// @ts-expect-error a template without fields
+await signalpost.send('hello', { to, data: { Name: 'Ada' } });
+// @ts-expect-error a template in one language
+await signalpost.send('receipt', { to, data, locale: 'fr' });
+`;
+  assert.equal(await compile('typed.ts', text, '--module', 'nodenext'), '');
+});
+
+test('--check passes while the file fits, and then says what changed', async () => {
+  const out = join(app, 'checked.d.ts');
+  assert.equal((await signalpost(['--url', url, '--out', out])).code, 0);
+  for (const check of [signalpost, clientBin])
+    assert.equal((await check(['--url', url, '--out', out, '--check'])).code, 0);
+  await shop.publish('receipt', '<p>{{Order Number}} {{Note}}</p>', {
+    'Order Number': { default: '' },
+  });
+  const changed = await shop
+    .publish('added', '<p>Hello</p>')
+    .then(() => signalpost(['--url', url, '--out', out, '--check']));
+  assert.equal(changed.code, 1);
+  assert.equal(
+    changed.stdout,
+    `${out} doesn’t fit the published templates:
+  added was added
+  receipt: field Items was removed
+  receipt: field Note is now required
+  receipt: field Order Number is now optional
+  receipt: field Shop was removed
+Run the command without --check and commit the file.
+`,
+  );
+  assert.equal((await clientBin(['--url', url, '--out', out, '--check'])).stdout, changed.stdout);
+  await rm(out);
+  const missing = await signalpost(['--url', url, '--out', out, '--check']);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /Can’t read .*checked\.d\.ts/);
+});
+
+test('a manifest gives the same types as the service that it was exported from', async () => {
+  const exporting = runSignalpost(['export'], { DATABASE_URL: shop.databaseUrl });
+  assert.equal(await exporting.exit, 0);
+  const manifest = join(app, 'manifest.yaml');
+  const text = `${exporting.output.stdout}    integrations: [{ clientId: x, clientSecret: "\${UNSET}", name: X }]\n`;
+  await writeFile(manifest, text.replace(/^ {4}integrations:[\s\S]*?(?=^ {4}templates:)/m, ''));
+  const fromManifest = await signalpost(['--manifest', manifest, '--account', shop.shop.id], '');
+  assert.equal(fromManifest.stderr, '');
+  assert.equal(fromManifest.stdout, (await signalpost(['--url', url])).stdout);
+  const unknown = await signalpost(['--manifest', manifest, '--account', 'none'], '');
+  assert.match(unknown.stderr, /has no account none/);
+});
+
+test('what can’t work is told without the key', async () => {
+  for (const [args, secret, expected] of [
+    [[], key, /--url is required/],
+    [['--url', 'mail.example.com'], key, /--url must be/],
+    [['--url', url], '', /Set SIGNALPOST_KEY/],
+    [['--url', url], 'secret-text', /begins with sp_/],
+    [['--url', url], manifestKey, /lacks a scope.*templates/],
+    [['--url', url], `${key.slice(0, -50)}${'0'.repeat(43)}_000000`, /doesn’t know SIGNALPOST_KEY/],
+    [['--url', 'http://127.0.0.1:1'], key, /Can’t reach http:\/\/127\.0\.0\.1:1/],
+  ] as const)
+    for (const call of [signalpost, clientBin]) {
+      const { code, stdout, stderr } = await call(args, secret);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, expected);
+      assert.ok(secret === '' || !stderr.includes(secret));
+    }
+  assert.match((await clientBin(['--nothing'])).stderr, /Usage: signalpost-client types/);
+});
