@@ -186,12 +186,12 @@ test('publishing refuses what could not be shown, at its place', async () => {
     [
       '{{#A}}{{#B}}x{{/B}}{{/A}}',
       { A: list, B: list },
-      "list-place 1:7 {{#B}} can’t be inside the section of A, unless it is declared among the fields of A",
+      'list-place 1:7 {{#B}} can’t be inside the section of A, unless it is declared among the fields of A',
     ],
     [
       '{{#A}}{{#A}}x{{/A}}{{/A}}',
       { A: list },
-      "list-place 1:7 {{#A}} can’t be inside the section of A, unless it is declared among the fields of A",
+      'list-place 1:7 {{#A}} can’t be inside the section of A, unless it is declared among the fields of A',
     ],
     [
       '{{#A}}{{date "long" A}}{{/A}}',
@@ -205,7 +205,7 @@ test('publishing refuses what could not be shown, at its place', async () => {
       html: '<a href="https://a.test/{{#A}}{{B}}{{/A}}">x</a>',
       fields: { A: list },
     }),
-    ["list-place 1:25 {{#A}} is a list, which can’t be used in a URL"],
+    ['list-place 1:25 {{#A}} is a list, which can’t be used in a URL'],
   );
   const half = MAX_LIST_TAGS / 2 - 1;
   const many = `{{#A}}{{#O}}${'{{x}}'.repeat(half)}{{/O}}{{/A}}${'{{#A}}{{/A}}'.repeat(half)}{{#P}}${'{{y}}'.repeat(300)}{{/P}}`;

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
-import { consumeAuthorizationCode, saveAuthorizationCode } from '../../src/session/authorize/authorization-code-store.ts';
+import {
+  consumeAuthorizationCode,
+  saveAuthorizationCode,
+} from '../../src/session/authorize/authorization-code-store.ts';
 import { replacePersonPassword } from '../../src/session/change-password.ts';
 import { issueInitialTokens } from '../../src/session/initial-tokens.ts';
 import { RefreshTokenStore } from '../../src/session/refresh-token-store.ts';
