@@ -168,7 +168,7 @@ test('helpers show escaped values in text and attributes, and are refused in URL
   assert.equal(text, 'a & b\n');
   assert.deepEqual(
     await templateProblemTexts({ html: '<a href="https://a.test/{{date "long" Due}}">x</a>' }),
-    ['helper-place 1:25 {{date "long" Due}} can\'t be used in a URL, which needs the plain value'],
+    ['helper-place 1:25 {{date "long" Due}} can’t be used in a URL, which needs the plain value'],
   );
 });
 
@@ -179,7 +179,7 @@ test('a default that the helper cannot read is an error', async () => {
       fields: { Due: { default: 'soon' } },
     }),
     [
-      'unreadable-value 1:1 {{date "long" Due}} can\'t read the field\'s default, which must be a date of ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z',
+      'unreadable-value 1:1 {{date "long" Due}} can’t read the field’s default, which must be a date of ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z',
     ],
   );
 });
