@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { Logger, type Runner, run, runMigrations } from 'graphile-worker';
 import type { Follower } from '../feedback/feed/event-feed.ts';
 import type { Clock } from '../foundation/clock.ts';
@@ -30,6 +32,8 @@ const concurrency = 16;
 /** Database connections used to fetch and complete jobs. */
 const jobConnections = 6;
 const restartMs = 5_000;
+/** A runner whose database fails repeatedly never reports its end. */
+const maxStopMs = 10_000;
 const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
 
@@ -135,15 +139,16 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
           ),
       },
     });
-    void restartAfter(runner);
+    void restartAfter(runner, once(shares.events, 'pool:fatalError'));
     for (const task of upkeep) task.start();
   };
   /** The runner gives up if it can't record a job's result, for example while the database restarts. */
-  const restartAfter = async (ending: Runner): Promise<void> => {
-    await ending.promise.catch(() => undefined);
+  const restartAfter = async (ending: Runner, failed: Promise<unknown>): Promise<void> => {
+    await Promise.race([ending.promise, failed]).catch(() => undefined);
     if (stopping) return;
     log.warn('webhook delivery stopped because of a database error and will restart');
     runner = undefined;
+    await settleWithin(ending.promise, maxStopMs);
     await jobDatabase?.close().catch(() => undefined);
     jobs = undefined;
   };
@@ -178,7 +183,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       stopping = true;
       await jobs?.catch(() => undefined);
       for (const task of upkeep) await task.stop();
-      await runner?.stop();
+      if (runner !== undefined) await settleWithin(runner.stop(), maxStopMs);
       await jobDatabase?.close();
     },
     async resume(accountId, endpointId, commitWith) {
@@ -205,4 +210,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       return events;
     },
   };
+}
+
+async function settleWithin(work: Promise<unknown>, ms: number): Promise<void> {
+  const settled = new AbortController();
+  const ignore = () => undefined;
+  await Promise.race([
+    work.catch(ignore).finally(() => settled.abort()),
+    setTimeout(ms, undefined, { signal: settled.signal }).catch(ignore),
+  ]);
 }

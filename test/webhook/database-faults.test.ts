@@ -54,4 +54,6 @@ test('webhooks continue after an outage of the database during which a job ended
     await shop.client.send();
     return paths.includes('/later');
   });
+  // While the database is reachable: the gate closes before the service stops.
+  await shop.service.stop();
 });
