@@ -685,6 +685,35 @@ create table report_latency_sum (
   report_latency_sum_span_check CHECK (span = ANY (ARRAY['quarter'::text, 'day'::text]))
 );
 
+create table report_locale (
+  account_id text not null,
+  quarter timestamp with time zone not null,
+  template_id text not null,
+  accepted integer not null default 0,
+  delivered integer not null default 0,
+  bounced_hard integer not null default 0,
+  bounced_soft integer not null default 0,
+  deferred integer not null default 0,
+  expired integer not null default 0,
+  failed integer not null default 0,
+  uncertain integer not null default 0,
+  canceled integer not null default 0,
+  complained integer not null default 0,
+  unsubscribed integer not null default 0,
+  opened_people integer not null default 0,
+  opened_people_unique integer not null default 0,
+  opened_machines integer not null default 0,
+  opened_machines_unique integer not null default 0,
+  clicked_people integer not null default 0,
+  clicked_people_unique integer not null default 0,
+  clicked_machines integer not null default 0,
+  clicked_machines_unique integer not null default 0,
+  locale text not null,
+  report_locale_pkey PRIMARY KEY (account_id, quarter, template_id, locale),
+  report_locale_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+CREATE INDEX report_locale_template ON report_locale USING btree (account_id, template_id, locale, quarter);
+
 create table report_ordered (
   account_id text not null,
   until timestamp with time zone not null,
@@ -721,7 +750,7 @@ create table report_sum (
   report_sum_pkey PRIMARY KEY (account_id, span, sum_of, key, tag, begins),
   report_sum_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   report_sum_span_check CHECK (span = ANY (ARRAY['quarter'::text, 'day'::text])),
-  report_sum_sum_of_check CHECK (sum_of = ANY (ARRAY['all'::text, 'template'::text, 'tag'::text, 'sender'::text, 'destination'::text, 'template_tag'::text]))
+  report_sum_sum_of_check CHECK (sum_of = ANY (ARRAY['all'::text, 'template'::text, 'tag'::text, 'sender'::text, 'destination'::text, 'template_tag'::text, 'locale'::text, 'template_locale'::text]))
 );
 
 create table report_total (

@@ -27,6 +27,7 @@ export function describeMessage(
     transactional: message.transactional,
     externalId: message.external_id,
     tag: message.tag,
+    locale: message.content?.locale ?? null,
     attributes: message.content?.attributes ?? {},
     trackOpens: message.track_opens,
     trackClicks: message.track_clicks,

@@ -46,6 +46,8 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly previewText?: string;
   /** The language that the request asks for (BCP 47, canonical). With the version, it says which variant is sent. */
   readonly locale?: string;
+  /** The locale of the variant that was chosen when it was accepted, for reports. Absent: the default content. */
+  readonly variant?: string;
   readonly attachments?: readonly AttachmentInfo[];
   /** Values by field name, as the request had them. */
   readonly values: Readonly<Record<string, Value>>;
@@ -71,6 +73,8 @@ export const contentMemberKinds = {
   subjectLine: 'text',
   previewText: 'text',
   locale: 'text',
+  // Kept as long as the domains, which reports count, too.
+  variant: 'address',
   attachments: 'text',
   values: 'values',
   sendAt: 'text',
@@ -118,6 +122,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
     locale: textOf(stored.locale),
+    variant: textOf(stored.variant),
     attachments: readAttachmentInfos(stored.attachments),
     values: isFields(values) ? withoutErased(values) : {},
     sendAt: textOf(stored.sendAt),

@@ -25,6 +25,11 @@ export const messageFields = {
   transactional: Type.Boolean(),
   externalId: Nullable(Type.String()),
   tag: Nullable(Type.String()),
+  locale: Nullable(
+    Type.String({
+      description: 'The locale of the request; null if it had none or it was erased.',
+    }),
+  ),
   attributes: StringMap('The attributes of the request; empty once erased.'),
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),

@@ -17,6 +17,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** Tables, their time columns, and the order in which reports read them. */
 const tables: readonly (readonly [table: string, time: string, order: string])[] = [
   ['report_total', 'quarter', 'template_id, tag, sender_domain, quarter'],
+  ['report_locale', 'quarter', 'template_id, locale, quarter'],
   ['report_destination', 'quarter', 'destination_domain, quarter'],
   ['report_latency', 'quarter', 'template_id, quarter'],
   ['report_sum', 'begins', 'span, sum_of, key, tag, begins'],

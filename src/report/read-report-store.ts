@@ -8,13 +8,13 @@ import {
 } from '../message/event-kinds.ts';
 import { addHistograms, type LatencyPercentiles, latencyOf } from './latency.ts';
 import type { ReportQuery } from './report-query.ts';
-import { isTimeGrouping, latencySource, reportSource } from './report-source-store.ts';
+import { isByLocale, isTimeGrouping, latencySource, reportSource } from './report-source-store.ts';
 
 type Kysely = Database['kysely'];
 
 export interface ReportResultRow {
   /**
-   * Template, tag or domain. For hours and days, the local start time, such as `2026-11-20T09:00`; empty for `none`.
+   * Template, locale, tag or domain. For hours and days, the local start time, such as `2026-11-20T09:00`; empty for `none`.
    */
   readonly key: string;
   readonly counts: ReportColumnCounts;
@@ -32,11 +32,13 @@ export async function readReport(
   const sums = sql.join(
     reportColumns.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`),
   );
+  // A subtraction can leave nothing.
+  const counted = sql`having greatest(${sql.join(reportColumns.map((name) => sql`sum(${sql.ref(name)})`))}) > 0`;
   const { rows } = await sql<{ key: string; counts: readonly number[] }>`
     select key, counts from (
       select ${nameOf(query)} as key, accepted, to_json(array[${columns}]) as counts from (
-        select ${keyOf(query)} as raw, ${sums} from (${reportSource(accountId, query, columns)}) as source
-        group by 1) as summed
+        select ${keyOf(query)} as raw, ${sums} from (${reportSource(accountId, query)}) as source
+        group by 1 ${isByLocale(query) ? counted : sql``}) as summed
       order by ${isTimeGrouping(query) ? sql`raw` : sql`accepted desc`} limit ${maxReportRows}) as found
     order by key`.execute(kysely);
   // Not in parallel: a second query would often need a new connection.

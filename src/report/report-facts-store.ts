@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { hardCauses } from '../feedback/suppression/suppress-bounced-store.ts';
 import { type ReportFilter, readerEventKinds, reportColumnFacts } from '../message/event-kinds.ts';
 import { contentMembers, kindList, startOf } from '../message/message-sql.ts';
+import { defaultContent } from './report-query.ts';
 
 type Condition = RawBuilder<unknown>;
 
@@ -15,7 +16,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
   // would otherwise read all messages of an account for each event.
   return sql`
     select m.account_id, date_bin('15 minutes', m.accepted_at, '2000-01-01') as quarter, m.template_id,
-      coalesce(m.tag, '') as tag, ${domainOf(sql`c.sender ->> 'address'`)} as sender_domain,
+      coalesce(m.tag, '') as tag, ${locale} as locale, ${domainOf(sql`c.sender ->> 'address'`)} as sender_domain,
       ${domainOf(sql`r.address`)} as destination_domain, 'accepted' as kind, null::text as class, false as hard,
       false as first, null::float8 as took
     from message m ${parties}
@@ -25,7 +26,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
       select json_array_elements_text(c.copies)) as r
     where ${messages}
     union all
-    select m.account_id, date_bin('15 minutes', e.at, '2000-01-01'), m.template_id, coalesce(m.tag, ''),
+    select m.account_id, date_bin('15 minutes', e.at, '2000-01-01'), m.template_id, coalesce(m.tag, ''), ${locale},
       ${domainOf(sql`c.sender ->> 'address'`)},
       ${domainOf(sql`case when coalesce(e.recipient, 0) = 0 then c.recipient else c.copies ->> (e.recipient - 1) end`)},
       e.kind, f.class,
@@ -52,11 +53,14 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
     where ${events}`;
 }
 
-/** Sender and recipients of message `m` as `c`, which parses the long content only once. Null once it is erased. */
+/** Sender, recipients and variant of message `m` as `c`, which parses the long content only once. Null once it is erased. */
 const parties = sql`
   left join lateral (
-    select "to" as recipient, cc as copies, "from" as sender
-    from ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'from']))}) as c on true`;
+    select "to" as recipient, cc as copies, "from" as sender, variant
+    from ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'from', 'variant']))}) as c on true`;
+
+/** Empty for the default content. */
+const locale = sql`coalesce(nullif(c.variant #>> '{}', ${sql.lit(defaultContent)}), '')`;
 
 /** The domain in lower case, at most 255 characters; empty once the message is erased. */
 function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {

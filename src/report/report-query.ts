@@ -4,10 +4,14 @@ export const reportGroups = [
   'hour',
   'day',
   'template',
+  'locale',
   'tag',
   'sender',
   'destination',
 ] as const;
+/** Stands for the template's own content among locales of variants. */
+export const defaultContent = 'default';
+
 export type ReportGrouping = (typeof reportGroups)[number];
 
 export interface ReportQuery {
@@ -17,9 +21,14 @@ export interface ReportQuery {
   /** Time zone for days and hours, such as `Europe/Berlin`. */
   readonly timeZone: string;
   readonly templateId?: string | undefined;
+  /**
+   * Of the variant that was sent, or `defaultContent`. Can't be combined with the filters below: locales are counted by
+   * template only.
+   */
+  readonly locale?: string | undefined;
   readonly tag?: string | undefined;
   readonly senderDomain?: string | undefined;
-  /** Can't be combined with the filters above: destinations are counted separately. */
+  /** Can't be combined with any other filter: destinations are counted separately. */
   readonly destinationDomain?: string | undefined;
 }
 

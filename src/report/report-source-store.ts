@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AccountId } from '../foundation/ids.ts';
-import type { ReportQuery } from './report-query.ts';
+import { reportColumns } from '../message/event-kinds.ts';
+import { defaultContent, type ReportQuery } from './report-query.ts';
 
 /** Totals to sum: `key` and `begins` of each, plus the named columns. */
 export type ReportSource = RawBuilder<unknown>;
@@ -17,22 +18,53 @@ export function isTimeGrouping({ group }: ReportQuery): boolean {
   return group === 'hour' || group === 'day';
 }
 
+/** True if the report tells locales apart. */
+export function isByLocale({ group, locale }: ReportQuery): boolean {
+  return group === 'locale' || locale !== undefined;
+}
+
+/** Totals for a query. The default content of templates is what remains of all totals without those of variants. */
+export function reportSource(accountId: AccountId, query: ReportQuery): ReportSource {
+  if (!isByLocale(query)) return readTotals(accountId, query);
+  const { locale, ...rest } = query;
+  const variants = () => readTotals(accountId, { ...query, counts: 'variants' });
+  if (locale !== undefined && locale !== defaultContent) return variants();
+  const byLocale = query.group === 'locale';
+  const shown = byLocale ? sql`${sql.lit(defaultContent)}` : undefined;
+  const all = { ...rest, group: byLocale ? 'none' : query.group, shown } as const;
+  const parts = [
+    readTotals(accountId, all),
+    readTotals(accountId, { ...all, counts: 'variants', negative: true }),
+    ...(locale === undefined ? [variants()] : []),
+  ];
+  return sql.join(parts, sql` union all `);
+}
+
+/** What a part of a report reads. */
+interface TotalsQuery extends ReportQuery {
+  /** Absent: everything. */
+  readonly counts?: 'variants';
+  readonly negative?: true;
+  /** Replaces the key. */
+  readonly shown?: RawBuilder<unknown> | undefined;
+}
+
 /**
- * Totals for a query, read from the smallest index ranges: daily sums for whole UTC days, quarter hours for the rest.
- * Hours and days in another time zone use quarter hours only.
- * @param columns of the totals
+ * Totals, read from the smallest index ranges: daily sums for whole UTC days, quarter hours for the rest. Hours and days
+ * in another time zone use quarter hours only.
  */
-export function reportSource(
-  accountId: AccountId,
-  query: ReportQuery,
-  columns: RawBuilder<unknown>,
-): ReportSource {
+function readTotals(accountId: AccountId, query: TotalsQuery): ReportSource {
   const sum = sumOf(query);
+  const columns = sql.join(
+    reportColumns.map((name) =>
+      query.negative ? sql`-${sql.ref(name)} as ${sql.ref(name)}` : sql.ref(name),
+    ),
+  );
   const read =
     (table: string, begins: string, key: RawBuilder<unknown>, where: RawBuilder<unknown>) =>
     (span: Span) =>
       sql`
-      select ${key} as key, ${sql.ref(begins)} as begins, ${columns} from ${sql.table(table)}
+      select ${query.shown ?? key} as key, ${sql.ref(begins)} as begins, ${columns} from ${sql.table(table)}
       where account_id = ${accountId} and ${sql.ref(begins)} >= ${span.from} and ${sql.ref(begins)} < ${span.until}
         and ${where}`;
   const quarters =
@@ -46,6 +78,7 @@ export function reportSource(
 
 /** Times to delivery, grouped by template if the query is; undefined if the query can't be answered with them. */
 export function latencySource(accountId: AccountId, query: ReportQuery): ReportSource | undefined {
+  if (isByLocale(query)) return undefined;
   const { group, templateId } = query;
   const others = [query.tag, query.senderDomain, query.destinationDomain];
   if (others.some((filter) => filter !== undefined)) return undefined;
@@ -94,16 +127,30 @@ interface Sum {
 }
 
 /** The sum that can answer a query; undefined if it combines too many filters. */
-function sumOf(query: ReportQuery): Sum | undefined {
-  const { group, templateId, tag, senderDomain, destinationDomain } = query;
+function sumOf(query: TotalsQuery): Sum | undefined {
+  const { group, templateId, locale, tag, senderDomain, destinationDomain, counts } = query;
   const named = new Map<string, string | undefined>();
   if (group === 'template' || group === 'tag' || group === 'sender' || group === 'destination')
     named.set(group, undefined);
-  const given = { template: templateId, tag, sender: senderDomain, destination: destinationDomain };
+  if (counts === 'variants') named.set('locale', undefined);
+  const given = {
+    template: templateId,
+    locale,
+    tag,
+    sender: senderDomain,
+    destination: destinationDomain,
+  };
   for (const [name, value] of Object.entries(given))
     if (value !== undefined) named.set(name, value);
   const names = [...named.keys()].sort().join(' ');
   if (names === '') return { shown: sql`''`, where: sql`sum_of = 'all' and key = '' and tag = ''` };
+  if (names === 'locale template') {
+    return {
+      shown: group === 'template' ? sql`key` : group === 'locale' ? sql`tag` : sql`''`,
+      where: sql`sum_of = 'template_locale' and ${equals('key', templateId)} and ${equals('tag', locale)}`,
+      quarters: false,
+    };
+  }
   if (names === 'tag template') {
     return {
       shown: group === 'template' ? sql`key` : group === 'tag' ? sql`tag` : sql`''`,
@@ -117,7 +164,8 @@ function sumOf(query: ReportQuery): Sum | undefined {
   return names === 'destination' ? { shown, where, quarters: false } : { shown, where };
 }
 
-function tableOf(query: ReportQuery): string {
+function tableOf(query: TotalsQuery): string {
+  if (query.counts === 'variants') return 'report_locale';
   return query.group === 'destination' || query.destinationDomain !== undefined
     ? 'report_destination'
     : 'report_total';
@@ -127,6 +175,8 @@ function keyOf({ group }: ReportQuery): RawBuilder<unknown> {
   switch (group) {
     case 'template':
       return sql`template_id`;
+    case 'locale':
+      return sql`locale`;
     case 'tag':
       return sql`tag`;
     case 'sender':
@@ -138,7 +188,9 @@ function keyOf({ group }: ReportQuery): RawBuilder<unknown> {
   }
 }
 
-function filters(query: ReportQuery): RawBuilder<unknown> {
+function filters(query: TotalsQuery): RawBuilder<unknown> {
+  if (query.counts === 'variants')
+    return sql`${equals('template_id', query.templateId)} and ${equals('locale', query.locale)}`;
   if (tableOf(query) === 'report_destination')
     return equals('destination_domain', query.destinationDomain);
   return sql`${equals('template_id', query.templateId)} and ${equals('tag', query.tag)}

@@ -18,10 +18,11 @@ const added = sql.join(
 const day = sql`date_bin('1 day', quarter, '2000-01-01 00:00Z')`;
 
 /**
- * Relations with the columns of `report_total` and `report_destination`, and of `report_latency` with one row per step.
+ * Relations with the columns of `report_total`, `report_locale` and `report_destination`, and of `report_latency` with one row per step.
  */
 export interface ReportTotals {
   readonly totals: RawBuilder<unknown>;
+  readonly locales: RawBuilder<unknown>;
   readonly destinations: RawBuilder<unknown>;
   /** Columns `account_id`, `quarter`, `template_id`, `step` and `count`. */
   readonly latencies: RawBuilder<unknown>;
@@ -30,7 +31,7 @@ export interface ReportTotals {
 type Span = 'quarter' | 'day';
 
 /** Rows of `report_sum` for the given totals. */
-function sumRows({ totals, destinations }: ReportTotals, spans: readonly Span[]) {
+function sumRows({ totals, locales, destinations }: ReportTotals, spans: readonly Span[]) {
   const wanted = sql`span = any (${spans}::text[])`;
   return sql`
     select account_id, span, sum_of, key, sum_tag as tag, begins, ${sums}
@@ -42,6 +43,12 @@ function sumRows({ totals, destinations }: ReportTotals, spans: readonly Span[])
         ('day', 'all', '', '', ${day}), ('day', 'template', template_id, '', ${day}),
         ('day', 'tag', tag, '', ${day}), ('day', 'sender', sender_domain, '', ${day}),
         ('day', 'template_tag', template_id, tag, ${day})) as s (span, sum_of, key, sum_tag, begins)
+      where ${wanted}
+      union all
+      select account_id, s.span, s.sum_of, s.key, s.sum_tag, s.begins, ${columns} from ${locales} as t
+      cross join lateral (values
+        ('quarter', 'locale', locale, '', quarter), ('day', 'locale', locale, '', ${day}),
+        ('day', 'template_locale', template_id, locale, ${day})) as s (span, sum_of, key, sum_tag, begins)
       where ${wanted}
       union all
       select account_id, s.span, 'destination', destination_domain, '', ${day}, ${columns} from ${destinations} as t
@@ -103,6 +110,7 @@ export async function rebuildSums(
        where account_id = ${accountId} and quarter >= ${begin} and quarter < ${end})`;
     const totals = {
       totals: of('report_total'),
+      locales: of('report_locale'),
       destinations: of('report_destination'),
       latencies: sql`
         (select account_id, quarter, template_id, step, count

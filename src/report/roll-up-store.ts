@@ -38,7 +38,7 @@ export async function rebuildReport(
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     const cursor = await waitForCursor(transaction, reportFollowerName);
-    for (const table of ['report_total', 'report_destination', 'report_latency']) {
+    for (const table of ['report_total', 'report_locale', 'report_destination', 'report_latency']) {
       await sql`
         delete from ${sql.table(table)}
         where account_id = ${accountId} and quarter >= ${from} and quarter < ${until}`.execute(
@@ -67,6 +67,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
     );
   const increments = {
     totals: sql`total`,
+    locales: sql`locale`,
     destinations: sql`destination`,
     latencies: sql`latency`,
   };
@@ -77,6 +78,10 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
       insert into report_total (account_id, quarter, template_id, tag, sender_domain, ${columns})
       select account_id, quarter, template_id, tag, sender_domain, ${columns} from total order by 1, 2, 3, 4, 5
       on conflict (account_id, quarter, template_id, tag, sender_domain) do update set ${added('report_total')}),
+    locales as (
+      insert into report_locale (account_id, quarter, template_id, locale, ${columns})
+      select account_id, quarter, template_id, locale, ${columns} from locale order by 1, 2, 3, 4
+      on conflict (account_id, quarter, template_id, locale) do update set ${added('report_locale')}),
     destinations as (
       insert into report_destination (account_id, quarter, destination_domain, ${columns})
       select account_id, quarter, destination_domain, ${columns} from destination order by 1, 2, 3
@@ -90,7 +95,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
 }
 
 /**
- * CTEs that count facts into the columns of `reportFacts`: `total`, `destination`, and `latency` with one row per step.
+ * CTEs that count facts into the columns of `reportFacts`: `total`, `locale`, `destination`, and `latency` with one row per step.
  */
 function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -98,6 +103,9 @@ function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
     total as materialized (
       select account_id, quarter, template_id, tag, sender_domain, ${countFacts}
       from facts group by 1, 2, 3, 4, 5),
+    locale as materialized (
+      select account_id, quarter, template_id, locale, ${countFacts}
+      from facts where locale <> '' group by 1, 2, 3, 4),
     destination as materialized (
       select account_id, quarter, destination_domain, ${countFacts} from facts group by 1, 2, 3),
     latency as materialized (

@@ -16,6 +16,8 @@ export interface CheckedRequest {
   readonly admission: SendAdmission;
   readonly templateId: TemplateId;
   readonly template: { readonly version: number; readonly freshnessSeconds: number };
+  /** The locale of the variant that its locale chooses. */
+  readonly variant: string | undefined;
   readonly request: ParsedSendRequest;
   readonly sender: CheckedSender;
   readonly key: IdempotencyKey | undefined;
@@ -43,7 +45,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],
-    content: JSON.stringify(composeContent(request, sender, checked.attachments)),
+    content: JSON.stringify(composeContent(request, sender, checked.attachments, checked.variant)),
     key: checked.key,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
@@ -55,6 +57,7 @@ export function composeContent(
   request: ParsedSendRequest,
   sender: CheckedSender,
   attachments: CheckedAttachments | undefined,
+  variant?: string,
 ): ContentMembers {
   return {
     to: request.to,
@@ -67,6 +70,7 @@ export function composeContent(
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
     locale: request.locale,
+    variant,
     attachments: attachments?.infos,
     values: request.values,
     ...scheduleMembers(request.timing),

@@ -244,3 +244,46 @@ test('the sources of a version can have 2,097,152 characters together and not on
     },
   ]);
 });
+
+test('a report counts messages by the variant that was sent, also as CSV', async () => {
+  await publish('t-report', content);
+  for (const locale of ['de-AT', 'de', 'fr', 'en-GB']) await subjectFor('t-report', locale);
+  const until = new Date(Date.now() + 86_400_000).toISOString();
+  const query = `from=2026-01-01T00:00:00Z&until=${until}&templateId=t-report`;
+  const report = async (more: string) => {
+    const { body } = await owner.get(`${path}/reports?${query}&${more}`);
+    const rows = body.rows as { key: string; counts: { accepted: number; delivered: number } }[];
+    return rows.map(({ key, counts }) => [key, counts.accepted, counts.delivered]);
+  };
+  await waitFor('the counts', async () => {
+    const rows = await report('group=none');
+    return rows[0]?.[2] === 4;
+  });
+  assert.deepEqual(await report('group=locale'), [
+    ['de', 2, 2],
+    ['default', 2, 2],
+  ]);
+  assert.deepEqual(await report('group=template&locale=DE'), [['t-report', 2, 2]]);
+  assert.deepEqual(await report('group=none&locale=default'), [['', 2, 2]]);
+  assert.deepEqual(await report('locale=fr-CA'), []);
+  const csv = await owner.get(`${path}/reports-export?${query}&group=locale`);
+  assert.match(
+    csv.text,
+    /^locale,accepted,[^\n]+\r\nde,2,2,[^\n]+,,,\r\ndefault,2,2,[^\n]+,,,\r\n$/,
+  );
+
+  for (const [more, field] of [
+    ['locale=de&tag=a', 'locale'],
+    ['locale=de&group=sender', 'locale'],
+    ['group=locale&senderDomain=shop.test', 'group'],
+    ['locale=not_a_locale', 'locale'],
+    [`locale=${'a'.repeat(36)}`, 'locale'],
+  ] as const) {
+    const answer = await owner.get(`${path}/reports?${query}&${more}`);
+    assert.equal(answer.status, 422, more);
+    assert.match(answer.text, new RegExp(`"${field}"`), more);
+  }
+  const destinations = query.replace('templateId=t-report', 'group=destination');
+  const answer = await owner.get(`${path}/reports?${destinations}&locale=de`);
+  assert.match(answer.text, /destinations are counted separately/);
+});

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
+import { reportColumns } from '../../src/message/event-kinds.ts';
 import type { StoredMessageStatus } from '../../src/message/message-status-store.ts';
 import { explainMessage } from '../../src/report/explain-message.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
@@ -32,6 +33,8 @@ const all = {
 } as const;
 
 interface Draft {
+  readonly variant?: string;
+  readonly templateId?: string;
   readonly tag?: string;
   readonly to?: string;
   readonly cc?: readonly string[];
@@ -46,13 +49,14 @@ async function accept(draft: Draft = {}): Promise<string> {
     to: draft.to ?? 'ann@people.test',
     ...(draft.cc && { cc: draft.cc }),
     from: { address: 'orders@shop.test' },
+    ...(draft.variant && { locale: `${draft.variant}-x-own`, variant: draft.variant }),
     values: {},
   };
   await pool.query(
     `insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
        track_clicks, deliver_when_delayed, tag, external_id, client_id, accepted_at, state_at, content)
-     values ($1, $2, 90, 't1', 1, false, true, true, true, $3, $4, 'c1', $5, $5, $6)`,
-    [account, id, draft.tag ?? null, `order-${id}`, at, content],
+     values ($1, $2, 90, $7, 1, false, true, true, true, $3, $4, 'c1', $5, $5, $6)`,
+    [account, id, draft.tag ?? null, `order-${id}`, at, content, draft.templateId ?? 't1'],
   );
   return id;
 }
@@ -141,7 +145,7 @@ test('days follow the time zone, whatever its offset', async () => {
 });
 
 async function readTotals() {
-  const tables = ['total', 'destination', 'latency', 'sum', 'latency_sum'];
+  const tables = ['total', 'locale', 'destination', 'latency', 'sum', 'latency_sum'];
   const found = tables.map(async (name) => {
     const { rows } = await pool.query(`select t::text as row from report_${name} t order by 1`);
     return rows.map(({ row }) => row);
@@ -177,6 +181,7 @@ test('a rebuild from messages and events gives the same counts', async () => {
     'expired',
   ];
   const classes = ['person', 'prefetch', 'scanner'];
+  const variants = [{}, { variant: 'de' }, { variant: 'pt-BR' }, {}];
   let seed = 7;
   const next = (most: number): number => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -190,6 +195,8 @@ test('a rebuild from messages and events gives the same counts', async () => {
           at: base + next(9) * 1_000_000,
           tag: `tag${next(3)}`,
           to: `x@d${next(4)}.test`,
+          templateId: `t${1 + next(2)}`,
+          ...variants[next(4)],
         }),
       );
     const kind = kinds[next(kinds.length)] ?? 'delivered';
@@ -280,6 +287,37 @@ test('concatenated histograms equal their sum, in code and in the database', asy
   );
 });
 
+test('counts by locale equal a recount of messages and events', async () => {
+  const { rows } = await pool.query(`
+    select coalesce(m.content ->> 'variant', 'default') as key, m.template_id,
+      count(*) filter (where e.kind is null)::int as accepted,
+      count(*) filter (where e.kind = 'delivered')::int as delivered,
+      count(*) filter (where e.kind = 'opened' and e.detail ->> 'class' = 'person')::int as opened
+    from message m
+    left join lateral (
+      select null as kind, null::json as detail from generate_series(0, json_array_length(coalesce(m.content -> 'cc', '[]')))
+      union all
+      select kind, detail::json from message_event where message_id = m.id) as e on true
+    group by 1, 2 order by 1`);
+  const shown = async (query: Partial<ReportQuery>) =>
+    (await readReport(kysely, account, { ...all, group: 'locale', ...query })).map(
+      ({ key, counts }) => [key, counts.accepted, counts.delivered, counts.opened_people],
+    );
+  const figures = (given: typeof rows) =>
+    given.map(({ key, accepted, delivered, opened }) => [key, accepted, delivered, opened]);
+  for (const templateId of ['t1', 't2']) {
+    const own = rows.filter((row) => row.template_id === templateId);
+    assert.equal(own.length, 3);
+    assert.deepEqual(await shown({ templateId }), figures(own));
+    for (const row of own)
+      assert.deepEqual(await shown({ templateId, locale: row.key }), figures([row]));
+  }
+  const german = await shown({ group: 'none', locale: 'de' });
+  const sum = (name: string) =>
+    rows.filter(({ key }) => key === 'de').reduce((total, row) => total + row[name], 0);
+  assert.deepEqual(german, [['', sum('accepted'), sum('delivered'), sum('opened')]]);
+});
+
 test('a report of whole and partial days is the sum of its quarter hours', async () => {
   const quarter = 15 * 60 * 1_000;
   const start = Date.parse('2026-11-19T00:00Z');
@@ -291,14 +329,24 @@ test('a report of whole and partial days is the sum of its quarter hours', async
     },
     { requiredKeys: [] },
   );
+  const byLocale = fc.record(
+    {
+      templateId: fc.constantFrom('t1', 't2'),
+      locale: fc.constantFrom('default', 'de', 'pt-BR', 'fr'),
+    },
+    { requiredKeys: [] },
+  );
   const other = fc.record({ destinationDomain: fc.constantFrom('d0.test', 'people.test') });
   await fc.assert(
     fc.asyncProperty(
       fc.nat(400),
       fc.nat(400),
       fc.constantFrom(...reportGroups),
-      fc.oneof(filters, other),
+      fc.oneof(filters, byLocale, other),
       async (first, length, group, given) => {
+        const telling = group === 'locale' || 'locale' in given;
+        const others = ['tag', 'senderDomain', 'destinationDomain'].some((name) => name in given);
+        if (telling && (others || ['tag', 'sender', 'destination'].includes(group))) return;
         const byDestination = group === 'destination' || 'destinationDomain' in given;
         if (byDestination && !['none', 'destination', 'day', 'hour'].includes(group)) return;
         const from = new Date(start + first * quarter);
@@ -321,11 +369,23 @@ test('a report of whole and partial days is the sum of its quarter hours', async
   );
 });
 
+/** Quarter hours by locale: those of variants as they are counted, the rest of each template as its default content. */
+const byContent = `(
+  select account_id, quarter, template_id, locale, ${reportColumns.join(', ')} from report_locale
+  union all
+  select account_id, quarter, template_id, 'default', ${reportColumns.map((name) => `sum(${name})`).join(', ')} from (
+    select account_id, quarter, template_id, ${reportColumns.join(', ')} from report_total
+    union all
+    select account_id, quarter, template_id, ${reportColumns.map((name) => `-${name}`).join(', ')} from report_locale) as each
+  group by 1, 2, 3) as content`;
+
 /** The same, computed directly from the quarter hours. */
 async function sumQuarters(query: ReportQuery): Promise<unknown[]> {
-  const { group, templateId, tag, senderDomain, destinationDomain } = query;
-  const table =
-    group === 'destination' || destinationDomain !== undefined
+  const { group, templateId, locale, tag, senderDomain, destinationDomain } = query;
+  const telling = group === 'locale' || locale !== undefined;
+  const table = telling
+    ? byContent
+    : group === 'destination' || destinationDomain !== undefined
       ? 'report_destination'
       : 'report_total';
   const time = `to_char(date_trunc('${group}', quarter at time zone '${query.timeZone}'), 'YYYY-MM-DD"T"HH24:MI')`;
@@ -334,12 +394,14 @@ async function sumQuarters(query: ReportQuery): Promise<unknown[]> {
     hour: time,
     day: time,
     template: 'template_id',
+    locale: 'locale',
     tag: 'tag',
     sender: 'sender_domain',
     destination: 'destination_domain',
   };
   const where = Object.entries({
     template_id: templateId,
+    locale,
     tag,
     sender_domain: senderDomain,
     destination_domain: destinationDomain,
@@ -350,7 +412,8 @@ async function sumQuarters(query: ReportQuery): Promise<unknown[]> {
   const values = [account, query.from, query.until];
   const { rows } = await pool.query(
     `select ${keys[group]} as key, sum(accepted)::int as accepted, sum(opened_people_unique)::int as unique
-     from ${table} where ${range} ${where} group by 1 order by 1`,
+     from ${table} where ${range} ${where} group by 1
+     ${telling ? 'having sum(accepted + delivered + deferred + bounced_hard + bounced_soft + complained + unsubscribed + expired + opened_people + opened_machines + clicked_people + clicked_machines) > 0' : ''} order by 1`,
     values,
   );
   const counted =

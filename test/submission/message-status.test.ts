@@ -52,6 +52,7 @@ test('a newly accepted message is queued and shows the next step', async () => {
     transactional: false,
     externalId: 'x-1',
     tag: 'tag',
+    locale: null,
     attributes: {},
     trackOpens: true,
     trackClicks: true,

@@ -59,7 +59,14 @@ export function MessageFilterBar() {
   );
 }
 
-const textFilterNames = ['recipient', 'templateId', 'tag', 'externalId', 'attribute'] as const;
+const textFilterNames = [
+  'recipient',
+  'templateId',
+  'tag',
+  'locale',
+  'externalId',
+  'attribute',
+] as const;
 
 function TextFilters(props: { filters: MessageFilters; change: (part: MessageFilters) => void }) {
   const [typed, setTyped] = useState<MessageFilters>(() =>

@@ -6,6 +6,8 @@ export interface MessageFilters {
   readonly templateId?: string;
   readonly recipient?: string;
   readonly tag?: string;
+  /** `de` includes `de-AT`. */
+  readonly locale?: string;
   readonly externalId?: string;
   /** `name=value` */
   readonly attribute?: string;
@@ -21,6 +23,7 @@ const names = [
   'templateId',
   'recipient',
   'tag',
+  'locale',
   'externalId',
   'attribute',
   'period',

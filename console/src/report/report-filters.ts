@@ -9,6 +9,7 @@ export interface ReportFilters {
 
 export const reportGroupOptions = [
   'template',
+  'locale',
   'tag',
   'destination',
   'sender',

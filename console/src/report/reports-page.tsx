@@ -91,14 +91,24 @@ export function ReportsPage() {
           label={text('reports.title')}
           items={rows}
           idOf={({ key }) => key}
-          columns={columnsFor(compare ? earlier.data?.rows : undefined)}
+          columns={columnsFor(group, compare ? earlier.data?.rows : undefined)}
         />
       )}
     </>
   );
 }
 
-function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow>[] {
+/** The name of a report row. */
+function nameOf(group: ReportGroupOption, key: string): string {
+  if (dayKey.test(key)) return formatDay(key);
+  if (group === 'locale' && key === 'default') return text('reports.defaultContent');
+  return key || text('reports.noName');
+}
+
+function columnsFor(
+  group: ReportGroupOption,
+  earlier: readonly ReportRow[] | undefined,
+): Column<ReportRow>[] {
   const count = (figure: ReportFigure, share = true): Column<ReportRow> => ({
     title: text(`reports.${figure}`),
     numeric: true,
@@ -119,7 +129,7 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
   return [
     {
       title: text('reports.name'),
-      cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.noName'),
+      cell: ({ key }) => nameOf(group, key),
     },
     count('accepted', false),
     count('delivered'),

@@ -8,6 +8,7 @@ export type ReportGroupOption =
   | 'hour'
   | 'day'
   | 'template'
+  | 'locale'
   | 'tag'
   | 'destination'
   | 'sender';

@@ -5,6 +5,8 @@ interface SnippetFacts {
   readonly templateId: string;
   /** Examples of the required fields. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** A locale of the template's variants; undefined if it has none. */
+  readonly locale?: string | undefined;
 }
 
 interface Snippet {
@@ -27,13 +29,17 @@ function body(facts: SnippetFacts, indent: number): string {
   return JSON.stringify(
     {
       envelope: { toAddress: 'ada@customer.example' },
-      content: { personalizationDataMap: facts.values },
+      content: { personalizationDataMap: facts.values, locale: facts.locale },
       actions: { trackOpens: false, trackClicks: false },
     },
     null,
     indent,
   );
 }
+
+/** What the examples leave out. */
+const optional =
+  'Optional: files in content.attachments; a later time in actions.sendAt, such as 2030-01-31T09:00:00Z.';
 
 function sendUrl({ url, accountId, templateId }: SnippetFacts): string {
   return `${url}/ete/v1/email/${accountId}/${templateId}`;
@@ -59,6 +65,7 @@ TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\
   --data-urlencode "client_id=$SIGNALPOST_CLIENT_ID" --data-urlencode "client_secret=$SIGNALPOST_SECRET" \\
   | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 
+# ${optional}
 curl -s ${sendUrl(facts)} \\
   -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
   -H "Idempotency-Key: $(date +%s)-$$" \\
@@ -83,6 +90,7 @@ const token = await fetch('${facts.url}/token', {
   }),
 }).then((response) => response.json());
 
+// ${optional}
 const answer = await fetch('${sendUrl(facts)}', {
   method: 'POST',
   headers: {
@@ -114,6 +122,7 @@ token = requests.post("${facts.url}/token", data={
     "client_secret": os.environ["SIGNALPOST_SECRET"],
 }, timeout=10).json()
 
+# ${optional}
 answer = requests.post(
     "${sendUrl(facts)}",
     headers={
@@ -150,6 +159,7 @@ $token = post('${facts.url}/token', [], http_build_query([
     'client_secret' => getenv('SIGNALPOST_SECRET'),
 ]));
 
+// ${optional}
 print_r(post('${sendUrl(facts)}', [
     "Authorization: Bearer {$token['access_token']}",
     'Content-Type: application/json',

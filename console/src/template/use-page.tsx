@@ -35,19 +35,24 @@ export function UsePage() {
       {version.data !== undefined && (
         <Stack>
           <UnverifiedSender sender={version.data.content.sender} />
-          <Snippets fields={version.data.fields} />
+          <Snippets fields={version.data.fields} locale={version.data.locales[0]} />
         </Stack>
       )}
     </TemplateTabs>
   );
 }
 
-function Snippets({ fields }: { fields: readonly TemplateField[] }) {
+interface SnippetsProps {
+  fields: readonly TemplateField[];
+  locale: string | undefined;
+}
+
+function Snippets({ fields, locale }: SnippetsProps) {
   const accountId = useAccountId();
   const { templateId } = useTemplatePath();
   const required = fields.filter((field) => field.required);
   const values = Object.fromEntries(required.map(({ name, example }) => [name, example]));
-  const examples = snippets({ url: location.origin, accountId, templateId, values });
+  const examples = snippets({ url: location.origin, accountId, templateId, values, locale });
   return (
     <Stack>
       <Paper withBorder p="md" component="section" aria-labelledby="needs">

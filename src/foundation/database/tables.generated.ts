@@ -497,6 +497,32 @@ export interface ReportLatencySumTable {
   template_id: string;
 }
 
+export interface ReportLocaleTable {
+  accepted: Generated<number>;
+  account_id: string;
+  bounced_hard: Generated<number>;
+  bounced_soft: Generated<number>;
+  canceled: Generated<number>;
+  clicked_machines: Generated<number>;
+  clicked_machines_unique: Generated<number>;
+  clicked_people: Generated<number>;
+  clicked_people_unique: Generated<number>;
+  complained: Generated<number>;
+  deferred: Generated<number>;
+  delivered: Generated<number>;
+  expired: Generated<number>;
+  failed: Generated<number>;
+  locale: string;
+  opened_machines: Generated<number>;
+  opened_machines_unique: Generated<number>;
+  opened_people: Generated<number>;
+  opened_people_unique: Generated<number>;
+  quarter: Timestamp;
+  template_id: string;
+  uncertain: Generated<number>;
+  unsubscribed: Generated<number>;
+}
+
 export interface ReportOrderedTable {
   account_id: string;
   until: Timestamp;
@@ -842,6 +868,7 @@ export interface DB {
   report_destination: ReportDestinationTable;
   report_latency: ReportLatencyTable;
   report_latency_sum: ReportLatencySumTable;
+  report_locale: ReportLocaleTable;
   report_ordered: ReportOrderedTable;
   report_sum: ReportSumTable;
   report_total: ReportTotalTable;

@@ -148,7 +148,11 @@ export const resendMessage = defineOperation({
       lifetimeSeconds: maxDeliverySeconds,
       recipients: recipientsOf(content),
       suppressed: [],
-      content: JSON.stringify(withoutSchedule(content)),
+      // Where the locale was erased, the default content is sent.
+      content: JSON.stringify({
+        ...withoutSchedule(content),
+        variant: content.locale && content.variant,
+      }),
       key: undefined,
       attachments: content.attachments && contentHashes(content.attachments),
     });

@@ -3,10 +3,17 @@ import { Nullable, strict, TimeOrDay } from '../../foundation/common-schemas.ts'
 import { type ReportColumn, reportColumns } from '../../message/event-kinds.ts';
 import { type ReportResultRow, readReport } from '../../report/read-report-store.ts';
 import { reportCsv } from '../../report/report-csv.ts';
-import { parseTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
+import {
+  defaultContent,
+  parseTimeZone,
+  type ReportQuery,
+  reportGroups,
+} from '../../report/report-query.ts';
+import { maxLocaleLength } from '../../template/locale.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
 
 const query = Type.Object(
   {
@@ -24,6 +31,13 @@ const query = Type.Object(
       }),
     ),
     templateId: Type.Optional(Type.String({ maxLength: 64 })),
+    locale: Type.Optional(
+      Type.String({
+        description:
+          'Locale of the variant that was sent, such as `de`; `default`: the template’s own content. Can’t be combined with tag, sender and destination.',
+        maxLength: maxLocaleLength,
+      }),
+    ),
     tag: Type.Optional(Type.String({ maxLength: 48 })),
     senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
     destinationDomain: Type.Optional(
@@ -35,18 +49,30 @@ const query = Type.Object(
 
 function toReportQuery(params: Static<typeof query>): ReportQuery {
   const { group = 'none', from, until, ...filters } = params;
+  const locale =
+    filters.locale === defaultContent ? defaultContent : readOptionalLocale(filters.locale);
   const timeZone = parseTimeZone(params.timeZone ?? 'UTC');
   if (timeZone === undefined)
     throw invalidField('timeZone', 'must be a time zone such as Europe/Berlin');
-  const others = [filters.templateId, filters.tag, filters.senderDomain];
+  const others = [filters.templateId, locale, filters.tag, filters.senderDomain];
   const byDestination = group === 'destination' || filters.destinationDomain !== undefined;
   if (byDestination && others.some((value) => value !== undefined))
     throw invalidField(
       filters.destinationDomain === undefined ? 'group' : 'destinationDomain',
-      'can’t be combined with template, tag or sender filters, because destinations are counted separately',
+      'can’t be combined with template, locale, tag or sender filters, because destinations are counted separately',
+    );
+  const byLocale = group === 'locale' || locale !== undefined;
+  const bySender = [filters.tag, filters.senderDomain, filters.destinationDomain].some(
+    (value) => value !== undefined,
+  );
+  if (byLocale && (bySender || group === 'tag' || group === 'sender'))
+    throw invalidField(
+      group === 'locale' ? 'group' : 'locale',
+      'can’t be combined with tags, senders or destinations, because locales are counted by template',
     );
   return {
     ...filters,
+    locale,
     group,
     timeZone,
     from: readTime('from', from),
@@ -68,7 +94,8 @@ const ReportView = Type.Object(
       Type.Object(
         {
           key: Type.String({
-            description: 'Template, tag or domain; for hours and days, their start in local time.',
+            description:
+              'Template, locale, tag or domain; for hours and days, their start in local time.',
           }),
           counts: Counts,
           latency: Nullable(

@@ -12,7 +12,7 @@ import {
   currentFormat,
 } from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
-import { localizeVersion } from '../../template/localize-version.ts';
+import { localizeVersion, matchVariant } from '../../template/localize-version.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { findVersionByContent } from '../../template/template-page-store.ts';
@@ -91,6 +91,7 @@ export const testSendTemplate = defineOperation({
         to: to.address,
         from,
         locale,
+        variant: matchVariant(compiled, locale),
         values,
       }),
       key: undefined,

@@ -37,6 +37,7 @@ export const messagesTexts = {
   'messages.filter.recipient': 'Recipient',
   'messages.filter.templateId': 'Template',
   'messages.filter.tag': 'Tag',
+  'messages.filter.locale': 'Language',
   'messages.filter.externalId': 'External ID',
   'messages.filter.attribute': 'Attribute',
   'messages.filter.attributeHint': 'name=value',
