@@ -1,5 +1,5 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { Ajv } from 'ajv';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import { buildTemplate } from '../../manifest/build-template.ts';
@@ -132,7 +132,7 @@ async function requireInside(
 ): Promise<void> {
   const root = `${await realpath(folder)}${sep}`;
   for (const file of filesIn(raw)) {
-    const real = await realpath(join(folder, file)).catch(() => undefined);
+    const real = await realpath(resolve(folder, file)).catch(() => undefined);
     if (real !== undefined && !real.startsWith(root))
       problems.add([], `names ${JSON.stringify(file)}, which is outside of the template’s folder`);
   }
