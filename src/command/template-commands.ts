@@ -13,7 +13,10 @@ export function addTemplateCommands(
   program
     .command('types')
     .description('write TypeScript types of published templates for signalpost-client')
-    .option('--url <url>', 'running service, with an API key in SIGNALPOST_KEY (templates:read)')
+    .option(
+      '--url <url>',
+      'running service, with an API key in SIGNALPOST_API_KEY (templates:read)',
+    )
     .option('--manifest <file>', 'manifest to read instead of a service')
     .option('--account <id>', 'account of the manifest, if several have templates')
     .option('--out <file>', 'file to write, such as signalpost.d.ts; default: standard output')
@@ -35,7 +38,7 @@ export function addTemplateCommands(
       .description(description)
       .argument('[templates...]', 'their IDs; default: all')
       .requiredOption('--dir <folder>', 'folder with a subfolder for each template')
-      .option('--url <url>', 'running service, with an API key in SIGNALPOST_KEY')
+      .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
       .action(async (ids: readonly string[], options: TemplateOptions) => {
         const { runTemplateCommand } = await import('./template/run-template-command.ts');
         done(await runTemplateCommand(() => run(ids, options)));

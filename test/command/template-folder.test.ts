@@ -18,7 +18,7 @@ const dir = join(temporaryFolder(), 'templates');
 async function template(verb: string, ...args: readonly string[]) {
   const folder = args.includes('--dir') ? [] : ['--dir', dir];
   const running = runSignalpost(['template', verb, ...folder, '--url', url, ...args], {
-    SIGNALPOST_KEY: key,
+    SIGNALPOST_API_KEY: key,
   });
   const code = await running.exit;
   return { code, ...running.output };

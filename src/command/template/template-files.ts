@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { TemplateImage } from '../../template/template-source.ts';
 
 /** Subject and parts of one language. */
-export interface CodePart {
+interface CodePart {
   readonly subject: string;
   readonly previewText?: string | undefined;
   readonly html?: string | undefined;
