@@ -3,7 +3,7 @@ import {
   ManagementProblem,
 } from '../../template-types/management-connection.ts';
 import type { FolderTemplate } from './read-template-folder.ts';
-import { hashTemplate, type TemplateCode } from './template-files.ts';
+import type { TemplateCode } from './template-files.ts';
 
 /** A template of the service: its draft, or else its published content. */
 export interface ServiceTemplate {
@@ -12,8 +12,6 @@ export interface ServiceTemplate {
   readonly code: TemplateCode | undefined;
   readonly publishedVersion: number | null;
   readonly hasDraft: boolean;
-  /** Hash of the published content, if that isn't `code`. */
-  readonly publishedHash: string | undefined;
   readonly etag: string | undefined;
   readonly draftEtag: string | undefined;
 }
@@ -53,23 +51,20 @@ export class TemplateService {
     if (found === undefined) return undefined;
     const { name, whenUncertain, publishedVersion } = found.body as TemplateAnswer;
     const draft = await this.#find(`${pathOf(id)}/draft`);
-    const published =
-      publishedVersion === null
+    const content =
+      draft ??
+      (publishedVersion === null
         ? undefined
-        : await this.#connection.call('GET', `${pathOf(id)}/versions/${publishedVersion}`);
-    const codeOf = (answer: typeof draft): TemplateCode | undefined =>
-      answer && {
-        ...(answer.body as { readonly content: ContentAnswer }).content,
-        name,
-        whenUncertain,
-      };
-    const sent = codeOf(published);
+        : await this.#connection.call('GET', `${pathOf(id)}/versions/${publishedVersion}`));
     return {
       id,
-      code: codeOf(draft) ?? sent,
+      code: content && {
+        ...(content.body as { readonly content: ContentAnswer }).content,
+        name,
+        whenUncertain,
+      },
       publishedVersion,
       hasDraft: draft !== undefined,
-      publishedHash: sent && hashTemplate(sent),
       etag: found.etag,
       draftEtag: draft?.etag,
     };
