@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import type { TemplateOptions } from './template/run-template-command.ts';
 import type { TypesOptions } from './types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `types`, for programs that send with the templates of an account. */
+/** Adds `types` and `template …`: types of templates for programs, and templates kept in files. */
 export function addTemplateCommands(
   program: Command,
   environment: Environment,
@@ -12,7 +13,10 @@ export function addTemplateCommands(
   program
     .command('types')
     .description('write TypeScript types of published templates for signalpost-client')
-    .option('--url <url>', 'running service, with an API key in SIGNALPOST_KEY (templates:read)')
+    .option(
+      '--url <url>',
+      'running service, with an API key in SIGNALPOST_API_KEY (templates:read)',
+    )
     .option('--manifest <file>', 'manifest to read instead of a service')
     .option('--account <id>', 'account of the manifest, if several have templates')
     .option('--out <file>', 'file to write, such as signalpost.d.ts; default: standard output')
@@ -21,4 +25,38 @@ export function addTemplateCommands(
       const { typesCommand } = await import('./types.ts');
       done(await typesCommand(options, environment));
     });
+  const template = program
+    .command('template')
+    .description('keep templates as files: pull, push and compare them through the API');
+  const add = (
+    name: string,
+    description: string,
+    run: (ids: readonly string[], options: TemplateOptions) => Promise<number>,
+  ): Command =>
+    template
+      .command(name)
+      .description(description)
+      .argument('[templates...]', 'their IDs; default: all')
+      .requiredOption('--dir <folder>', 'folder with a subfolder for each template')
+      .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
+      .action(async (ids: readonly string[], options: TemplateOptions) => {
+        const { runTemplateCommand } = await import('./template/run-template-command.ts');
+        done(await runTemplateCommand(() => run(ids, options)));
+      });
+  add('pull', 'write the templates of an account into a folder', async (ids, options) => {
+    const { pullTemplates } = await import('./template/pull-templates.ts');
+    return await pullTemplates(ids, options, environment);
+  }).option('--force', 'overwrite changes of the folder');
+  add('push', 'save the templates of a folder as drafts', async (ids, options) => {
+    const { pushTemplates } = await import('./template/push-templates.ts');
+    return await pushTemplates(ids, options, environment);
+  })
+    .option('--publish', 'publish them')
+    .option('--base <folder>', 'an earlier state of the folder, whose content may be overwritten')
+    .option('--force', 'overwrite changes that somebody made on the service')
+    .option('--allow-breaking', 'publish even if recent callers would be rejected');
+  add('diff', 'show what a push would change', async (ids, options) => {
+    const { diffTemplates } = await import('./template/diff-templates.ts');
+    return await diffTemplates(ids, options, environment);
+  }).option('--exit-code', 'exit with 1 if there are changes');
 }

@@ -7,7 +7,7 @@ import { ManifestError } from '../manifest/manifest-problems.ts';
 import { readManifestTemplates } from '../manifest/read-manifest-templates.ts';
 import { compileTemplate } from '../template/compile-template.ts';
 import type { TemplateSource } from '../template/template-source.ts';
-import { ManagementConnection } from '../template-types/management-connection.ts';
+import { apiKeyOf, ManagementConnection } from '../template-types/management-connection.ts';
 import { localesOf, readPublishedShapes } from '../template-types/read-published-shapes.ts';
 import { saveTypes } from '../template-types/save-types.ts';
 import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
@@ -47,12 +47,12 @@ export async function typesCommand(
   }
 }
 
-/** The service of `--url` or SIGNALPOST_URL, with the account of SIGNALPOST_KEY. @throws TypesFailure */
+/** The service of `--url` or SIGNALPOST_URL, with the account of the API key. @throws TypesFailure */
 export function connectTo(url: string | undefined, environment: Environment): ManagementConnection {
   const found = url ?? environment.SIGNALPOST_URL;
   if (found === undefined || found === '')
     throw new TypesFailure('--url is required: the address of the service');
-  return new ManagementConnection(found, environment.SIGNALPOST_KEY);
+  return new ManagementConnection(found, apiKeyOf(environment));
 }
 
 async function readShapes(

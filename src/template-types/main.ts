@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { ManagementConnection } from './management-connection.ts';
+import { apiKeyOf, ManagementConnection } from './management-connection.ts';
 import { readPublishedShapes } from './read-published-shapes.ts';
 import { saveTypes } from './save-types.ts';
 import { TypesFailure } from './types-failure.ts';
 
 const help = `Usage: signalpost-client types --url <url> [--out <file>] [--check]
 
-Writes TypeScript types of your account's published templates. SIGNALPOST_KEY must be an API key with the scope templates:read.
+Writes TypeScript types of your account's published templates. SIGNALPOST_API_KEY (or SIGNALPOST_KEY) must be an API
+key with the scope templates:read.
 
   --url <url>   address of the service; default: SIGNALPOST_URL
   --out <file>  file to write, such as signalpost.d.ts; default: standard output
@@ -36,7 +37,7 @@ async function runTypes(args: readonly string[]): Promise<number> {
   if (positionals.length !== 1 || positionals[0] !== 'types') throw new TypesFailure(help);
   const url = values.url ?? process.env.SIGNALPOST_URL;
   if (url === undefined) throw new TypesFailure('--url is required: the address of the service');
-  const service = new ManagementConnection(url, process.env.SIGNALPOST_KEY);
+  const service = new ManagementConnection(url, apiKeyOf(process.env));
   return await saveTypes(await readPublishedShapes(service), values);
 }
 

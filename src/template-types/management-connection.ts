@@ -32,6 +32,13 @@ export class ManagementProblem extends TypesFailure {
   }
 }
 
+/** The API key of a command: SIGNALPOST_KEY is the service's master key where the service runs. */
+export function apiKeyOf(
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return environment.SIGNALPOST_API_KEY ?? environment.SIGNALPOST_KEY;
+}
+
 /** Calls the management API of a running service for the account of a key. */
 export class ManagementConnection {
   /** Scheme, host and port of the service, and its path if it has one. */
@@ -46,10 +53,10 @@ export class ManagementConnection {
         '--url must be the address of the service, such as https://mail.example.com',
       );
     if (key === undefined || key === '')
-      throw new TypesFailure('Set SIGNALPOST_KEY to an API key of the account');
+      throw new TypesFailure('Set SIGNALPOST_API_KEY to an API key of the account');
     const account = /^sp_([A-Za-z0-9_-]{1,64})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/.exec(key)?.[1];
     if (account === undefined)
-      throw new TypesFailure('SIGNALPOST_KEY must be an API key, which begins with sp_');
+      throw new TypesFailure('SIGNALPOST_API_KEY must be an API key, which begins with sp_');
     const { origin, pathname } = new URL(url);
     this.url = `${origin}${pathname.replace(/\/+$/, '')}`;
     this.account = account;
@@ -144,9 +151,9 @@ function problemOf(status: number, body: unknown, call: string): ManagementProbl
   const code = String(type ?? '').replace('/problems/', '');
   const hint =
     status === 401
-      ? 'The service doesn’t know SIGNALPOST_KEY'
+      ? 'The service doesn’t know this API key'
       : status === 403
-        ? 'SIGNALPOST_KEY lacks a scope'
+        ? 'The API key lacks a scope'
         : undefined;
   const told = [hint, detail ?? title].filter((part) => typeof part === 'string').join(': ');
   const id = typeof requestId === 'string' ? `, request ${requestId}` : '';

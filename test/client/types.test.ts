@@ -40,7 +40,7 @@ interface Ended {
 }
 
 async function signalpost(args: readonly string[], secret = key): Promise<Ended> {
-  const running = runSignalpost(['types', ...args], { SIGNALPOST_KEY: secret });
+  const running = runSignalpost(['types', ...args], { SIGNALPOST_API_KEY: secret });
   const code = await running.exit;
   return { code, ...running.output };
 }
@@ -179,10 +179,10 @@ test('what can’t work is told without the key', async () => {
   for (const [args, secret, expected] of [
     [[], key, /--url is required/],
     [['--url', 'mail.example.com'], key, /--url must be/],
-    [['--url', url], '', /Set SIGNALPOST_KEY/],
+    [['--url', url], '', /Set SIGNALPOST_API_KEY/],
     [['--url', url], 'secret-text', /begins with sp_/],
     [['--url', url], manifestKey, /lacks a scope.*templates/],
-    [['--url', url], `${key.slice(0, -50)}${'0'.repeat(43)}_000000`, /doesn’t know SIGNALPOST_KEY/],
+    [['--url', url], `${key.slice(0, -50)}${'0'.repeat(43)}_000000`, /doesn’t know this API key/],
     [['--url', 'http://127.0.0.1:1'], key, /Can’t reach http:\/\/127\.0\.0\.1:1/],
   ] as const)
     for (const call of [signalpost, clientBin]) {
