@@ -12,7 +12,7 @@ Writes TypeScript types of your account's published templates. SIGNALPOST_KEY mu
 
   --url <url>   address of the service; default: SIGNALPOST_URL
   --out <file>  file to write, such as signalpost.d.ts; default: standard output
-  --check       compare the file instead of writing it: exits with 1 if it doesn't fit, and says what changed
+  --check       compare the file instead of writing it: exits with 1 if it doesn’t fit, and says what changed
 `;
 
 async function runTypes(args: readonly string[]): Promise<number> {
