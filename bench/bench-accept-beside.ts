@@ -99,14 +99,9 @@ export async function benchBatch(options: BenchOptions): Promise<BenchResult[]> 
   const stored = await countRows(bench.database, 'message');
   if (stored !== accepted) throw new Error(`${accepted} sent, ${stored} stored`);
   const params = { messagesPerBatch, batchConnections, seconds, rounds };
-  const { rate, ratio = 0, ...compared } = compare(batch, single);
-  return [
-    makeResult('batch', params, {
-      ...compared,
-      rate: rate * messagesPerBatch,
-      ratio: ratio * messagesPerBatch,
-    }),
-  ];
+  const line = compare(batch, single);
+  const [rate, ratio] = [line.rate * messagesPerBatch, line.ratio * messagesPerBatch];
+  return [makeResult('batch', params, { ...line, rate, ratio })];
 }
 
 function makeBatch(number: number): string {

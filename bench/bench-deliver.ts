@@ -161,10 +161,10 @@ export async function benchBacklog({
   const rates = { rate, ceiling: short.rate };
   const memoryParams = {
     queued,
-    short_queue_median_mb: Math.round(before.median),
-    short_queue_peak_mb: Math.round(before.peak),
-    median_mb: Math.round(during.median),
-    peak_mb: Math.round(during.peak),
+    short_queue_median_mb: before.median,
+    short_queue_peak_mb: before.peak,
+    median_mb: during.median,
+    peak_mb: during.peak,
   };
   const fairness = { ...rates, ...percentiles(times) };
   return [

@@ -26,7 +26,7 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
   };
   await ask(list, 'application/json', '{"name":"Bench"}');
   using memory = new MemoryWatch(service);
-  const before = Math.round(memory.readAndReset().peak);
+  const before = memory.readAndReset().peak;
   const address = `${list}/imports/${randomUUID()}`;
   const importing = performance.now();
   await ask(address, 'text/csv', Readable.toWeb(Readable.from(rows())) as ReadableStream);
@@ -44,7 +44,7 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
     contacts,
     file_mb: Math.round(bytes / 1e6),
     rss_before_mb: before,
-    rss_peak_mb: Math.round(memory.readAndReset().peak),
+    rss_peak_mb: memory.readAndReset().peak,
   };
   const rate = (contacts * 1_000) / (exporting - importing);
   const ceiling = (contacts * 1_000) / (performance.now() - exporting);

@@ -181,16 +181,13 @@ interface AttackOrder {
   readonly names: readonly string[];
 }
 
-/** Rounds by status, which is 0 for closed connections. */
-type AttackReport = Readonly<Record<string, number>>;
-
-/** Runs the attackers in a process of their own. */
-export function runAttackers(order: AttackOrder): Promise<AttackReport> {
+/** Runs the attackers in a process of their own. @returns rounds by status, which is 0 for closed connections */
+export function runAttackers(order: AttackOrder): Promise<Readonly<Record<string, number>>> {
   return runOrder(import.meta.filename, order);
 }
 
 /** Each client has a network of its own, so that a limit for each network applies to it alone. */
-async function attackFor({ target, clients, names, seconds }: AttackOrder): Promise<AttackReport> {
+async function attackFor({ target, clients, names, seconds }: AttackOrder) {
   const statuses: Record<string, number> = {};
   for (let number = 0; number < clients; number += 1) {
     const attack = attacks[names[number % names.length] ?? ''];
