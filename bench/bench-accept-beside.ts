@@ -35,11 +35,8 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
 }
 
 async function deleteAcceptedSince({ database, shop }: History, since: string): Promise<void> {
-  for (const statement of [
-    'delete from queue_entry where account_id = $1 and message_id >= $2',
-    'delete from message where account_id = $1 and id >= $2',
-  ])
-    await database.pool.query(statement, [shop.id, since]);
+  for (const rows of ['queue_entry where message_id', 'message where id'])
+    await database.pool.query(`delete from ${rows} >= $2 and account_id = $1`, [shop.id, since]);
 }
 
 const storedKeys = 1_000_000;

@@ -40,12 +40,8 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
   let bytes = 0;
   const { body } = await ask(`${list}/export`);
   for await (const chunk of body ?? []) bytes += chunk.length;
-  const params = {
-    contacts,
-    file_mb: Math.round(bytes / 1e6),
-    rss_before_mb: before,
-    rss_peak_mb: memory.readAndReset().peak,
-  };
+  const memoryParams = { rss_before_mb: before, rss_peak_mb: memory.readAndReset().peak };
+  const params = { contacts, file_mb: Math.round(bytes / 1e6), ...memoryParams };
   const rate = (contacts * 1_000) / (exporting - importing);
   const ceiling = (contacts * 1_000) / (performance.now() - exporting);
   return [makeResult('import', params, { rate, ceiling })];

@@ -48,12 +48,9 @@ interface Kind {
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
 
-function toFile(content: Buffer) {
-  return {
-    filename: fileNameOf(content),
-    contentType: 'application/octet-stream',
-    content: content.toString('base64'),
-  };
+function toFile(bytes: Buffer) {
+  const content = bytes.toString('base64');
+  return { filename: fileNameOf(bytes), contentType: 'application/octet-stream', content };
 }
 
 /** Messages of a batch. */

@@ -41,9 +41,7 @@ await publishShopTemplate(database, shop, {
   id: 't-list',
   sender: 'orders@shop.test',
   source: {
-    subject: 'Items',
-    html: '{{#Items}}<p>{{Name}}</p>{{/Items}}',
-    previewText: '',
+    ...{ subject: 'Items', html: '{{#Items}}<p>{{Name}}</p>{{/Items}}', previewText: '' },
     fields: { Items: { kind: 'list' } },
   },
 });

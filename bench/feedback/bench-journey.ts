@@ -75,12 +75,7 @@ async function acceptMessages(service: BenchService, shop: Shop, wanted: number)
 }
 
 /** @returns how many requests were answered */
-async function engage(
-  { port }: BenchService,
-  database: Database,
-  shop: Shop,
-  messages: number,
-): Promise<number> {
+async function engage({ port }: BenchService, database: Database, shop: Shop, messages: number) {
   const delivered = await deliveredMessages(database, shop.id, messages);
   const pending = [
     ...delivered.filter((_, index) => index % 2 === 0).map(openTrackingRequest),

@@ -78,13 +78,9 @@ export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]>
     .filter(({ at }) => at > startedAt + 5_000 && at < end)
     .map(({ at, opens }) => at - startedAt - (opens * 1_000) / rate);
   const maxLagMs = Math.max(...lags);
-  return [
-    makeResult(
-      'rollup',
-      { wanted: perSecond, highest_lag_ms: Math.round(maxLagMs) },
-      { rate, ceiling: perSecond, ratio: limitMs / maxLagMs, ...percentiles(lags) },
-    ),
-  ];
+  const params = { wanted: perSecond, highest_lag_ms: Math.round(maxLagMs) };
+  const rates = { rate, ceiling: perSecond, ratio: limitMs / maxLagMs };
+  return [makeResult('rollup', params, { ...rates, ...percentiles(lags) })];
 }
 
 /** Opens and clicks of all accounts that reports show. */

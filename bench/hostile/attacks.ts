@@ -118,13 +118,10 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
       }),
     }));
   }),
-  opens: alternate(({ imagePath }) => [
-    {
-      method: 'GET',
-      path: imagePath,
-      headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0' },
-    },
-  ]),
+  opens: alternate(({ imagePath: path }) => {
+    const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0';
+    return [{ method: 'GET', path, headers: { 'user-agent': agent } }];
+  }),
   'sign-in': ({ port, victimEmail }, ask) => {
     let visit: { readonly cookie: string; readonly csrf: string } | undefined;
     return async () => {
@@ -153,10 +150,8 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
     const body = JSON.stringify({ x: 'x'.repeat(250_000) });
     const path = `/ete/v1/email/${victimId}/t-0001`;
     return (round) => {
-      const forged =
-        round % 2 === 0
-          ? generateApiKey(victimId as AccountId).text
-          : `spa_${randomBytes(32).toString('base64url')}`;
+      const token = `spa_${randomBytes(32).toString('base64url')}`;
+      const forged = round % 2 === 0 ? generateApiKey(victimId as AccountId).text : token;
       return { path, headers: { ...json, authorization: `Bearer ${forged}` }, body };
     };
   }),
