@@ -15,10 +15,7 @@ const distinctFiles = 32;
 const smallRate = 200;
 const smallConnections = 32;
 
-/**
- * Messages with an attachment of 1 MiB that the account has never sent, beside plain inserts of as many bytes over as many
- * connections, in turns; and small requests alone and beside such messages. Every content is looked for in the database.
- */
+/** Messages with a new attachment of 1 MiB beside plain inserts, in turns; small requests alone and beside such messages. */
 export async function benchAttachments(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   await using opened = await openBench({ ...options, processes: 1 });

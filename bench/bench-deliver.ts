@@ -133,11 +133,8 @@ export async function benchHistory(options: BenchOptions): Promise<BenchResult[]
 }
 
 /** While one account's long queue drains: another account's single messages, the rate, and the memory of `serve`. */
-export async function benchBacklog({
-  queued,
-  seconds,
-  nodeOptions,
-}: BenchOptions): Promise<BenchResult[]> {
+export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]> {
+  const { queued, seconds, nodeOptions } = options;
   await using bench = await startBenchDatabase();
   const { database } = bench;
   using sink = await BenchSink.start();

@@ -20,19 +20,10 @@ interface Expected {
   readonly canExpire: boolean;
 }
 
-/** A template to send from. */
-interface ChaosTarget {
-  readonly path: string;
-  readonly token: string;
-}
-
-export interface ChaosTargets {
-  readonly plain: ChaosTarget;
-  /** A template with the list `Items`. */
-  readonly list: ChaosTarget;
-  /** An account that sends a copy of everything to `archiveAddress`. */
-  readonly archive: ChaosTarget;
-}
+/** Templates to send from: `list` has the list `Items`, `archive` is of an account with `archiveAddress`. */
+export type ChaosTargets = Readonly<
+  Record<'plain' | 'list' | 'archive', { readonly path: string; readonly token: string }>
+>;
 
 export const archiveAddress = address('copy1-archive') as EmailAddress;
 

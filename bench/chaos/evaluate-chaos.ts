@@ -6,10 +6,7 @@ import type { RoughSink } from './rough-sink.ts';
 /** Rounding, and clocks that are set. */
 const toleranceMs = 50;
 
-/**
- * Compares what was accepted with what was received. Each `uncertain` event of a recipient explains one copy more, and an
- * `expired` one that there is none.
- */
+/** Compares what was accepted with what came. An `uncertain` attempt explains one copy more, `expired` that there is none. */
 export async function evaluateChaos(
   { pool }: Database,
   accountIds: readonly AccountId[],

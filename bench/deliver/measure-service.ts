@@ -78,11 +78,7 @@ async function requireDelivered({ pool }: Database, accountId: AccountId): Promi
   if (rows.length > 0) throw new Error(`not delivered: ${JSON.stringify(rows)}`);
 }
 
-/**
- * Sends letters one at a time.
- * @param warmUp the first ones load code and the account, and open connections
- * @returns the times from before each request to the final dot at the sink
- */
+/** Sends letters one at a time. @returns the times from before each request to the final dot at the sink, after the warm-up */
 export async function sendSingles(
   { node, sink }: BenchInstallation,
   shop: Shop,

@@ -73,11 +73,7 @@ function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
 async function onHistory(
   options: BenchOptions,
   name: keyof typeof readingLimits,
-  prepare: (
-    service: BenchService,
-    history: History,
-    closing: AsyncDisposableStack,
-  ) => Promise<ReadingCase[]>,
+  prepare: (...all: [BenchService, History, AsyncDisposableStack]) => Promise<ReadingCase[]>,
 ): Promise<BenchResult[]> {
   const { history: messages = 1_000_000, historyFolder } = options;
   await using history = await openHistory(messages, createLog('error'), historyFolder);
