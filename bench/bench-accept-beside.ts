@@ -35,11 +35,8 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
 }
 
 async function deleteAcceptedSince({ database, shop }: History, since: string): Promise<void> {
-  for (const statement of [
-    'delete from queue_entry where account_id = $1 and message_id >= $2',
-    'delete from message where account_id = $1 and id >= $2',
-  ])
-    await database.pool.query(statement, [shop.id, since]);
+  for (const rows of ['queue_entry where message_id', 'message where id'])
+    await database.pool.query(`delete from ${rows} >= $2 and account_id = $1`, [shop.id, since]);
 }
 
 const storedKeys = 1_000_000;
@@ -99,14 +96,9 @@ export async function benchBatch(options: BenchOptions): Promise<BenchResult[]> 
   const stored = await countRows(bench.database, 'message');
   if (stored !== accepted) throw new Error(`${accepted} sent, ${stored} stored`);
   const params = { messagesPerBatch, batchConnections, seconds, rounds };
-  const { rate, ratio = 0, ...compared } = compare(batch, single);
-  return [
-    makeResult('batch', params, {
-      ...compared,
-      rate: rate * messagesPerBatch,
-      ratio: ratio * messagesPerBatch,
-    }),
-  ];
+  const line = compare(batch, single);
+  const [rate, ratio] = [line.rate * messagesPerBatch, line.ratio * messagesPerBatch];
+  return [makeResult('batch', params, { ...line, rate, ratio })];
 }
 
 function makeBatch(number: number): string {

@@ -1,7 +1,7 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
-import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
-import { type BenchService, type BenchServiceOptions, startBenchService } from './bench-service.ts';
+import { startBenchDatabase } from './bench-database.ts';
+import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';
 import { LoadTally } from './tally.ts';
 
@@ -29,20 +29,13 @@ export async function openBenchAccount(database: Database): Promise<Shop> {
   return shop;
 }
 
-/** A service on a new database with one account. */
-export interface Bench extends AsyncDisposable {
-  readonly bench: BenchDatabase;
-  readonly database: Database;
-  readonly shop: Shop;
-  readonly service: BenchService;
-  /** An access token of the account. */
-  readonly token: string;
-}
+export type Bench = Awaited<ReturnType<typeof openBench>>;
 
+/** A service on a new database with one account, and an access token of the account. */
 export async function openBench(
   options: BenchServiceOptions,
   openAccount: (database: Database) => Promise<Shop> = openBenchAccount,
-): Promise<Bench> {
+) {
   await using opening = new AsyncDisposableStack();
   const bench = opening.use(await startBenchDatabase());
   const shop = await openAccount(bench.database);

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { getToken, saveShop } from '../test/support/shop.ts';
+import { saveShop } from '../test/support/shop.ts';
 import { insertContents } from './attachments/insert-contents.ts';
-import { distinctBody, openBenchAccount, wireRequests } from './bench-account.ts';
-import { startBenchDatabase } from './bench-database.ts';
+import { distinctBody, openBench, openLoad } from './bench-account.ts';
+import { countRows } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { startBenchService } from './bench-service.ts';
 import { placeholder } from './load-generator.ts';
 import { MemoryWatch } from './machine-use.ts';
-import { LoadTally } from './tally.ts';
 
 const mebibyte = 1024 * 1024;
 const connections = 8;
@@ -17,27 +15,17 @@ const distinctFiles = 32;
 const smallRate = 200;
 const smallConnections = 32;
 
-/**
- * Messages with an attachment of 1 MiB that the account has never sent, beside plain inserts of as many bytes over as many
- * connections, in turns; and small requests alone and beside such messages. Every content is looked for in the database.
- */
+/** Messages with a new attachment of 1 MiB beside plain inserts, in turns; small requests alone and beside such messages. */
 export async function benchAttachments(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
-  await using bench = await startBenchDatabase();
-  const { pool } = bench.database;
-  const shop = await openBenchAccount(bench.database);
-  await saveShop(bench.database, { id: shop.id, attachmentLimit: 2 * mebibyte });
+  await using opened = await openBench({ ...options, processes: 1 });
+  const { database, service, shop, bench } = opened;
+  const { pool } = database;
+  await saveShop(database, { id: shop.id, attachmentLimit: 2 * mebibyte });
   await pool.query('create table bench_content (content bytea not null)');
   await pool.query('alter table bench_content alter column content set storage external');
-  await using service = await startBenchService(bench, { ...options, processes: 1 });
-  const token = await getToken(service, shop);
-  const attached = new LoadTally(service, { connections, requests: wireFiles(shop.id, token) });
-  const openSmall = () =>
-    new LoadTally(service, {
-      connections: smallConnections,
-      rate: smallRate,
-      requests: wireRequests({ token, accountIds: [shop.id] }),
-    });
+  const attached = openLoad(opened, { connections, count: distinctFiles, makeBody: withFile });
+  const openSmall = () => openLoad(opened, { connections: smallConnections, rate: smallRate });
   const [alone, beside] = [openSmall(), openSmall()];
   let inserted = 0;
   let insertSeconds = 0;
@@ -55,18 +43,16 @@ export async function benchAttachments(options: BenchOptions): Promise<BenchResu
   for (let round = 0; round < rounds; round += 1) {
     memory.readAndReset();
     await attached.measure(options);
-    medians.push(Math.round(memory.readAndReset().median));
+    medians.push(memory.readAndReset().median);
     const plain = await insertPlain(seconds);
     inserted += plain.inserted;
     insertSeconds += plain.seconds;
     await alone.measure(options);
     await Promise.all([attached.run(seconds), beside.measure(options)]);
   }
-  const { rows } = await pool.query<{ stored: number }>(
-    'select count(*)::int as stored from attachment_content',
-  );
-  if (rows[0]?.stored !== attached.totalAnswered)
-    throw new Error(`${attached.totalAnswered} sent, ${rows[0]?.stored} stored`);
+  const stored = await countRows(database, 'attachment_content');
+  if (stored !== attached.totalAnswered)
+    throw new Error(`${attached.totalAnswered} sent, ${stored} stored`);
   const ceiling = inserted / insertSeconds;
   const [all, small] = [attached.result, alone.result];
   const params = { connections, mebibytes: 1, seconds, rounds, rss_mib: medians.join() };
@@ -83,23 +69,12 @@ export async function benchAttachments(options: BenchOptions): Promise<BenchResu
   ];
 }
 
-/** Messages as they go over the wire. Digits in the place of the number are base64 too. */
-function wireFiles(accountId: string, token: string): string[] {
-  return Array.from({ length: distinctFiles }, (_, index) => {
-    const base64 = randomBytes(mebibyte).toString('base64');
-    const content = placeholder + base64.slice(placeholder.length);
-    const file = { filename: 'label.bin', contentType: 'application/octet-stream', content };
-    const message = JSON.parse(distinctBody(index)) as { content: object };
-    message.content = { ...message.content, attachments: [file] };
-    const body = JSON.stringify(message);
-    return [
-      `POST /ete/v1/email/${accountId}/t-0001 HTTP/1.1`,
-      'Host: 127.0.0.1',
-      `Authorization: Bearer ${token}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      '',
-      body,
-    ].join('\r\n');
-  });
+/** Digits in the place of the number are base64 too. */
+function withFile(number: number): string {
+  const base64 = randomBytes(mebibyte).toString('base64');
+  const content = placeholder + base64.slice(placeholder.length);
+  const file = { filename: 'label.bin', contentType: 'application/octet-stream', content };
+  const message = JSON.parse(distinctBody(number)) as { content: object };
+  message.content = { ...message.content, attachments: [file] };
+  return JSON.stringify(message);
 }

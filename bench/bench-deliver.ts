@@ -133,11 +133,8 @@ export async function benchHistory(options: BenchOptions): Promise<BenchResult[]
 }
 
 /** While one account's long queue drains: another account's single messages, the rate, and the memory of `serve`. */
-export async function benchBacklog({
-  queued,
-  seconds,
-  nodeOptions,
-}: BenchOptions): Promise<BenchResult[]> {
+export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]> {
+  const { queued, seconds, nodeOptions } = options;
   await using bench = await startBenchDatabase();
   const { database } = bench;
   using sink = await BenchSink.start();
@@ -161,10 +158,10 @@ export async function benchBacklog({
   const rates = { rate, ceiling: short.rate };
   const memoryParams = {
     queued,
-    short_queue_median_mb: Math.round(before.median),
-    short_queue_peak_mb: Math.round(before.peak),
-    median_mb: Math.round(during.median),
-    peak_mb: Math.round(during.peak),
+    short_queue_median_mb: before.median,
+    short_queue_peak_mb: before.peak,
+    median_mb: during.median,
+    peak_mb: during.peak,
   };
   const fairness = { ...rates, ...percentiles(times) };
   return [

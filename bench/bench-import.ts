@@ -26,7 +26,7 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
   };
   await ask(list, 'application/json', '{"name":"Bench"}');
   using memory = new MemoryWatch(service);
-  const before = Math.round(memory.readAndReset().peak);
+  const before = memory.readAndReset().peak;
   const address = `${list}/imports/${randomUUID()}`;
   const importing = performance.now();
   await ask(address, 'text/csv', Readable.toWeb(Readable.from(rows())) as ReadableStream);
@@ -40,12 +40,8 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
   let bytes = 0;
   const { body } = await ask(`${list}/export`);
   for await (const chunk of body ?? []) bytes += chunk.length;
-  const params = {
-    contacts,
-    file_mb: Math.round(bytes / 1e6),
-    rss_before_mb: before,
-    rss_peak_mb: Math.round(memory.readAndReset().peak),
-  };
+  const memoryParams = { rss_before_mb: before, rss_peak_mb: memory.readAndReset().peak };
+  const params = { contacts, file_mb: Math.round(bytes / 1e6), ...memoryParams };
   const rate = (contacts * 1_000) / (exporting - importing);
   const ceiling = (contacts * 1_000) / (performance.now() - exporting);
   return [makeResult('import', params, { rate, ceiling })];

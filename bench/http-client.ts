@@ -11,10 +11,7 @@ export interface ClientRequest {
 
 export type HttpClient = ReturnType<typeof openClient>;
 
-/**
- * Sends requests to a port of this machine over connections that it keeps.
- * @param localAddress of this machine, so that a limit for each network applies to this client alone
- */
+/** Sends over connections that it keeps to a port of this machine. A limit for each network applies to a `localAddress`. */
 export function openClient(
   port: number,
   { maxSockets = 1, timeoutMs = 20_000, localAddress = '127.0.0.1' } = {},

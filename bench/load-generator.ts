@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { answerOrder, runOrder } from './child-program.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
@@ -86,16 +86,12 @@ async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   return { answered, statuses, seconds, startedAt, latencies: latencies.counts };
 }
 
-interface AskingSocket {
-  readonly socket: Socket;
-  /** @returns the status */
-  readonly ask: (request: Buffer) => Promise<string>;
-}
+type AskingSocket = Awaited<ReturnType<typeof openSocket>>;
 
 const headEnd = Buffer.from('\r\n\r\n');
 
 /** Answers must have a Content-Length, as all of the service's have. */
-async function openSocket(port: number): Promise<AskingSocket> {
+async function openSocket(port: number) {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   await once(socket, 'connect');
   let answer = Promise.withResolvers<string>();
@@ -112,6 +108,7 @@ async function openSocket(port: number): Promise<AskingSocket> {
   });
   socket.once('error', (error) => answer.reject(error));
   socket.once('end', () => answer.reject(new Error('the server closed a connection')));
+  /** @returns the status */
   const ask = (request: Buffer): Promise<string> => {
     answer = Promise.withResolvers();
     socket.write(request);

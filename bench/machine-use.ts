@@ -6,6 +6,7 @@ import { median } from './bench-result.ts';
 const ticksPerSecond = 100;
 
 interface ProcessStat {
+  readonly pid: number;
   readonly parent: number;
   readonly zombie: boolean;
   /** Processor time, with that of children that ended. */
@@ -14,12 +15,9 @@ interface ProcessStat {
 
 /** A process and its descendants that run; the process comes first. Empty if it has ended. */
 export function processTree(root: number): number[] {
-  const table = readProcesses();
-  if (table.get(root)?.zombie ?? true) return [];
-  const below = [...table].filter(
-    ([pid, { zombie }]) => pid !== root && !zombie && descendsFrom(table, pid, root),
-  );
-  return [root, ...below.map(([pid]) => pid)];
+  const [first, ...below] = findBranch(readProcesses(), root);
+  if (first === undefined || first.zombie) return [];
+  return [first, ...below.filter(({ zombie }) => !zombie)].map(({ pid }) => pid);
 }
 
 /** Skips processes that have ended. @returns how many received the signal */
@@ -92,32 +90,30 @@ function readCpuSeconds(roots: readonly number[]): number[] {
   const [line = ''] = (readProc('stat') ?? '').split('\n', 1);
   const ticks = line.split(/\s+/).slice(1, 9).map(Number);
   const machine = (sum(ticks) - (ticks[3] ?? 0) - (ticks[4] ?? 0)) / ticksPerSecond;
-  const table = readProcesses();
-  const secondsBelow = (root: number) =>
-    sum([...table].map(([pid, { seconds }]) => (descendsFrom(table, pid, root) ? seconds : 0)));
-  return [machine, ...roots.map(secondsBelow)];
+  const all = readProcesses();
+  const secondsOf = (root: number) => sum(findBranch(all, root).map(({ seconds }) => seconds));
+  return [machine, ...roots.map(secondsOf)];
 }
 
-function descendsFrom(table: ReadonlyMap<number, ProcessStat>, pid: number, root: number): boolean {
-  for (let at: number | undefined = pid; at !== undefined; at = table.get(at)?.parent)
-    if (at === root) return true;
-  return false;
+/** A process, first, and all below it. */
+function findBranch(all: readonly ProcessStat[], root: number): ProcessStat[] {
+  const below = all.filter(({ parent }) => parent === root);
+  return [
+    ...all.filter(({ pid }) => pid === root),
+    ...below.flatMap(({ pid }) => findBranch(all, pid)),
+  ];
 }
 
-function readProcesses(): Map<number, ProcessStat> {
-  const table = new Map<number, ProcessStat>();
-  for (const name of readdirSync('/proc')) {
+function readProcesses(): ProcessStat[] {
+  return readdirSync('/proc').flatMap((name) => {
     const text = /^\d+$/.test(name) ? readProc(`${name}/stat`) : undefined;
-    if (text === undefined) continue;
+    if (text === undefined) return [];
     // proc(5): the name in parentheses, which may contain both, then the state, the parent and, 9 fields on, four times.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    table.set(Number(name), {
-      parent: Number(fields[1]),
-      zombie: fields[0] === 'Z',
-      seconds: sum(fields.slice(11, 15).map(Number)) / ticksPerSecond,
-    });
-  }
-  return table;
+    const [state, parent, ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const ticks = sum(fields.slice(9, 13).map(Number));
+    const pid = Number(name);
+    return { pid, parent: Number(parent), zombie: state === 'Z', seconds: ticks / ticksPerSecond };
+  });
 }
 
 /** @returns undefined if the process has ended */
@@ -146,12 +142,12 @@ export class MemoryWatch {
     this.#timer = setInterval(() => this.#sample(), sampleIntervalMs);
   }
 
-  /** Median and peak of all processes together since the last call. */
+  /** Median and peak of all processes together since the last call, in whole MiB. */
   readAndReset(): { readonly median: number; readonly peak: number } {
     this.#sample();
     const samples = this.#samples.map((sizes) => sum([...sizes.values()]));
     this.#samples = [];
-    return { median: median(samples), peak: Math.max(...samples) };
+    return { median: Math.round(median(samples)), peak: Math.round(Math.max(...samples)) };
   }
 
   /** The samples of each process. */

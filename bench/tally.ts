@@ -1,4 +1,4 @@
-import type { BenchResult } from './bench-result.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
 import type { BenchService } from './bench-service.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 import { type LoadOrder, type LoadReport, runLoad } from './load-generator.ts';
@@ -41,10 +41,7 @@ export class LoadTally {
 
   /** Repeats a run in which others took more of the machine than `calm`, up to ten times; the calmest counts. */
   async measure(
-    {
-      seconds,
-      calm = Number.POSITIVE_INFINITY,
-    }: { readonly seconds: number; readonly calm?: number },
+    { seconds, calm = Number.POSITIVE_INFINITY }: Pick<BenchOptions, 'seconds' | 'calm'>,
     prepare: () => Promise<void> = async () => undefined,
   ): Promise<void> {
     let calmest: { readonly result: LoadReport; readonly use: MachineUse } | undefined;
@@ -75,9 +72,7 @@ export class LoadTally {
     this.#answered += answered;
     this.#seconds += seconds;
     this.#latencies.merge(latencies);
-    this.#use.service += use.service;
-    this.#use.database += use.database;
-    this.#use.load += use.load;
+    for (const part of ['service', 'database', 'load'] as const) this.#use[part] += use[part];
     this.#use.elsewhere += use.elsewhere * seconds;
   }
 }
@@ -85,7 +80,7 @@ export class LoadTally {
 /** Measures loads in turns, after a warm-up of those that have not run. The last one meets the most messages, so they change places. */
 export async function takeTurns(
   sides: readonly LoadTally[],
-  options: { readonly seconds: number; readonly rounds: number; readonly calm?: number },
+  options: Pick<BenchOptions, 'seconds' | 'rounds' | 'calm'>,
 ): Promise<void> {
   for (const side of sides) if (side.totalAnswered === 0) await side.run(options.seconds / 2);
   for (let round = 0; round < options.rounds; round += 1)

@@ -2,29 +2,22 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { answerOrder, runOrder } from '../child-program.ts';
 
-export interface InsertOrder {
+interface InsertOrder {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
   readonly bytes: number;
 }
 
-interface InsertReport {
-  readonly inserted: number;
-  readonly seconds: number;
-}
-
 /** Inserts distinct contents, each in a transaction of its own, in a process of its own. */
-export function insertContents(order: InsertOrder): Promise<InsertReport> {
+export function insertContents(order: InsertOrder): ReturnType<typeof insert> {
   return runOrder(import.meta.filename, order);
 }
 
-async function insert({ url, connections, seconds, bytes }: InsertOrder): Promise<InsertReport> {
+async function insert({ url, connections, seconds, bytes }: InsertOrder) {
   let inserted = 0;
-  const clients = Array.from(
-    { length: connections },
-    () => new pg.Client({ connectionString: url }),
-  );
+  const open = () => new pg.Client({ connectionString: url });
+  const clients = Array.from({ length: connections }, open);
   await Promise.all(clients.map((client) => client.connect()));
   const start = performance.now();
   const end = start + seconds * 1_000;
@@ -33,11 +26,8 @@ async function insert({ url, connections, seconds, bytes }: InsertOrder): Promis
     for (let count = 0; performance.now() < end; count += 1) {
       content.writeUInt32BE(index, 0);
       content.writeUInt32BE(count, 4);
-      await client.query({
-        name: 'insert-content',
-        text: 'insert into bench_content (content) values ($1)',
-        values: [content],
-      });
+      const text = 'insert into bench_content (content) values ($1)';
+      await client.query({ name: 'insert-content', text, values: [content] });
       inserted += 1;
     }
     await client.end();

@@ -50,10 +50,7 @@ const faults = {
   'fill disk': {
     odds: 3,
     seconds: [4, 12],
-    async inject({ disk }) {
-      await disk.fill();
-      return () => disk.free();
-    },
+    inject: ({ disk }) => disk.fill().then(() => () => disk.free()),
   },
   'rude relay': {
     odds: 12,

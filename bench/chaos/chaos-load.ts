@@ -20,19 +20,10 @@ interface Expected {
   readonly canExpire: boolean;
 }
 
-/** A template to send from. */
-interface ChaosTarget {
-  readonly path: string;
-  readonly token: string;
-}
-
-export interface ChaosTargets {
-  readonly plain: ChaosTarget;
-  /** A template with the list `Items`. */
-  readonly list: ChaosTarget;
-  /** An account that sends a copy of everything to `archiveAddress`. */
-  readonly archive: ChaosTarget;
-}
+/** Templates to send from: `list` has the list `Items`, `archive` is of an account with `archiveAddress`. */
+export type ChaosTargets = Readonly<
+  Record<'plain' | 'list' | 'archive', { readonly path: string; readonly token: string }>
+>;
 
 export const archiveAddress = address('copy1-archive') as EmailAddress;
 
@@ -42,17 +33,15 @@ interface Kind {
   readonly target?: keyof ChaosTargets;
   /** Several in one request. */
   readonly batch?: boolean;
-  readonly change?: (body: Body, number: number) => void;
+  /** What the body of a number has in addition. */
+  readonly add?: (number: number) => Partial<Body>;
 }
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
 
-function toFile(content: Buffer) {
-  return {
-    filename: fileNameOf(content),
-    contentType: 'application/octet-stream',
-    content: content.toString('base64'),
-  };
+function toFile(bytes: Buffer) {
+  const content = bytes.toString('base64');
+  return { filename: fileNameOf(bytes), contentType: 'application/octet-stream', content };
 }
 
 /** Messages of a batch. */
@@ -60,59 +49,50 @@ const batchSize = 4;
 
 /** The same for many messages. */
 const terms = toFile(randomBytes(40_000));
+const ownFile = () => toFile(randomBytes(1 + Math.floor(Math.random() * 400_000)));
+const copies = (number: number, ...places: number[]) =>
+  places.map((place) => address(`copy${place}-${number}`));
 
 /** Each request is of the next kind. */
 const kinds = {
   plain: {},
-  cc: {
-    change: ({ envelope }, n) => {
-      envelope.ccAddressList = [address(`copy1-${n}`), address(`copy2-${n}`)];
-    },
-  },
+  cc: { add: (n) => ({ envelope: { ccAddressList: copies(n, 1, 2) } }) },
   bcc: {
-    change: ({ envelope }, n) => {
-      envelope.ccAddressList = [address(`copy1-${n}`)];
-      envelope.bccAddressList = [address(`copy2-${n}`), address(`copy3-${n}`)];
-    },
+    add: (n) => ({
+      envelope: { ccAddressList: copies(n, 1), bccAddressList: copies(n, 2, 3) },
+    }),
   },
   archive: { target: 'archive' },
-  'shared file': {
-    change: ({ content }) => {
-      content.attachments = [terms];
-    },
-  },
+  'shared file': { add: () => ({ content: { attachments: [terms] } }) },
   'own file': {
-    change: ({ content, envelope }, n) => {
-      envelope.bccAddressList = [address(`copy1-${n}`)];
-      content.attachments = [terms, toFile(randomBytes(1 + Math.floor(Math.random() * 400_000)))];
-    },
+    add: (n) => ({
+      envelope: { bccAddressList: copies(n, 1) },
+      content: { attachments: [terms, ownFile()] },
+    }),
   },
   batch: { batch: true },
   scheduled: {
-    change: ({ actions, content }, n) => {
-      actions.sendAt = inSeconds(2 + (n % 9));
-      if (n % 2 === 0) content.attachments = [terms];
-    },
+    add: (n) => ({
+      actions: { sendAt: inSeconds(2 + (n % 9)) },
+      ...(n % 2 === 0 && { content: { attachments: [terms] } }),
+    }),
   },
-  deadline: {
-    change: ({ actions }, n) => {
-      actions.deliverBefore = inSeconds(5 + (n % 20));
-    },
-  },
+  deadline: { add: (n) => ({ actions: { deliverBefore: inSeconds(5 + (n % 20)) } }) },
   list: {
     target: 'list',
-    change: ({ content }, n) => {
-      content.personalizationDataMap = {
-        Items: Array.from({ length: 1 + (n % 20) }, (_, item) => ({ Name: `${item} of ${n}` })),
-      };
+    add: (n) => {
+      const items = Array.from({ length: 1 + (n % 20) }, (_, item) => ({
+        Name: `${item} of ${n}`,
+      }));
+      return { content: { personalizationDataMap: { Items: items } } };
     },
   },
   attributes: {
-    change: ({ metadata, content, envelope }, n) => {
-      metadata.attributes = { order: `${n}`, shop: 'Zürich' };
-      content.headers = { 'X-Order': `${n}` };
-      envelope.toDisplayName = `読者 ${n}`;
-    },
+    add: (n) => ({
+      metadata: { attributes: { order: `${n}`, shop: 'Zürich' } },
+      content: { headers: { 'X-Order': `${n}` } },
+      envelope: { toDisplayName: `読者 ${n}` },
+    }),
   },
 } satisfies Record<string, Kind>;
 
@@ -157,10 +137,11 @@ export class ChaosLoad {
 
   async #send(number: number): Promise<void> {
     const kind = kindNames[number % kindNames.length] ?? 'plain';
-    const { target = 'plain', batch = false, change }: Kind = kinds[kind];
+    const { target = 'plain', batch = false, add }: Kind = kinds[kind];
     const bodies = Array.from({ length: batch ? batchSize : 1 }, (_, place) => {
       const body: Body = JSON.parse(distinctBody(batch ? -number * batchSize - place : number));
-      change?.(body, number);
+      for (const [part, fields] of Object.entries(add?.(number) ?? {}))
+        Object.assign(body[part as keyof Body], fields);
       return body;
     });
     const urls = this.#nodes.flatMap(({ url }) => url ?? []);
@@ -189,13 +170,9 @@ export class ChaosLoad {
     }
     const { ccAddressList = [], bccAddressList = [] } = envelope as Record<string, string[]>;
     const files = (content.attachments ?? []) as { readonly filename: string }[];
+    const archive = kind === 'archive' ? [archiveAddress] : [];
     this.accepted.set(String(result.messageId), {
-      recipients: [
-        to,
-        ...ccAddressList,
-        ...bccAddressList,
-        ...(kind === 'archive' ? [archiveAddress] : []),
-      ],
+      recipients: [to, ...ccAddressList, ...bccAddressList, ...archive],
       files: files.map(({ filename }) => filename),
       sendAt: Date.parse(String(actions.sendAt ?? '')) || 0,
       canExpire: actions.deliverBefore !== undefined,

@@ -14,7 +14,8 @@ const stopTimeoutMs = 40_000;
 export class ChaosNode {
   readonly #environment: Readonly<Record<string, string>>;
   #program: SpawnedProgram | undefined;
-  #url: string | undefined;
+  /** Undefined while it is down. */
+  url: string | undefined;
   #ending = false;
 
   constructor(databaseUrl: string, sinkPort: number) {
@@ -27,11 +28,6 @@ export class ChaosNode {
     };
   }
 
-  /** Undefined while it is down. */
-  get url(): string | undefined {
-    return this.#url;
-  }
-
   /** Restarts it until `end`. */
   async run(): Promise<void> {
     const stderr = logLevel === undefined ? 'ignore' : 'inherit';
@@ -40,12 +36,12 @@ export class ChaosNode {
       this.#program = program;
       program.url.then(
         (url) => {
-          this.#url = url;
+          this.url = url;
         },
         () => undefined,
       );
       await program.exit;
-      this.#url = undefined;
+      this.url = undefined;
       if (!this.#ending) await delay(500);
     }
   }
@@ -81,7 +77,7 @@ export class ChaosNode {
   }
 
   #signal(pids: readonly number[], signal: NodeJS.Signals): boolean {
-    if (signal === 'SIGKILL') this.#url = undefined;
+    if (signal === 'SIGKILL') this.url = undefined;
     return signalAll(pids, signal) > 0;
   }
 }

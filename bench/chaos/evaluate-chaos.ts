@@ -6,44 +6,29 @@ import type { RoughSink } from './rough-sink.ts';
 /** Rounding, and clocks that are set. */
 const toleranceMs = 50;
 
-/**
- * Compares what was accepted with what was received. Each `uncertain` event of a recipient explains one copy more, and an
- * `expired` one that there is none.
- */
+/** Compares what was accepted with what came. An `uncertain` attempt explains one copy more, `expired` that there is none. */
 export async function evaluateChaos(
   { pool }: Database,
   accountIds: readonly AccountId[],
   { accepted, acceptedOf }: ChaosLoad,
   { received }: RoughSink,
 ) {
-  const events = await pool.query<{
-    id: string;
-    recipient: number;
-    kind: string;
-    attempts: number;
-  }>(
-    `select message_id as id, recipient, kind, count(distinct detail ->> 'attempt')::int as attempts
-     from message_event where account_id = any ($1) and kind in ('uncertain', 'expired')
-     group by message_id, recipient, kind`,
-    [accountIds],
-  );
-  const countOf = (kind: string) =>
-    new Map(
-      events.rows
-        .filter((event) => event.kind === kind)
-        .map(({ id, recipient, attempts }) => [`${id} ${recipient}`, attempts]),
+  /** Attempts with such an event, by message and recipient. */
+  const readAttempts = async (kind: string) => {
+    const { rows } = await pool.query<{ copy: string; attempts: number }>(
+      `select concat(message_id, ' ', recipient) as copy, count(distinct detail ->> 'attempt')::int as attempts
+       from message_event where account_id = any ($1) and kind = $2 group by message_id, recipient`,
+      [accountIds, kind],
     );
-  const [explained, expired] = [countOf('uncertain'), countOf('expired')];
-  const states = await pool.query<{ state: string; count: number }>(
+    return new Map(rows.map(({ copy, attempts }) => [copy, attempts]));
+  };
+  const [explained, expired] = [await readAttempts('uncertain'), await readAttempts('expired')];
+  const states = await pool.query(
     'select state, count(*)::int as count from message where account_id = any ($1) group by state',
     [accountIds],
   );
-  const wrong = {
-    lost: new Set<string>(),
-    doubled: new Set<string>(),
-    damaged: new Set<string>(),
-    early: new Set<string>(),
-  };
+  const ids = () => new Set<string>();
+  const wrong = { lost: ids(), doubled: ids(), damaged: ids(), early: ids() };
   for (const [id, { recipients, files, sendAt, canExpire }] of accepted)
     for (const [number, address] of recipients.entries()) {
       const arrivals = received.get(`${id} ${address}`) ?? [];
@@ -52,14 +37,14 @@ export async function evaluateChaos(
       if (arrivals.some((arrival) => arrival.files.join() !== files.join())) wrong.damaged.add(id);
       if (arrivals.some(({ at }) => at < sendAt - toleranceMs)) wrong.early.add(id);
     }
-  const recorded = new Set<string>();
+  const recorded = ids();
   for (const [copy, { length: times }] of received) {
     const [id = '', address = ''] = copy.split(' ');
     const allowed = 1 + (explained.get(`${id} ${recipientNumber(address)}`) ?? 0);
     if (times > 1) (times <= allowed ? recorded : wrong.doubled).add(id);
   }
-  for (const [what, ids] of Object.entries(wrong))
-    for (const id of [...ids].slice(0, 10)) {
+  for (const [what, all] of Object.entries(wrong))
+    for (const id of [...all].slice(0, 10)) {
       const { rows } = await pool.query(
         'select at, kind, recipient, detail from message_event where message_id = $1 order by at, id',
         [id],

@@ -8,7 +8,7 @@ import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { openBenchAccount } from '../bench-account.ts';
-import { openBenchFolder } from '../bench-database.ts';
+import { countRows, openBenchFolder } from '../bench-database.ts';
 import { faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
 import { archiveAddress, ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
@@ -41,9 +41,7 @@ await publishShopTemplate(database, shop, {
   id: 't-list',
   sender: 'orders@shop.test',
   source: {
-    subject: 'Items',
-    html: '{{#Items}}<p>{{Name}}</p>{{/Items}}',
-    previewText: '',
+    ...{ subject: 'Items', html: '{{#Items}}<p>{{Name}}</p>{{/Items}}', previewText: '' },
     fields: { Items: { kind: 'list' } },
   },
 });
@@ -101,12 +99,8 @@ async function drain(source: Database): Promise<number> {
   const controls = new QueueControlStore(source);
   const deadline = Date.now() + 180_000;
   for (;;) {
-    const waiting = await source.pool
-      .query('select count(*)::int as count from queue_entry')
-      .then(({ rows }): number => rows[0].count)
-      .catch(() => undefined);
-    if (waiting === 0) return 0;
-    if (Date.now() > deadline) return waiting ?? -1;
+    const waiting = await countRows(source, 'queue_entry').catch(() => -1);
+    if (waiting === 0 || Date.now() > deadline) return waiting;
     for (const accountId of accountIds)
       await controls.control('retry', { accountId }).catch(() => undefined);
     await delay(1_000);

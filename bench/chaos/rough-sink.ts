@@ -28,17 +28,10 @@ interface RoughReport extends Arrival {
   readonly to: readonly string[];
 }
 
-export interface RoughSink {
-  readonly port: number;
-  readonly received: ReadonlyMap<Copy, readonly Arrival[]>;
-  setWeather(weather: Weather | undefined): void;
-  /** No faults from now on. */
-  behave(): void;
-  stop(): void;
-}
+export type RoughSink = Awaited<ReturnType<typeof startRoughSink>>;
 
 /** Starts the receiver in a process of its own. */
-export async function startRoughSink(): Promise<RoughSink> {
+export async function startRoughSink() {
   const child = forkFile(import.meta.filename);
   const [port] = (await once(child, 'message')) as [number];
   const received = new Map<Copy, Arrival[]>();
@@ -50,8 +43,9 @@ export async function startRoughSink(): Promise<RoughSink> {
   });
   return {
     port,
-    received,
-    setWeather: (weather) => child.send({ weather }),
+    received: received as ReadonlyMap<Copy, readonly Arrival[]>,
+    setWeather: (weather: Weather | undefined) => child.send({ weather }),
+    /** No faults from now on. */
     behave: () => child.send({ behave: true }),
     stop: () => child.disconnect(),
   };

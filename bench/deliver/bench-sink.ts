@@ -7,7 +7,7 @@ interface SinkUpdate {
   readonly port?: number;
   readonly taken?: number;
   readonly first?: number;
-  readonly singles?: readonly { readonly address: string; readonly at: number }[];
+  readonly singles?: readonly (readonly [address: string, at: number])[];
 }
 
 const timeoutMs = 600_000;
@@ -33,7 +33,7 @@ export class BenchSink {
     child.on('message', ({ taken = 0, first = Number.NaN, singles = [] }: SinkUpdate) => {
       this.taken = taken;
       this.first = first;
-      for (const { address, at } of singles) this.#singles.set(address, at);
+      for (const [address, at] of singles) this.#singles.set(address, at);
     });
   }
 
@@ -85,17 +85,12 @@ const singleRcpt = 'RCPT TO:<single';
 function runSink(): void {
   let taken = 0;
   let first: number | undefined;
-  let singles: { address: string; at: number }[] = [];
+  let singles: [string, number][] = [];
   let reporting = false;
-  /** Once for all that came in one turn of the event loop. */
   const report = (): void => {
-    if (reporting) return;
-    reporting = true;
-    setImmediate(() => {
-      reporting = false;
-      process.send?.({ taken, first, singles });
-      singles = [];
-    });
+    reporting = false;
+    process.send?.({ taken, first, singles });
+    singles = [];
   };
   const serve = (socket: Socket): void => {
     let rest: Buffer = Buffer.alloc(0);
@@ -115,9 +110,11 @@ function runSink(): void {
           inText = false;
           taken += 1;
           first ??= monotonicNow();
-          if (single !== undefined) singles.push({ address: single, at: monotonicNow() });
+          if (single !== undefined) singles.push([single, monotonicNow()]);
           single = undefined;
-          report();
+          // Once for all that came in one turn of the event loop.
+          if (!reporting) setImmediate(report);
+          reporting = true;
           replies += '250 2.0.0 Taken\r\n';
           continue;
         }

@@ -78,21 +78,15 @@ async function requireDelivered({ pool }: Database, accountId: AccountId): Promi
   if (rows.length > 0) throw new Error(`not delivered: ${JSON.stringify(rows)}`);
 }
 
-/**
- * Sends letters one at a time.
- * @param warmUp the first ones load code and the account, and open connections
- * @returns the times from before each request to the final dot at the sink
- */
+/** Sends letters one at a time. @returns the times from before each request to the final dot at the sink, after the warm-up */
 export async function sendSingles(
   { node, sink }: BenchInstallation,
   shop: Shop,
   { count = 0, warmUp = 0, pauseMs = 0, seconds = Number.POSITIVE_INFINITY },
 ): Promise<number[]> {
   const ask = openClient(node.port);
-  const headers = {
-    authorization: `Bearer ${await getToken(node, shop)}`,
-    'content-type': 'application/json',
-  };
+  const authorization = `Bearer ${await getToken(node, shop)}`;
+  const headers = { authorization, 'content-type': 'application/json' };
   const path = `/ete/v1/email/${shop.id}/t-0001`;
   const times: number[] = [];
   const until = monotonicNow() + seconds * 1_000;
@@ -119,10 +113,7 @@ const idleMessages = 200;
 const targetMs = 15;
 
 /** Single messages on an idle service. */
-export async function measureIdle(
-  installation: BenchInstallation,
-  shop: Shop,
-): Promise<BenchResult> {
+export async function measureIdle(installation: BenchInstallation, shop: Shop) {
   const plan = { count: idleMessages, warmUp: 50, pauseMs: 20 };
   const { p50_ms, p99_ms } = percentiles(await sendSingles(installation, shop, plan));
   const params = { messages: idleMessages, target_ms: targetMs };

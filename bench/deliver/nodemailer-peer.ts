@@ -22,9 +22,7 @@ export async function startNodemailer(
   await once(child, 'message');
   return {
     name: 'nodemailer',
-    send: async (count) => {
-      child.send(count);
-    },
+    send: async (count) => void child.send(count),
     stop: () => stopChild(child),
   };
 }
@@ -32,6 +30,7 @@ export async function startNodemailer(
 /** Composes and signs the letter from bodies that are ready as text. */
 async function runPool([port = '', keyFile = '', connections = '']: string[]): Promise<void> {
   const render = await compileLetter();
+  const privateKey = readFileSync(keyFile, 'utf8');
   const transport = createTransport({
     pool: true,
     host: '127.0.0.1',
@@ -40,21 +39,13 @@ async function runPool([port = '', keyFile = '', connections = '']: string[]): P
     ignoreTLS: true,
     maxConnections: Number(connections),
     maxMessages: Number.POSITIVE_INFINITY,
-    dkim: {
-      domainName: 'shop.test',
-      keySelector: 'bench',
-      privateKey: readFileSync(keyFile, 'utf8'),
-    },
+    dkim: { domainName: 'shop.test', keySelector: 'bench', privateKey },
   });
   const sendOne = async (number: number): Promise<void> => {
     const { subject, html, text } = render(number);
-    await transport.sendMail({
-      from: { name: 'Demo Shop', address: 'orders@shop.test' },
-      to: `reader${number}@example.test`,
-      subject,
-      html: html ?? '',
-      text: text ?? '',
-    });
+    const from = { name: 'Demo Shop', address: 'orders@shop.test' };
+    const to = `reader${number}@example.test`;
+    await transport.sendMail({ from, to, subject, html: html ?? '', text: text ?? '' });
   };
   process.on('message', (count: number) => {
     let next = 0;

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,8 +11,6 @@ import { stopChild } from '../child-program.ts';
 import type { Peer } from './nodemailer-peer.ts';
 
 const run = promisify(execFile);
-
-const milterSocket = 'opendkim/opendkim.sock';
 
 type PostfixName = 'postfix' | 'postfix+opendkim';
 
@@ -43,16 +41,16 @@ export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): 
   const signed = name === 'postfix+opendkim';
   const folder = join(place.folder, name);
   const config = join(folder, 'etc');
+  const data = join(folder, 'data');
   await mkdir(config, { recursive: true });
   await mkdir(join(folder, 'spool'));
-  await mkdir(join(folder, 'data'), { mode: 0o700 });
-  await chownToPostfix([join(folder, 'data')]);
+  await mkdir(data, { mode: 0o700 });
+  await run('chown', ['postfix:', data]);
   await chmod(folder, 0o755);
   const milter = signed ? await startOpenDkim(folder, place.keyFile) : undefined;
   const port = await freePort();
   const { stdout } = await run('postconf', ['-d', '-h', 'daemon_directory']);
-  const settings = mainSettings(folder, stdout.trim(), place, signed);
-  await writeFile(join(config, 'main.cf'), settings);
+  await writeFile(join(config, 'main.cf'), mainSettings(folder, stdout.trim(), place, signed));
   await writeFile(join(config, 'master.cf'), masterSettings(port));
   const stop = async (): Promise<void> => {
     await run('postfix', ['-c', config, 'stop']).catch(() => undefined);
@@ -83,27 +81,20 @@ export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): 
   };
 }
 
-function greets(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('data', () => {
-      resolve(true);
-      socket.end('QUIT\r\n');
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
-
-/** Gives files to the user `postfix`. */
-async function chownToPostfix(paths: readonly string[]): Promise<void> {
-  const [uid, gid] = await Promise.all(['-u', '-g'].map((kind) => run('id', [kind, 'postfix'])));
-  for (const path of paths) await chown(path, Number(uid?.stdout), Number(gid?.stdout));
+async function greets(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const greeted = await once(socket, 'data').then(
+    () => true,
+    () => false,
+  );
+  socket.end('QUIT\r\n');
+  return greeted;
 }
 
 /** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix may open its socket. */
 async function startOpenDkim(folder: string, keyFile: string): Promise<ChildProcess> {
   const home = join(folder, 'opendkim');
-  const socket = join(folder, milterSocket);
+  const socket = join(home, 'opendkim.sock');
   const key = join(home, 'dkim.pem');
   await mkdir(home, { mode: 0o700 });
   await copyFile(keyFile, key);
@@ -126,7 +117,7 @@ Background no
 `;
   const file = join(home, 'opendkim.conf');
   await writeFile(file, settings);
-  await chownToPostfix([home, key, file]);
+  await run('chown', ['postfix:', home, key, file]);
   const child = spawn('opendkim', ['-x', file, '-f'], { stdio: ['ignore', 'ignore', 'inherit'] });
   await waitFor('the socket of OpenDKIM', () => existsSync(socket));
   return child;
@@ -172,7 +163,7 @@ smtp_connection_reuse_count_limit = 0
 in_flow_delay = 0s
 qmgr_message_active_limit = 100000
 qmgr_message_recipient_limit = 100000
-${signed ? `smtpd_milters = unix:${folder}/${milterSocket}\n# No message counts unsigned.\nmilter_default_action = tempfail\n` : ''}`;
+${signed ? `smtpd_milters = unix:${folder}/opendkim/opendkim.sock\n# No message counts unsigned.\nmilter_default_action = tempfail\n` : ''}`;
 }
 
 /** `master.cf` of Debian without chroot and unused services. */

@@ -17,7 +17,7 @@ import {
   deliveredMessages,
   openTrackingRequest,
 } from './bench-tracking.ts';
-import { reportCases, searchCases } from './reading-cases.ts';
+import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 
 const templates = 8;
 const connections = 32;
@@ -45,10 +45,7 @@ export async function benchJourney(options: BenchOptions): Promise<BenchResult[]
   await requireRightTotals(database, shop);
   const cookie = await signIn(service, shop.owner.email);
   const now = Date.now();
-  const read = async (name: 'reports' | 'search') => {
-    const { id } = shop;
-    const cases =
-      name === 'reports' ? reportCases(id, now) : await searchCases(database, id, now, 0);
+  const read = (name: 'reports' | 'search', cases: readonly ReadingCase[]) => {
     const what = { name: `journey-${name}`, limitMs: readingLimits[name], history: messages };
     return measureReading(what, service, cookie, cases, options);
   };
@@ -59,8 +56,8 @@ export async function benchJourney(options: BenchOptions): Promise<BenchResult[]
   };
   return [
     makeResult('journey', { messages, engagements }, rates),
-    ...(await read('reports')),
-    ...(await read('search')),
+    ...(await read('reports', reportCases(shop.id, now))),
+    ...(await read('search', await searchCases(database, shop.id, now, 0))),
   ];
 }
 
@@ -78,12 +75,7 @@ async function acceptMessages(service: BenchService, shop: Shop, wanted: number)
 }
 
 /** @returns how many requests were answered */
-async function engage(
-  { port }: BenchService,
-  database: Database,
-  shop: Shop,
-  messages: number,
-): Promise<number> {
+async function engage({ port }: BenchService, database: Database, shop: Shop, messages: number) {
   const delivered = await deliveredMessages(database, shop.id, messages);
   const pending = [
     ...delivered.filter((_, index) => index % 2 === 0).map(openTrackingRequest),

@@ -6,8 +6,7 @@ import { routeTable } from '../../src/management/route-table.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';
-import type { BenchService } from '../bench-service.ts';
-import { startBenchService } from '../bench-service.ts';
+import { type BenchService, startBenchService } from '../bench-service.ts';
 import { type History, openHistory } from '../history/open-history.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 
@@ -64,22 +63,17 @@ function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
       const included = !path.includes('/inbox/') && !path.includes(':address');
       return method === 'GET' && 'items' in properties && included;
     })
-    .map(({ path }) => ({
-      name: path,
-      path: path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? ''),
-      query: {},
-    }));
+    .map(({ path: name }) => {
+      const path = name.replaceAll(/:(\w+)/g, (_all, part: string) => values[part] ?? '');
+      return { name, path, query: {} };
+    });
 }
 
 /** Measures cases on an installation with a history, which is filled unless it exists. */
 async function onHistory(
   options: BenchOptions,
   name: keyof typeof readingLimits,
-  prepare: (
-    service: BenchService,
-    history: History,
-    closing: AsyncDisposableStack,
-  ) => Promise<ReadingCase[]>,
+  prepare: (...all: [BenchService, History, AsyncDisposableStack]) => Promise<ReadingCase[]>,
 ): Promise<BenchResult[]> {
   const { history: messages = 1_000_000, historyFolder } = options;
   await using history = await openHistory(messages, createLog('error'), historyFolder);
@@ -105,35 +99,26 @@ export async function measureReading(
     const end = performance.now() + seconds * 125;
     // The first page counts: it plans, and reads what the others find in memory.
     for (let page = query; times.length < minPages || performance.now() < end; ) {
-      const { durationMs, next } = await readPage(service, cookie, path, page);
+      const url = `${service.url}/manage/v1${path}?${new URLSearchParams(page)}`;
+      const { durationMs, next } = await readPage(url, cookie);
       times.push(durationMs);
       page = next === undefined || times.length >= minPages ? query : { ...query, cursor: next };
       if (times.length >= 10 && performance.now() > end + 10_000) break;
     }
     const latencies = percentiles(times);
-    results.push(
-      makeResult(
-        what.name,
-        { history: what.history, case: name, first_ms: Math.round(times[0] ?? 0) },
-        { rate: 1_000 / latencies.p99_ms, ceiling: 1_000 / what.limitMs, ...latencies },
-      ),
-    );
+    const params = { history: what.history, case: name, first_ms: Math.round(times[0] ?? 0) };
+    const rates = { rate: 1_000 / latencies.p99_ms, ceiling: 1_000 / what.limitMs };
+    results.push(makeResult(what.name, params, { ...rates, ...latencies }));
   }
   return results;
 }
 
-async function readPage(
-  { port }: BenchService,
-  cookie: string,
-  path: string,
-  query: ReadingCase['query'],
-) {
-  const url = `http://127.0.0.1:${port}/manage/v1${path}?${new URLSearchParams(query)}`;
+async function readPage(url: string, cookie: string) {
   const started = performance.now();
   const answer = await fetch(url, { headers: { cookie } });
   const text = await answer.text();
   const durationMs = performance.now() - started;
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text}`);
+  if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${text}`);
   const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string | null };
   return { durationMs, next: nextCursor ?? undefined };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
 import { testKey } from '../../test/support/test-service.ts';
 import { noOpPath, wireRequest } from '../bench-account.ts';
 import { countRows } from '../bench-database.ts';
@@ -78,13 +78,9 @@ export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]>
     .filter(({ at }) => at > startedAt + 5_000 && at < end)
     .map(({ at, opens }) => at - startedAt - (opens * 1_000) / rate);
   const maxLagMs = Math.max(...lags);
-  return [
-    makeResult(
-      'rollup',
-      { wanted: perSecond, highest_lag_ms: Math.round(maxLagMs) },
-      { rate, ceiling: perSecond, ratio: limitMs / maxLagMs, ...percentiles(lags) },
-    ),
-  ];
+  const params = { wanted: perSecond, highest_lag_ms: Math.round(maxLagMs) };
+  const rates = { rate, ceiling: perSecond, ratio: limitMs / maxLagMs };
+  return [makeResult('rollup', params, { ...rates, ...percentiles(lags) })];
 }
 
 /** Opens and clicks of all accounts that reports show. */
@@ -100,13 +96,7 @@ const tokens = new TrackingTokens(testKey);
 const agent =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
 
-interface DeliveredMessage {
-  readonly accountId: AccountId;
-  readonly messageId: MessageId;
-  readonly retentionDays: number;
-  readonly templateId: TemplateId;
-  readonly templateVersion: number;
-}
+type DeliveredMessage = Omit<Parameters<TrackingTokens['makeLink']>[0], 'index' | 'values'>;
 
 /** Delivered messages of an account, newest first. */
 export async function deliveredMessages(

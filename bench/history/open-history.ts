@@ -77,12 +77,7 @@ async function fill(database: Database, messages: number, log: Log) {
   return { plan, shop };
 }
 
-async function fillFolder(
-  folder: string,
-  infoFile: string,
-  messages: number,
-  log: Log,
-): Promise<HistoryInfo> {
+async function fillFolder(folder: string, infoFile: string, messages: number, log: Log) {
   const unfinished = join(folder, 'history.unfinished');
   if (existsSync(infoFile) || existsSync(unfinished)) {
     if (isDataFolderLocked(dataFolderAt(folder))) throw new Error(`${folder} is in use`);

@@ -118,13 +118,10 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
       }),
     }));
   }),
-  opens: alternate(({ imagePath }) => [
-    {
-      method: 'GET',
-      path: imagePath,
-      headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0' },
-    },
-  ]),
+  opens: alternate(({ imagePath: path }) => {
+    const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0';
+    return [{ method: 'GET', path, headers: { 'user-agent': agent } }];
+  }),
   'sign-in': ({ port, victimEmail }, ask) => {
     let visit: { readonly cookie: string; readonly csrf: string } | undefined;
     return async () => {
@@ -153,10 +150,8 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
     const body = JSON.stringify({ x: 'x'.repeat(250_000) });
     const path = `/ete/v1/email/${victimId}/t-0001`;
     return (round) => {
-      const forged =
-        round % 2 === 0
-          ? generateApiKey(victimId as AccountId).text
-          : `spa_${randomBytes(32).toString('base64url')}`;
+      const token = `spa_${randomBytes(32).toString('base64url')}`;
+      const forged = round % 2 === 0 ? generateApiKey(victimId as AccountId).text : token;
       return { path, headers: { ...json, authorization: `Bearer ${forged}` }, body };
     };
   }),
@@ -181,16 +176,13 @@ interface AttackOrder {
   readonly names: readonly string[];
 }
 
-/** Rounds by status, which is 0 for closed connections. */
-type AttackReport = Readonly<Record<string, number>>;
-
-/** Runs the attackers in a process of their own. */
-export function runAttackers(order: AttackOrder): Promise<AttackReport> {
+/** Runs the attackers in a process of their own. @returns rounds by status, which is 0 for closed connections */
+export function runAttackers(order: AttackOrder): Promise<Readonly<Record<string, number>>> {
   return runOrder(import.meta.filename, order);
 }
 
 /** Each client has a network of its own, so that a limit for each network applies to it alone. */
-async function attackFor({ target, clients, names, seconds }: AttackOrder): Promise<AttackReport> {
+async function attackFor({ target, clients, names, seconds }: AttackOrder) {
   const statuses: Record<string, number> = {};
   for (let number = 0; number < clients; number += 1) {
     const attack = attacks[names[number % names.length] ?? ''];

@@ -13,7 +13,7 @@ key with the scope templates:read.
 
   --url <url>   address of the service; default: SIGNALPOST_URL
   --out <file>  file to write, such as signalpost.d.ts; default: standard output
-  --check       compare the file instead of writing it: exits with 1 if it doesn't fit, and says what changed
+  --check       compare the file instead of writing it: exits with 1 if it doesn’t fit, and says what changed
 `;
 
 async function runTypes(args: readonly string[]): Promise<number> {

@@ -44,7 +44,7 @@ export function findForeignFields(
           severity: 'error',
           part: part === 'html' && content.mjml !== undefined ? 'mjml' : part,
           rule: 'foreign-field',
-          message: `uses the field ${path}${name}, which the default content doesn't have; declare it under fields`,
+          message: `uses the field ${path}${name}, which the default content doesn’t have; declare it under fields`,
         });
       } else if (field.fields !== undefined)
         visit(field.fields, same?.fields ?? [], setting?.fields ?? {}, `${path}${name}.`);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Engagement } from '../../src/feedback/tracking/engagement.ts';
 import { EngagementWriter } from '../../src/feedback/tracking/engagement-writer.ts';
@@ -108,6 +109,28 @@ test('a shutdown that gives up reports how many items were lost, including those
   await store.end(new Error('too late'));
   store.writer.add(open());
   assert.equal(store.lost, 4);
+});
+
+test('a shutdown goes on while the database takes batches, for twice its timeout', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const store = new ManualStore();
+    for (let count = 0; count < 1_500; count += 1) store.writer.add(open());
+    const stopped = store.writer.stop(10_000);
+    await store.end();
+    await endOfTurn();
+    mock.timers.tick(9_000);
+    await store.end();
+    await endOfTurn();
+    mock.timers.tick(9_000);
+    await endOfTurn();
+    assert.equal(store.lost, 0);
+    mock.timers.tick(2_000);
+    await stopped;
+    assert.equal(store.lost, 500);
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test('items being written count towards the limit, and lost items are reported', async () => {

@@ -119,7 +119,7 @@ test('a problem of a variant names it and its field when the draft is published'
   assert.equal(third.status, 422);
   assert.match(
     third.text,
-    /"variants\.de\.subject".*uses the field Nummer, which the default content doesn't have/,
+    /"variants\.de\.subject".*uses the field Nummer, which the default content doesn’t have/,
   );
 });
 

@@ -60,7 +60,7 @@ test('a variant that uses a field which the default content lacks is refused by 
     },
   });
   assert.equal(compiled, null);
-  const advice = "which the default content doesn't have; declare it under fields";
+  const advice = 'which the default content doesn’t have; declare it under fields';
   assert.deepEqual(texts, [
     `error de subject foreign-field: uses the field Nr, ${advice}`,
     `error de mjml foreign-field: uses the field Items.Preis, ${advice}`,

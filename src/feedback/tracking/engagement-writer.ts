@@ -38,6 +38,10 @@ export class EngagementWriter {
   #writing: Promise<void> | undefined;
   #dropped = 0;
   #stopping = false;
+  /** Ends a shutdown. */
+  #deadline: NodeJS.Timeout | undefined;
+  /** Called for each written batch. */
+  #extend: () => void = () => undefined;
   #givenUp = false;
 
   constructor(options: EngagementWriterOptions) {
@@ -60,20 +64,30 @@ export class EngagementWriter {
     this.#schedule(this.#hold);
   }
 
-  /** Writes pending events. Gives up after `timeoutMs` without a database and logs how many were lost. */
+  /**
+   * Writes pending events. Gives up once the database has taken none for `timeoutMs`, or after twice as long, and logs how
+   * many were lost.
+   */
   async stop(timeoutMs = 10_000): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
-    const stop = new AbortController();
-    const deadline = delay(timeoutMs, undefined, { signal: stop.signal }).catch(() => undefined);
-    void deadline.then(() => {
+    const deadline = Promise.withResolvers<void>();
+    const giveUp = (): void => {
       this.#givenUp = true;
-    });
+      deadline.resolve();
+    };
+    this.#extend = () => {
+      clearTimeout(this.#deadline);
+      this.#deadline = setTimeout(giveUp, timeoutMs);
+    };
+    this.#extend();
+    const last = setTimeout(giveUp, timeoutMs * 2);
     while (!this.#givenUp && this.#waiting.length + this.#inFlight > 0) {
-      await Promise.race([this.#write(), deadline]);
-      if (this.#waiting.length > 0) await Promise.race([delay(100), deadline]);
+      await Promise.race([this.#write(), deadline.promise]);
+      if (this.#waiting.length > 0) await Promise.race([delay(100), deadline.promise]);
     }
-    stop.abort();
+    clearTimeout(this.#deadline);
+    clearTimeout(last);
     this.#givenUp = true;
     const lost = this.#waiting.length + this.#inFlight + this.#dropped;
     if (lost > 0) this.#logLoss(lost);
@@ -111,6 +125,7 @@ export class EngagementWriter {
       try {
         this.#limit.recordFull(batch, await this.#options.write(batch));
         this.#inFlight -= batch.length;
+        if (!this.#givenUp) this.#extend();
       } catch (error) {
         this.#options.log.warn({ err: error }, 'could not write opens and clicks; retrying');
         const again = items.slice(from);
