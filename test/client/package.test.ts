@@ -1,37 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { createClientApp } from '../support/client-app.ts';
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
-const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const app = await mkdtemp(join(tmpdir(), 'client-package-'));
-after(() => rm(app, { recursive: true }));
-
-/** An app outside of the repository that has installed the packed package. */
-before(async () => {
-  await run('npm', ['pack', '--pack-destination', app], { cwd: join(root, 'packages/client') });
-  const [packed] = await readdir(app);
-  assert.ok(packed);
-  const installed = join(app, 'node_modules/signalpost-client');
-  await mkdir(installed, { recursive: true });
-  await run('tar', ['-xzf', join(app, packed), '-C', installed, '--strip-components=1']);
-  await mkdir(join(app, 'node_modules/@types'));
-  await symlink(join(root, 'node_modules/@types/node'), join(app, 'node_modules/@types/node'));
-  await writeFile(join(app, 'package.json'), '{ "type": "module" }');
-});
+const app = await createClientApp();
 
 async function compile(file: string, text: string, ...options: string[]): Promise<string> {
-  await writeFile(join(app, file), text);
-  const strict = ['--strict', '--noEmit', '--exactOptionalPropertyTypes', '--target', 'es2022'];
-  return await run(process.execPath, [compiler, ...strict, ...options, file], { cwd: app }).then(
-    () => '',
-    (error: { stdout: string }) => error.stdout,
-  );
+  await writeFile(join(app.folder, file), text);
+  return await app.compile([file], ...options);
 }
 
 const templates = `
@@ -117,13 +97,13 @@ test('the package is imported as an ES module and required as CommonJS', async (
   const use = `const { account } = new Signalpost({ url: 'https://mail.example.com', key: '${key}' });
 if (account !== '1000' || typeof webhooks.verify !== 'function') process.exit(1);`;
   await writeFile(
-    join(app, 'run.mjs'),
+    join(app.folder, 'run.mjs'),
     `import { Signalpost, webhooks } from 'signalpost-client';\nimport 'signalpost-client/manage';\nimport 'signalpost-client/file-store';\n${use}`,
   );
   await writeFile(
-    join(app, 'run.cjs'),
+    join(app.folder, 'run.cjs'),
     `const { Signalpost, webhooks } = require('signalpost-client');\nrequire('signalpost-client/manage');\nrequire('signalpost-client/file-store');\n${use}`,
   );
   for (const file of ['run.mjs', 'run.cjs'])
-    await run(process.execPath, ['--no-experimental-require-module', file], { cwd: app });
+    await run(process.execPath, ['--no-experimental-require-module', file], { cwd: app.folder });
 });
