@@ -12,7 +12,7 @@ const { packed } = await createClientApp();
 
 /** @throws with what the checker prints, if it finds anything */
 async function check(checker: string, ...args: string[]): Promise<string> {
-  return await run(process.execPath, [join(folderOf(checker)), ...args]).then(
+  return await run(process.execPath, [folderOf(checker), ...args]).then(
     ({ stdout }) => stdout,
     ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) =>
       assert.fail(stdout + stderr),
@@ -20,7 +20,8 @@ async function check(checker: string, ...args: string[]): Promise<string> {
 }
 
 test('arethetypeswrong finds nothing in the packed file', async () => {
-  await check('@arethetypeswrong/cli/dist/index.js', packed);
+  // The `node10` resolution doesn't read `exports`; Node 20 and TypeScript 7 don't have it.
+  await check('@arethetypeswrong/cli/dist/index.js', packed, '--profile', 'node16');
 });
 
 test('publint finds nothing in the packed file', async () => {
