@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { installClient } from '../support/client-app.ts';
+import { promisify } from 'node:util';
+import { createClientApp } from '../support/client-app.ts';
 
-const { app, compile, run } = await installClient();
+const run = promisify(execFile);
+const app = await createClientApp();
+
+async function compile(file: string, text: string, ...options: string[]): Promise<string> {
+  await writeFile(join(app.folder, file), text);
+  return await app.compile([file], ...options);
+}
 
 const templates = `
 declare module 'signalpost-client' {
@@ -89,13 +97,13 @@ test('the package is imported as an ES module and required as CommonJS', async (
   const use = `const { account } = new Signalpost({ url: 'https://mail.example.com', key: '${key}' });
 if (account !== '1000' || typeof webhooks.verify !== 'function') process.exit(1);`;
   await writeFile(
-    join(app, 'run.mjs'),
+    join(app.folder, 'run.mjs'),
     `import { Signalpost, webhooks } from 'signalpost-client';\nimport 'signalpost-client/manage';\nimport 'signalpost-client/file-store';\n${use}`,
   );
   await writeFile(
-    join(app, 'run.cjs'),
+    join(app.folder, 'run.cjs'),
     `const { Signalpost, webhooks } = require('signalpost-client');\nrequire('signalpost-client/manage');\nrequire('signalpost-client/file-store');\n${use}`,
   );
   for (const file of ['run.mjs', 'run.cjs'])
-    await run(process.execPath, ['--no-experimental-require-module', file], { cwd: app });
+    await run(process.execPath, ['--no-experimental-require-module', file], { cwd: app.folder });
 });

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import type { TemplateId } from '../../src/foundation/ids.ts';
 import { removeTemplate } from '../../src/template/template-store.ts';
 import { addKey } from '../support/api-key.ts';
-import { installClient } from '../support/client-app.ts';
+import { createClientApp } from '../support/client-app.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
 
 const shop = await FeedbackShop.open();
 const { url } = shop.service;
-const { app, compile, run } = await installClient();
+const run = promisify(execFile);
+const { folder: app, compile } = await createClientApp();
 const key = await addKey(shop.database, shop.shop.id, { scopes: ['templates:read'] });
 const manifestKey = await addKey(shop.database, shop.shop.id, { scopes: ['messages:send'] });
 const client = join(app, 'node_modules/signalpost-client');
@@ -129,7 +132,8 @@ await signalpost.send('hello', { to, data: { Name: 'Ada' } });
 // @ts-expect-error a template in one language
 await signalpost.send('receipt', { to, data, locale: 'fr' });
 `;
-  assert.equal(await compile('typed.ts', text, '--module', 'nodenext'), '');
+  await writeFile(join(app, 'typed.ts'), text);
+  assert.equal(await compile(['typed.ts'], '--module', 'nodenext'), '');
 });
 
 test('--check passes while the file fits, and then says what changed', async () => {

@@ -15,6 +15,8 @@ const pages = markdownPages(root).filter(
   (page) => page === 'README.md' || page.startsWith('docs/'),
 );
 const printedPages = ['benchmarks.md'];
+/** `typescript.test.ts` compiles and runs these. */
+const programs = ['ts'];
 const data = ['console', 'css', 'html', 'js', 'json', 'mermaid', 'sql', 'text', 'yaml'];
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
@@ -35,7 +37,8 @@ test('every code block has a language, and a reason if it could run but does not
     if (printedPages.some((name) => page.endsWith(`/${name}`))) continue;
     for (const block of codeBlocks(root, page)) {
       const place = `${page}:${block.line}`;
-      assert.ok(block.language === 'sh' || data.includes(block.language), `${place}: its language`);
+      const languages = ['sh', ...programs, ...data];
+      assert.ok(languages.includes(block.language), `${place}: its language`);
       if (block.language === 'console')
         assert.match(block.above, /^<!-- not run: .+ -->$/, `${place}: why it is not run`);
     }

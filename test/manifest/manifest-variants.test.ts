@@ -53,7 +53,7 @@ test('a problem of a variant is reported at its part, with its file', async () =
   const broken = manifestWith({ variants: { de: german } }, users);
   const texts = await manifestProblemTexts(parse(broken, { folder }));
   assert.deepEqual(texts.slice(1), [
-    "accounts[0].templates[0].variants.de.html (de.html) uses the field Nmae, which the default content doesn’t have; declare it under fields",
+    'accounts[0].templates[0].variants.de.html (de.html) uses the field Nmae, which the default content doesn’t have; declare it under fields',
   ]);
   const missing = manifestWith({ variants: { de: { ...german, html: { file: 'none.html' } } } });
   const [text] = await manifestProblemTexts(parse(missing, { folder }));

@@ -9,7 +9,7 @@ import {
   RateLimitedError,
   RequestError,
   SenderNotAllowedError,
-  type SignalpostError,
+  SignalpostError,
   SuppressedError,
   UnauthorizedError,
   UnavailableError,
@@ -101,10 +101,12 @@ export class Connection {
       signal?.throwIfAborted();
       let failure: SignalpostError;
       let waitMs = backoff(attempt);
+      let isSent = false;
       const limit = AbortSignal.timeout(Math.max(1, Math.min(timeout, ends - Date.now())));
       const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
       try {
         const token = await this.#credential.token(rejected, both);
+        isSent = true;
         const answer = await this.#attempt(request, body, token, both);
         if (answer.status < 300) return answer;
         if (answer.status === 401 && this.#isReplaceable(answer) && rejected === undefined) {
@@ -116,7 +118,9 @@ export class Connection {
         waitMs = Math.max(waitMs, (retryAfter(answer) ?? 0) * 1_000);
       } catch (error) {
         signal?.throwIfAborted();
-        if (!isNetworkError(error)) throw error;
+        // Cloudflare Workers reject a broken connection with a plain Error.
+        const isLost = isSent && !(error instanceof SignalpostError);
+        if (!isLost && !isNetworkError(error)) throw error;
         failure = new UnavailableError(
           { message: `No answer from ${this.url}` },
           request.idempotencyKey,

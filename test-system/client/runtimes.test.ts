@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from 'vite';
+import { addKey } from '../../test/support/api-key.ts';
+import { createClientApp } from '../../test/support/client-app.ts';
+import { FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { installTools } from '../support/tools.ts';
+
+/** The same script in every runtime, with the packed client, on a service behind a proxy that loses the first answer. */
+const run = promisify(execFile);
+const folderOf = await installTools();
+const app = await createClientApp();
+const shop = await FeedbackShop.open();
+await shop.publish('note', '<p>{{Name}}</p>');
+const key = await addKey(shop.database, shop.shop.id);
+
+await cp(join(import.meta.dirname, 'core.mjs'), join(app.folder, 'core.mjs'));
+await writeFile(
+  join(app.folder, 'run.mjs'),
+  `import process from 'node:process';
+import * as client from 'signalpost-client';
+import { runCore } from './core.mjs';
+console.log(await runCore(client, process.argv.at(-2), process.argv.at(-1)));`,
+);
+await writeFile(
+  join(app.folder, 'worker.mjs'),
+  `import * as client from 'signalpost-client';
+import { runCore } from './core.mjs';
+export default {
+  fetch: async (_request, { url, key }) => new Response(await runCore(client, url, key)),
+};`,
+);
+
+/** @returns the URL of a proxy that cuts the connection of the first request once the service has answered it */
+async function startProxy(): Promise<string> {
+  let requests = 0;
+  const { hostname, port } = new URL(shop.service.url);
+  const proxy = createServer((incoming, outgoing) => {
+    requests += 1;
+    const isFirst = requests === 1;
+    const { method, url: path, headers } = incoming;
+    const forwarded = request({ host: hostname, port, method, path, headers }, (answer) => {
+      if (isFirst) answer.resume().on('end', () => incoming.socket.destroy());
+      else answer.pipe(outgoing.writeHead(answer.statusCode ?? 500, answer.headers));
+    });
+    incoming.pipe(forwarded);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+/** Runs the script and expects exactly one more message. */
+async function expectOneMessage(work: (url: string) => Promise<string>): Promise<void> {
+  const ids = async () =>
+    (await shop.database.pool.query('select id::text from message')).rows.map(({ id }) => id);
+  const before = await ids();
+  const messageId = await work(await startProxy());
+  assert.deepEqual(await ids().then((all) => all.filter((id) => !before.includes(id))), [
+    messageId.trim(),
+  ]);
+}
+
+const programs = {
+  Node: [process.execPath],
+  Bun: [join(folderOf('bun'), 'bin/bun.exe')],
+  Deno: [join(folderOf('deno'), 'deno'), 'run', '--allow-all', '--no-remote'],
+};
+
+for (const [name, [program = '', ...options]] of Object.entries(programs))
+  test(`the client works under ${name}`, async () => {
+    await expectOneMessage(async (url) => {
+      const env = { PATH: process.env.PATH, HOME: app.folder };
+      const args = [...options, 'run.mjs', url, key];
+      return (await run(program, args, { cwd: app.folder, env })).stdout;
+    });
+  });
+
+test('the client works in a Cloudflare Worker', async () => {
+  const bundled = await build({
+    root: app.folder,
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      write: false,
+      target: 'esnext',
+      lib: { entry: join(app.folder, 'worker.mjs'), formats: ['es'] },
+    },
+  });
+  const [one] = Array.isArray(bundled) ? bundled : [bundled];
+  assert.ok(one !== undefined && 'output' in one);
+  const script = one.output.map((part) => (part.type === 'chunk' ? part.code : '')).join('');
+  const { Miniflare } = createRequire(import.meta.url)(folderOf('miniflare'));
+  await expectOneMessage(async (url) => {
+    const worker = new Miniflare({
+      modules: true,
+      script,
+      compatibilityDate: '2025-10-01',
+      bindings: { url, key },
+    });
+    try {
+      const answer = await worker.dispatchFetch('http://worker.test/');
+      return await answer.text();
+    } finally {
+      await worker.dispose();
+    }
+  });
+});
