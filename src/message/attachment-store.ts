@@ -6,7 +6,7 @@ import {
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
-import { ServiceClient } from '../foundation/database/service-client.ts';
+import { LargeValueClient } from '../foundation/database/large-value-client.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
@@ -47,7 +47,10 @@ export async function storeContents(
     );
 }
 
-/** Contents of attachments, stored once per account under their hash. */
+/**
+ * Contents of attachments, stored once per account under their hash. Their commits aren't flushed: what uses a content commits
+ * later, so its flush includes them.
+ */
 export class AttachmentStore {
   readonly #pool: pg.Pool;
 
@@ -55,8 +58,8 @@ export class AttachmentStore {
     const base = clientSettings(settings, 'signalpost attachments');
     this.#pool = new pg.Pool({
       ...base,
-      Client: ServiceClient,
-      options: `${base.options ?? ''} -c statement_timeout=${statementTimeoutMs}`,
+      Client: LargeValueClient,
+      options: `${base.options ?? ''} -c synchronous_commit=off -c statement_timeout=${statementTimeoutMs}`,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: statementTimeoutMs + 5_000,
       idleTimeoutMillis: 60_000,
