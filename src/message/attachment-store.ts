@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import pg from 'pg';
+import { LargeValueClient } from '../foundation/database/large-value-client.ts';
 import {
   clientSettings,
   type Database,
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
-import { LargeValueClient } from '../foundation/database/large-value-client.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
