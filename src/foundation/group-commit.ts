@@ -52,6 +52,7 @@ export class GroupCommit<Item, Result> {
   #waitingWeight = 0;
   #running = 0;
   #scheduled = false;
+  #held = false;
   #idle: (() => void)[] = [];
 
   constructor(commit: CommitGroup<Item, Result>, options: GroupCommitOptions<Item>) {
@@ -88,9 +89,21 @@ export class GroupCommit<Item, Result> {
     });
   }
 
+  /** Items that the work adds share a group; without this, the first of them start one as soon as there are enough. */
+  addTogether(work: () => void): void {
+    this.#held = true;
+    try {
+      work();
+    } finally {
+      this.#held = false;
+      if (this.#isEnough()) void this.#run();
+    }
+  }
+
   /** A turn that reads a hundred requests is long, so the first of them are committed before it ends. */
   #isEnough(): boolean {
     const { enough, concurrency } = this.#options;
+    if (this.#held) return false;
     return enough !== undefined && this.#waiting.length >= enough && this.#running < concurrency;
   }
 

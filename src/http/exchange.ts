@@ -110,6 +110,11 @@ export class Exchange {
     return { unusable: 'too many large request bodies are in progress', overCapacity: true };
   }
 
+  /** Lets another request have the memory of a large body, which nothing reads or writes anymore. */
+  recycleBody(): void {
+    this.#space?.recycle();
+  }
+
   #release(): void {
     this.#released = true;
     this.#share?.end();

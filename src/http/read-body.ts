@@ -112,7 +112,7 @@ export function readBody(
       // What was reserved as space isn't claimed again.
       if (!isSpacious && share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
       if (space !== undefined && length !== undefined) {
-        whole ??= Buffer.allocUnsafeSlow(length);
+        whole ??= space.take(length);
         chunk.copy(whole, read - chunk.length);
       } else chunks.push(chunk);
       if (read > limit) return void waitToGrow();

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import pg from 'pg';
+import { LargeValueClient } from '../foundation/database/large-value-client.ts';
 import {
   clientSettings,
   type Database,
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
-import { ServiceClient } from '../foundation/database/service-client.ts';
+import { FairSlots } from '../foundation/fair-slots.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
@@ -19,6 +20,19 @@ export interface AttachmentContent {
 
 /** Contents move through few connections, so that a burst neither fills memory nor holds up other statements. */
 const connections = 4;
+/**
+ * Accounts take turns, with one content each at a time. More wouldn't be stored sooner, but a commit flushes all of the log
+ * before it, so small messages would wait for them.
+ */
+const writeLimits = {
+  what: 'attachments',
+  slots: 2,
+  slotsPerGroup: 1,
+  waiting: 1_000,
+  waitingPerGroup: 500,
+  timeout: 10_000,
+  retryAfter: 1,
+};
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 
@@ -47,16 +61,20 @@ export async function storeContents(
     );
 }
 
-/** Contents of attachments, stored once per account under their hash. */
+/**
+ * Contents of attachments, stored once per account under their hash. Their commits aren't flushed: what uses a content commits
+ * later, so its flush includes them.
+ */
 export class AttachmentStore {
   readonly #pool: pg.Pool;
+  readonly #writes = new FairSlots(writeLimits);
 
   constructor(settings: DatabaseSettings) {
     const base = clientSettings(settings, 'signalpost attachments');
     this.#pool = new pg.Pool({
       ...base,
-      Client: ServiceClient,
-      options: `${base.options ?? ''} -c statement_timeout=${statementTimeoutMs}`,
+      Client: LargeValueClient,
+      options: `${base.options ?? ''} -c synchronous_commit=off -c statement_timeout=${statementTimeoutMs}`,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: statementTimeoutMs + 5_000,
       idleTimeoutMillis: 60_000,
@@ -80,14 +98,18 @@ export class AttachmentStore {
     );
     for (const { sha256, content } of contents) {
       if (known.has(sha256)) continue;
-      await this.#pool.query({
-        name: 'store-attachment',
-        text: `insert into attachment_content (account_id, sha256, content, check_at)
-          values ($1, $2, $3, now() + ${reserve})
-          on conflict (account_id, sha256) do update set check_at = excluded.check_at`,
-        values: [accountId, Buffer.from(sha256, 'hex'), content],
-      });
+      await this.#writes.run(accountId, () => this.#store(accountId, sha256, content));
     }
+  }
+
+  async #store(accountId: AccountId, sha256: string, content: Buffer): Promise<void> {
+    await this.#pool.query({
+      name: 'store-attachment',
+      text: `insert into attachment_content (account_id, sha256, content, check_at)
+        values ($1, $2, $3, now() + ${reserve})
+        on conflict (account_id, sha256) do update set check_at = excluded.check_at`,
+      values: [accountId, Buffer.from(sha256, 'hex'), content],
+    });
   }
 
   /**

@@ -133,6 +133,11 @@ export class Acceptor {
     return outcome.kind === 'single' ? this.#acceptSingle(outcome.single) : outcome;
   }
 
+  /** Rows that the work accepts before it returns share a commit. */
+  acceptTogether(work: () => void): void {
+    this.#batches.addTogether(work);
+  }
+
   /** Like `accept`, for a row whose key was busy. */
   acceptAgain(row: AcceptRow): Promise<AcceptOutcome> {
     const deadline = performance.now() + this.#limits.maxWaitMs;

@@ -14,7 +14,7 @@ import { withTimeout } from './with-timeout.ts';
 
 export interface CommitDependencies {
   readonly database: Database;
-  readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain'>;
+  readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain' | 'acceptTogether'>;
   readonly attachments: Pick<AttachmentStore, 'save'>;
 }
 

@@ -126,8 +126,10 @@ export class BatchSender {
     while (outcomes.length < chunk.length)
       await this.#turns.run(batch.accountId, () => {
         const end = performance.now() + maxTurnMs;
-        do outcomes.push(send(chunk[outcomes.length] as Buffer));
-        while (outcomes.length < chunk.length && performance.now() < end);
+        this.#dependencies.acceptor.acceptTogether(() => {
+          do outcomes.push(send(chunk[outcomes.length] as Buffer));
+          while (outcomes.length < chunk.length && performance.now() < end);
+        });
       });
     return Promise.all(outcomes);
   }

@@ -35,6 +35,8 @@ export function registerSendEmailRoute(http: Http, dependencies: SendRouteDepend
     try {
       const receipt = await send(dependencies, exchange);
       dependencies.metrics.accepted(exchange.elapsed);
+      // A replay may answer while a content is still being written.
+      if (!receipt.replayed) exchange.recycleBody();
       exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
     } catch (error) {
       const fault = toFault(error);

@@ -145,3 +145,39 @@ test('a growing group starts after idle turns, or at the latest when its delay i
   const other = new GroupCommit<number, number>(commit, { ...options, linger: briefLimits });
   assert.equal(await other.add(7), 7);
 });
+
+test('items added together share a group, although fewer are enough', async () => {
+  const groups: number[][] = [];
+  const commit = new GroupCommit<number, number>(
+    async (items) => {
+      groups.push([...items]);
+      return items;
+    },
+    { ...options, enough: 2 },
+  );
+  const added: (Promise<number> | undefined)[] = [];
+  commit.addTogether(() => {
+    for (const item of [1, 2, 3, 4, 5]) added.push(commit.add(item));
+  });
+  assert.deepEqual(groups, [[1, 2, 3, 4, 5]], 'it starts before the turn ends');
+  await Promise.all(added);
+});
+
+test('after adding together failed, items start a group once there are enough', async () => {
+  const groups: number[][] = [];
+  const commit = new GroupCommit<number, number>(
+    async (items) => {
+      groups.push([...items]);
+      return items;
+    },
+    { ...options, enough: 2 },
+  );
+  assert.throws(() =>
+    commit.addTogether(() => {
+      throw new Error('failed');
+    }),
+  );
+  const added = [1, 2].map((item) => commit.add(item));
+  assert.deepEqual(groups, [[1, 2]]);
+  await Promise.all(added);
+});

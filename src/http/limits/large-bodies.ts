@@ -1,3 +1,4 @@
+import { BufferPool } from '../../foundation/buffer-pool.ts';
 import { FairBytes } from '../../foundation/fair-bytes.ts';
 import { kibibyte, mebibyte } from './route-limit.ts';
 
@@ -13,6 +14,10 @@ export interface LargeBodySpace {
   readonly maxBytes: number;
   /** True if the body, of which these bytes have arrived, must make room for others. Asked about twice a second. */
   isLate(arrived: number): boolean;
+  /** The buffer for a body of known length. */
+  take(length: number): Buffer;
+  /** Lets another body have that buffer. Only if nothing reads or writes it anymore: after a failure, a write may go on. */
+  recycle(): void;
   release(): void;
 }
 
@@ -38,6 +43,7 @@ export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte }
  */
 export class LargeBodies {
   readonly #memory = new FairBytes(largeBodyBudget);
+  readonly #buffers = new BufferPool();
   #nextEvictionAt = 0;
 
   /** Bytes reserved. */
@@ -67,6 +73,15 @@ export class LargeBodies {
       this.#nextEvictionAt = now + (length / mebibyte) * evictionMsPerMebibyte;
       return true;
     };
-    return { maxBytes, isLate, release };
+    let taken: Buffer | undefined;
+    const take = (bytes: number): Buffer => {
+      taken = this.#buffers.take(bytes);
+      return taken;
+    };
+    const recycle = (): void => {
+      if (taken !== undefined) this.#buffers.recycle(taken);
+      taken = undefined;
+    };
+    return { maxBytes, isLate, take, recycle, release };
   }
 }
