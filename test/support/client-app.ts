@@ -54,6 +54,7 @@ async function packClient(folder: string): Promise<string> {
   await cp(source, copy, { recursive: true, filter: (path) => path !== join(source, 'dist') });
   const types = 'src/template-types';
   await cp(join(root, types), join(folder, types), { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await cp(join(root, 'tsconfig.json'), join(folder, 'tsconfig.json'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await run('npm', ['pack', '--pack-destination', folder], { cwd: copy });
