@@ -5,6 +5,7 @@ import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
+import { installTools } from '../test-system/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
 import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
@@ -24,6 +25,8 @@ const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
 const files = process.env.TEST_POSTGRES_BIN ? await selectDatabaseTests(found) : found;
+// Before the tests: several files would install them at the same time.
+if (folder === 'test-system') await installTools();
 const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
 
 const template = `signalpost_template_${process.pid}`;
