@@ -142,7 +142,9 @@ for (const { name, raw } of demos) {
 
   test(`… and MIME without defects according to mailparser and Python’s strict policy`, async () => {
     const parsed = await simpleParser(raw, { skipTextToHtml: true });
-    assert.deepEqual(parsed.attachments, [] as Attachment[]);
+    // Images of the template are part of its HTML.
+    const files = parsed.attachments.filter(({ related }) => !related);
+    assert.deepEqual(files, [] as Attachment[]);
     assert.ok(parsed.html !== false && parsed.text !== undefined);
     const read = readWithPython(raw);
     const plain = (text: string) => text.replace(/\r?\n/g, '\n').trimEnd();

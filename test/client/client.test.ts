@@ -160,6 +160,8 @@ test('events are followed from a cursor until the signal', async () => {
       { after: cursor, kinds: ['accepted', 'delivered'] },
       { signal: ended.signal },
     )) {
+      // Those of earlier tests may still be on their way.
+      if (event.data.messageId !== messageId) continue;
       seen.push(event);
       if (event.type === 'message.delivered') ended.abort(new Error('enough'));
     }
