@@ -35,6 +35,11 @@ const writeLimits = {
 };
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
+/**
+ * Tells the kernel to write contents as they come. Otherwise a checkpoint would write hundreds of megabytes at once, and every
+ * commit's flush of the log would wait for them.
+ */
+const flushAfter = '256kB';
 
 /**
  * A content that the sweep won't look at for this long can be used by a message; otherwise its check is postponed. Both are
@@ -74,7 +79,7 @@ export class AttachmentStore {
     this.#pool = new pg.Pool({
       ...base,
       Client: LargeValueClient,
-      options: `${base.options ?? ''} -c synchronous_commit=off -c statement_timeout=${statementTimeoutMs}`,
+      options: `${base.options ?? ''} -c synchronous_commit=off -c backend_flush_after=${flushAfter} -c statement_timeout=${statementTimeoutMs}`,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: statementTimeoutMs + 5_000,
       idleTimeoutMillis: 60_000,
