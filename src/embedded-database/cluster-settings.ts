@@ -42,8 +42,11 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     ['max_wal_senders', 0],
     ['max_logical_replication_workers', 0],
     ['max_wal_size', '1GB'],
-    // Recycle WAL files: creating one stalls every commit while 16 MB of zeros are written.
+    // Recycle WAL files, and create one without writing 16 MB of zeros, for which every commit would wait.
     ['min_wal_size', '256MB'],
+    ['wal_init_zero', 'off'],
+    // Write large values behind themselves: a checkpoint would write them at once, and every commit would wait for it.
+    ['backend_flush_after', '256kB'],
     // One core per statement, so that reports leave the other cores to sending. Also avoids shared memory, which is
     // scarce in containers.
     ['max_parallel_workers_per_gather', 0],
