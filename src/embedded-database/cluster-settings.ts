@@ -45,8 +45,6 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     // Recycle WAL files, and create one without writing 16 MB of zeros, for which every commit would wait.
     ['min_wal_size', '256MB'],
     ['wal_init_zero', 'off'],
-    // Write large values behind themselves: a checkpoint would write them at once, and every commit would wait for it.
-    ['backend_flush_after', '256kB'],
     // One core per statement, so that reports leave the other cores to sending. Also avoids shared memory, which is
     // scarce in containers.
     ['max_parallel_workers_per_gather', 0],
