@@ -8,6 +8,7 @@ import {
   benchIdleConnections,
 } from './bench-accept-beside.ts';
 import { benchAttachments } from './bench-attachments.ts';
+import { benchClient } from './bench-client.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchMemory, benchTogether } from './bench-latency.ts';
@@ -25,6 +26,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   'accept-history': benchAcceptHistory,
   attachments: benchAttachments,
   batch: benchBatch,
+  client: benchClient,
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,

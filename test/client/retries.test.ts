@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import {
   RateLimitedError,
   RequestError,
@@ -10,47 +7,14 @@ import {
   UnavailableError,
 } from '../../packages/client/src/index.ts';
 import { addKey } from '../support/api-key.ts';
+import { FaultyProxy, type ProxyFault } from '../support/faulty-proxy.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 
 const shop = await FeedbackShop.open();
 await shop.publish('note', '<p>Note</p>');
 const key = await addKey(shop.database, shop.shop.id);
-const { hostname, port } = new URL(shop.service.url);
-
-/** What the proxy does with the next request. */
-type Fault = 'none' | 'cut before' | 'cut after' | '503' | '502' | '429' | 'redirect' | 'silence';
-let nextFault: () => Fault = () => 'none';
-let requests = 0;
-
-/** A proxy that loses requests and answers, as networks and other proxies do. */
-const proxy = createServer((incoming, outgoing) => {
-  requests += 1;
-  const fault = nextFault();
-  if (fault === 'cut before') incoming.socket.destroy();
-  else if (fault === '503') outgoing.writeHead(503, { 'retry-after': '0' }).end('busy');
-  else if (fault === '502') outgoing.writeHead(502).end('<h1>Bad gateway</h1>');
-  else if (fault === '429') outgoing.writeHead(429, { 'retry-after': '7' }).end('{}');
-  else if (fault === 'redirect') outgoing.writeHead(302, { location: 'https://else.test' }).end();
-  else if (fault !== 'silence') forward(incoming, outgoing, fault === 'cut after');
-});
-
-function forward(incoming: IncomingMessage, outgoing: ServerResponse, loseAnswer: boolean): void {
-  const { method, url: path, headers } = incoming;
-  const forwarded = request({ host: hostname, port, method, path, headers }, (answer) => {
-    if (loseAnswer) answer.resume().on('end', () => incoming.socket.destroy());
-    else answer.pipe(outgoing.writeHead(answer.statusCode ?? 500, answer.headers));
-  });
-  incoming.pipe(forwarded);
-}
-
-proxy.listen(0, '127.0.0.1');
-await once(proxy, 'listening');
-after(() => {
-  proxy.closeAllConnections();
-  proxy.close();
-});
-const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-const signalpost = new Signalpost({ url, key, deadline: 60_000 });
+const proxy = await FaultyProxy.start(shop.service.url);
+const signalpost = new Signalpost({ url: proxy.url, key, deadline: 60_000 });
 
 async function storedCount(externalId: string): Promise<number> {
   const { rows } = await shop.database.pool.query(
@@ -61,11 +25,11 @@ async function storedCount(externalId: string): Promise<number> {
 }
 
 /** Each fault once, in this order, then none. */
-function faults(...list: Fault[]): void {
-  nextFault = () => list.shift() ?? 'none';
+function faults(...list: ProxyFault[]): void {
+  proxy.nextFault = () => list.shift() ?? 'none';
 }
 
-for (const fault of ['cut before', 'cut after', '503', '502'] as const)
+for (const fault of ['cut before', 'cut within', 'cut after', 'cut answer', '503', '502'] as const)
   test(`a send that meets "${fault}" arrives once`, async () => {
     faults(fault);
     await signalpost.send('note', { to: 'ada@people.test', externalId: fault });
@@ -73,8 +37,8 @@ for (const fault of ['cut before', 'cut after', '503', '502'] as const)
   });
 
 test('a hundred sends over a network that loses one in four arrive once each', async () => {
-  const kinds: Fault[] = ['cut before', 'cut after', '503', '502'];
-  nextFault = () => kinds[Math.floor(Math.random() * 4 * kinds.length)] ?? 'none';
+  const kinds: ProxyFault[] = ['cut before', 'cut after', '503', '502'];
+  proxy.nextFault = () => kinds[Math.floor(Math.random() * 4 * kinds.length)] ?? 'none';
   const ids = await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {
       const externalId = `lossy-${index}`;
@@ -98,9 +62,9 @@ test('a batch that is lost halfway is repeated without sending anything twice', 
 
 test('an error that time won’t mend is not repeated', async () => {
   faults();
-  requests = 0;
+  const { requests } = proxy;
   await assert.rejects(() => signalpost.send('none', { to: 'ada@people.test' }), /Invalid ID/);
-  assert.equal(requests, 1);
+  assert.equal(proxy.requests, requests + 1);
 });
 
 test('a rate limit beyond the deadline is an error that names the wait', async () => {
@@ -112,7 +76,7 @@ test('a rate limit beyond the deadline is an error that names the wait', async (
 });
 
 test('an outage until the deadline is an error with the key under which to send again', async () => {
-  nextFault = () => 'cut after';
+  proxy.nextFault = () => 'cut after';
   const failure = await signalpost
     .send('note', { to: 'ada@people.test', externalId: 'outage' }, { deadline: 700 })
     .catch((error: unknown) => error);
@@ -129,7 +93,7 @@ test('an attempt without an answer ends with its timeout and is repeated', async
 });
 
 test('the caller’s signal ends a call with its reason', async () => {
-  nextFault = () => 'silence';
+  proxy.nextFault = () => 'silence';
   const signal = AbortSignal.timeout(50);
   await assert.rejects(
     () => signalpost.send('note', { to: 'ada@people.test' }, { signal }),
