@@ -4,7 +4,7 @@ import type { TypesOptions } from './types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `types` and `template …`: types of templates for programs, and templates kept in files. */
+/** Adds `types`, `template …` and `mcp`, which call a running service with an API key. */
 export function addTemplateCommands(
   program: Command,
   environment: Environment,
@@ -24,6 +24,15 @@ export function addTemplateCommands(
     .action(async (options: TypesOptions) => {
       const { typesCommand } = await import('./types.ts');
       done(await typesCommand(options, environment));
+    });
+  program
+    .command('mcp')
+    .description('serve tools for agents (Model Context Protocol) on standard input and output')
+    .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
+    .option('--allow-write', 'also offer tools that send tests and save drafts')
+    .action(async (options: { readonly url?: string; readonly allowWrite?: boolean }) => {
+      const { serveMcp } = await import('./mcp/serve-mcp.ts');
+      done(await serveMcp(options, environment));
     });
   const template = program
     .command('template')

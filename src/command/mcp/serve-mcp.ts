@@ -1,0 +1,44 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { OperatorError } from '../../foundation/errors.ts';
+import { TypesFailure } from '../../template-types/types-failure.ts';
+import { readReleaseVersion } from '../read-version.ts';
+import { connectTo } from '../types.ts';
+import { readTools } from './read-tools.ts';
+import { registerTool } from './tool.ts';
+import { writeTools } from './write-tools.ts';
+
+const instructions = `Signalpost sends one email to one person because something happened.
+To find out why an email hasn't arrived: find_messages by recipient, then explain_message, then find_suppressions or check_domains.`;
+
+/**
+ * `mcp`: serves tools for agents (Model Context Protocol) over standard input and output until the input ends. What the
+ * tools may do is what the API key may do.
+ * @returns the exit code
+ * @throws OperatorError if the address or the key is malformed
+ */
+export async function serveMcp(
+  { url, allowWrite = false }: { readonly url?: string; readonly allowWrite?: boolean },
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  try {
+    const connection = connectTo(url, environment);
+    const version = await readReleaseVersion();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    process.stdin.once('end', resolve).once('close', resolve);
+    serveStdio(
+      () => {
+        const server = new McpServer({ name: 'signalpost', version }, { instructions });
+        for (const tool of allowWrite ? [...readTools, ...writeTools] : readTools)
+          registerTool(server, connection, tool);
+        return server;
+      },
+      { onerror: (error) => process.stderr.write(`signalpost: ${error.message}\n`) },
+    );
+    await ended;
+    return 0;
+  } catch (error) {
+    if (!(error instanceof TypesFailure)) throw error;
+    throw new OperatorError(`${error.message}.`, { cause: error });
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { TypesFailure } from '../../template-types/types-failure.ts';
+import { type AgentTool, defineTool, findAnswer } from './tool.ts';
+
+const templateId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/)
+  .describe('The ID of a template.');
+const maxPart = 200_000;
+
+/** Tools that change something. Only `--allow-write` offers them. None publishes or deletes. */
+export const writeTools: readonly AgentTool[] = [
+  defineTool({
+    name: 'send_test',
+    permissions: ['templates:write'],
+    description:
+      'Send a test message of a template’s draft, or else of its published version, to an address. It is a real email; each call sends one.',
+    input: z.object({
+      templateId,
+      to: z.string().min(3).max(320),
+      values: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe('Values by field name; others get their sample or default.'),
+      locale: z.string().max(35).optional(),
+    }),
+    writes: { destructive: false, repeatable: false },
+    run: async (connection, { templateId: id, ...body }) =>
+      (await connection.call('POST', `/templates/${id}/test-send`, { body })).body,
+  }),
+  defineTool({
+    name: 'draft_template',
+    permissions: ['templates:read', 'templates:write'],
+    description:
+      'Create a template, or save a draft of one. People publish drafts in the console; nothing that is sent changes. An existing draft is replaced only with `replaceDraft`.',
+    input: z.object({
+      templateId,
+      name: z.string().min(1).max(200).optional().describe('Of a new template.'),
+      createdBy: z
+        .string()
+        .max(320)
+        .optional()
+        .describe(
+          'Address of a user of the account; for a new template, if no user created the key.',
+        ),
+      subject: z.string().min(1).max(10_000).describe('With {{fields}}.'),
+      previewText: z.string().max(10_000).optional(),
+      html: z.string().max(maxPart).optional().describe('The HTML part; or use `mjml`.'),
+      mjml: z.string().max(maxPart).optional(),
+      text: z.string().max(maxPart).optional().describe('Default: generated from the HTML.'),
+      replaceDraft: z.boolean().default(false),
+    }),
+    writes: { destructive: true, repeatable: true },
+    run: async (connection, { templateId: id, name = id, createdBy, replaceDraft, ...content }) => {
+      const path = `/templates/${id}`;
+      if ((await findAnswer(connection, path)) === undefined)
+        await connection.call('PUT', path, { body: { name, createdBy }, ifNoneMatch: '*' });
+      const draft = await findAnswer(connection, `${path}/draft`);
+      if (draft !== undefined && !replaceDraft)
+        throw new TypesFailure(
+          `Template ${id} has a draft. Read it in the console, then call again with replaceDraft: true`,
+        );
+      const match = draft === undefined ? { ifNoneMatch: '*' as const } : { ifMatch: draft.etag };
+      return (await connection.call('PUT', `${path}/draft`, { body: content, ...match })).body;
+    },
+  }),
+];
