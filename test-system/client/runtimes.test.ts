@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from 'vite';
 import { addKey } from '../../test/support/api-key.ts';
 import { createClientApp } from '../../test/support/client-app.ts';
+import { FaultyProxy } from '../../test/support/faulty-proxy.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { installTools } from '../support/tools.ts';
 
@@ -41,25 +39,9 @@ export default {
 
 /** @returns the URL of a proxy that cuts the connection of the first request once the service has answered it */
 async function startProxy(): Promise<string> {
-  let requests = 0;
-  const { hostname, port } = new URL(shop.service.url);
-  const proxy = createServer((incoming, outgoing) => {
-    requests += 1;
-    const isFirst = requests === 1;
-    const { method, url: path, headers } = incoming;
-    const forwarded = request({ host: hostname, port, method, path, headers }, (answer) => {
-      if (isFirst) answer.resume().on('end', () => incoming.socket.destroy());
-      else answer.pipe(outgoing.writeHead(answer.statusCode ?? 500, answer.headers));
-    });
-    incoming.pipe(forwarded);
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  after(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const proxy = await FaultyProxy.start(shop.service.url);
+  proxy.nextFault = () => (proxy.requests === 0 ? 'cut after' : 'none');
+  return proxy.url;
 }
 
 /** Runs the script and expects exactly one more message. */

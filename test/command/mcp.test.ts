@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
@@ -69,6 +70,18 @@ test('with --allow-write, tools that write say so', async () => {
   assert.deepEqual(
     writing.map(({ name }) => name),
     writeTools.map(({ name }) => name),
+  );
+});
+
+test('the page for agents lists every tool with its permissions', async () => {
+  const page = await readFile(join(root, 'docs/agents.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (.+?) \|/gm)].map(([, name, permissions]) => [
+    name,
+    permissions?.replaceAll('`', '').split(', '),
+  ]);
+  assert.deepEqual(
+    rows,
+    [...readTools, ...writeTools].map(({ name, permissions }) => [name, permissions]),
   );
 });
 

@@ -30,7 +30,7 @@ async function startService(): Promise<NodeJS.Dict<string>> {
   return {
     ...parseEnv(await readFile(join(data, 'demo.env'), 'utf8')),
     SIGNALPOST_URL: url,
-    SIGNALPOST_KEY: await createKey(settings),
+    SIGNALPOST_API_KEY: await createKey(settings),
   };
 }
 
