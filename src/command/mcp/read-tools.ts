@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
-import { type AgentTool, defineTool, findAnswer, queryOf } from './tool.ts';
+import { type AgentTool, defineTool, findAnswer, toQueryText } from './tool.ts';
 
 const limit = z.number().int().min(1).max(50).default(20).describe('Max items.');
 const cursor = z.string().max(2_000).optional().describe('The `nextCursor` of the previous page.');
@@ -69,7 +69,7 @@ export const readTools: readonly AgentTool[] = [
       limit,
       cursor,
     }),
-    run: (connection, input) => get(connection, `/messages?${queryOf(input)}`),
+    run: (connection, input) => get(connection, `/messages?${toQueryText(input)}`),
   }),
   defineTool({
     name: 'explain_message',
@@ -87,7 +87,7 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['templates:read'],
     description: 'List templates with their subject and published version.',
     input: z.object({ contains: z.string().max(200).optional(), limit, cursor }),
-    run: (connection, input) => get(connection, `/templates?${queryOf(input)}`),
+    run: (connection, input) => get(connection, `/templates?${toQueryText(input)}`),
   }),
   defineTool({
     name: 'get_template',
@@ -121,7 +121,7 @@ export const readTools: readonly AgentTool[] = [
       tag: z.string().max(48).optional(),
       timeZone: z.string().max(64).optional().describe('Of days and hours, such as Europe/Berlin.'),
     }),
-    run: (connection, input) => get(connection, `/reports?${queryOf(input)}`),
+    run: (connection, input) => get(connection, `/reports?${toQueryText(input)}`),
   }),
   defineTool({
     name: 'check_domains',

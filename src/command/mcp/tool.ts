@@ -72,7 +72,7 @@ function failed(text: string): CallToolResult {
 }
 
 /** A query string of the parameters that are given. */
-export function queryOf(parameters: Readonly<Record<string, unknown>>): string {
+export function toQueryText(parameters: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.set(name, String(value));
