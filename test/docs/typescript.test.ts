@@ -10,7 +10,7 @@ import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 
 /**
  * Every `ts` block of the page is a file of one app that has installed the packed client. All compile together, and each runs
- * on a newly started service. Those that need a framework are tested in test-system/client/frameworks.test.ts.
+ * on a newly started service. Those that need another package are tested in test-system/client.
  */
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -60,6 +60,8 @@ const prints: Readonly<Record<string, RegExp>> = {
   'follow.ts': /^bounced bounced\n$/,
   'stream.ts': /^message\.(delivered|bounced) [0-9a-f-]{36} \S+@\S+\n$/,
   'suppressions.ts': /^gone@customer\.example unsubscribe\n$/,
+  'unit.ts': /^ada@customer\.example A-1001\n2\n$/,
+  'end-to-end.ts': /^.+\n$/,
   'sign.ts': /^message\.delivered\n$/,
   'manage.ts': /^receipt$/m,
 };

@@ -64,8 +64,8 @@ export function bodyProblems(
   limit('metadata.externalId', metadata?.externalId, 128);
   count('metadata.attributes', metadata?.attributes && Object.keys(metadata.attributes), 20);
   for (const [index, tag] of (metadata?.tagList ?? []).entries()) {
-    limit(`metadata.tagList.${index}`, tag, 48);
-    if (tag === '') add(`metadata.tagList.${index}`, 'must not be empty');
+    limit(`metadata.tagList[${index}]`, tag, 48);
+    if (tag === '') add(`metadata.tagList[${index}]`, 'must not be empty');
   }
   const { locale } = content ?? {};
   if (locale !== undefined && locale !== '' && !isLocale(locale))
@@ -115,16 +115,25 @@ function reasonOf(text: string): string | undefined {
   if (at === -1) return `${is} has no @`;
   if (local === '') return `${is} has nothing before the @`;
   if (domain === '') return `${is} has nothing after the @`;
-  if (/\p{Z}/u.test(local)) return `${is} has spaces`;
-  if (local.startsWith('.') || local.endsWith('.') || local.includes('..'))
-    return `${is} has a misplaced dot before the @`;
-  if (/^\p{ASCII}*$/u.test(local) && !atoms.test(local))
-    return `${is} has invalid characters before the @`;
+  if (!atoms.test(local) && (isAscii(local) || /[\p{C}\p{Z}]/u.test(local)))
+    return `${is} ${reasonForLocal(local)}`;
   if (local.length > 64) return `${is} has more than 64 octets before the @`;
-  const isInternational = !/^\p{ASCII}*$/u.test(domain);
-  if (!isInternational && domain !== 'localhost' && !domainName.test(domain))
+  if (isAscii(domain) && domain !== 'localhost' && !domainName.test(domain))
     return `${is} has no valid domain after the @`;
   return text.length > 254 ? `${is} is longer than 254 octets` : undefined;
+}
+
+function reasonForLocal(local: string): string {
+  if (/\p{C}/u.test(local)) return 'has control characters';
+  if (/\p{Z}/u.test(local)) return 'has spaces';
+  if (local.startsWith('"')) return 'has a quoted part before the @, which is not supported';
+  if (local.startsWith('.') || local.endsWith('.') || local.includes('..'))
+    return 'has a misplaced dot before the @';
+  return 'has invalid characters before the @';
+}
+
+function isAscii(text: string): boolean {
+  return /^\p{ASCII}*$/u.test(text);
 }
 
 function isLocale(text: string): boolean {
@@ -175,6 +184,8 @@ export function missingPlaces(
 }
 
 function missingWithin(value: unknown, { fields = {} }: FakeField, place: string): string[] {
+  // A template shows nothing of an empty object.
+  if (isRecord(value) && Object.keys(value).length === 0) return [];
   const records = Array.isArray(value)
     ? value.map((item, index) => [`${place}[${index}]`, item] as const)
     : [[place, value] as const];
