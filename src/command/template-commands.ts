@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { ImportOptions } from './import/run-import.ts';
 import type { TemplateOptions } from './template/run-template-command.ts';
 import type { TypesOptions } from './types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `types`, `template …` and `mcp`, which call a running service with an API key. */
+/** Adds `types`, `template …`, `import` and `mcp`, which call a running service with an API key. */
 export function addTemplateCommands(
   program: Command,
   environment: Environment,
@@ -33,6 +34,21 @@ export function addTemplateCommands(
     .action(async (options: { readonly url?: string; readonly allowWrite?: boolean }) => {
       const { serveMcp } = await import('./mcp/serve-mcp.ts');
       done(await serveMcp(options, environment));
+    });
+  program
+    .command('import')
+    .description('take over templates and suppressed addresses from another product')
+    .argument('<product>', 'postmark, resend, sendgrid or mailgun')
+    .option('--templates <files...>', 'what its API answered for each template, as JSON')
+    .option('--dir <folder>', 'folder to write the templates to, for template push')
+    .option('--force', 'overwrite templates of the folder')
+    .option('--strict', 'exit with 1 if something of a template has no counterpart')
+    .option('--suppressions <files...>', 'its suppressed addresses, as JSON or CSV')
+    .option('--reason <reason>', 'why, where a file doesn’t say it, such as hard_bounce')
+    .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
+    .action(async (product: string, options: ImportOptions) => {
+      const { runImport } = await import('./import/run-import.ts');
+      done(await runImport(product, options, environment));
     });
   const template = program
     .command('template')

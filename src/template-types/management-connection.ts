@@ -7,6 +7,8 @@ const maxWaitSeconds = 30;
 
 export interface ManagementRequest {
   readonly body?: unknown;
+  /** A CSV file, in place of a JSON body. */
+  readonly csv?: string;
   readonly ifMatch?: string | undefined;
   readonly ifNoneMatch?: '*' | undefined;
 }
@@ -100,7 +102,9 @@ export class ManagementConnection {
   }
 
   async #fetch(method: string, path: string, request: ManagementRequest): Promise<Response> {
-    const { body, ifMatch, ifNoneMatch } = request;
+    const { body, csv, ifMatch, ifNoneMatch } = request;
+    const content = csv ?? (body === undefined ? undefined : JSON.stringify(body));
+    const type = csv === undefined ? 'application/json' : 'text/csv';
     try {
       return await fetch(`${this.url}/manage/v1/accounts/${this.account}${path}`, {
         method,
@@ -108,11 +112,11 @@ export class ManagementConnection {
         signal: AbortSignal.timeout(timeoutMs),
         headers: {
           authorization: `Bearer ${this.#key}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(content === undefined ? {} : { 'content-type': type }),
           ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
           ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(content === undefined ? {} : { body: content }),
       });
     } catch (cause) {
       throw unreachable(this.url, cause);
