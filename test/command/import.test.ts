@@ -28,7 +28,7 @@ async function save(name: string, content: unknown): Promise<string> {
   return path;
 }
 
-const handlebars = `<p>Hello {{name}},</p>
+const handlebars = `<p>Hello {{name}}, {{insert greeting "default=good morning"}}</p>
 {{#if note}}<p>{{{note}}}</p>{{else}}<p>No note.</p>{{/if}}
 {{#each items}}<p>{{this.title}} for {{../name}}</p>{{else}}<p>Nothing.</p>{{/each}}
 {{#unless paid}}<p>Please pay.</p>{{/unless}}`;
@@ -104,7 +104,7 @@ const items = [{ title: 'Beans' }, { title: 'Tea' }];
 const expected = {
   postmark: [/Shop.*Hello &lt;Ada&gt;,.*<b>Soon<\/b>.*Beans.*Tea/s, /No note/],
   sendgrid: [
-    /Hello &lt;Ada&gt;,.*<b>Soon<\/b>.*Beans for &lt;Ada&gt;.*Please pay/s,
+    /Hello &lt;Ada&gt;, good morning.*<b>Soon<\/b>.*Beans for &lt;Ada&gt;.*Please pay/s,
     /No note|Nothing/,
   ],
   mailgun: [

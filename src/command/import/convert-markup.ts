@@ -1,5 +1,5 @@
 /** What a tag of another product's template language can't become here. */
-export interface MarkupProblem {
+interface MarkupProblem {
   /** From 1. */
   readonly line: number;
   readonly tag: string;
@@ -8,7 +8,8 @@ export interface MarkupProblem {
 
 /** How a field of the template is used. */
 export type ConvertedField =
-  | { readonly kind: 'text'; readonly optional: boolean }
+  /** Without a default, a send must give it. */
+  | { readonly kind: 'text'; readonly default: string | undefined }
   | { readonly kind: 'list' | 'object'; readonly fields: Map<string, ConvertedField> };
 
 export interface ConvertedMarkup {
@@ -71,7 +72,7 @@ export function convertMarkup(source: string, language: MarkupLanguage): Convert
     const inserted = /^insert\s+"?([\w.-]+)"?(?:\s+"default=([^"]*)")?$/.exec(expression);
     const name = nameOf(inserted?.[1] ?? expression);
     if (name === undefined) return problem(offset, tag, reasonFor(expression));
-    const inserts = add(name, { kind: 'text', optional: inserted?.[2] !== undefined });
+    const inserts = add(name, { kind: 'text', default: inserted?.[2] });
     if (inserts.kind !== 'text')
       return problem(offset, tag, `is a text here, and a ${inserts.kind} elsewhere`);
     if (name.includes('.') && !dotted.has(name)) {
@@ -100,10 +101,7 @@ export function convertMarkup(source: string, language: MarkupLanguage): Convert
     const isScope =
       isEach || word === 'with' || (!isBlock && !isInverted && language === 'mustachio');
     const kind = isEach ? 'list' : 'object';
-    const inside = add(
-      name,
-      isScope ? { kind, fields: new Map() } : { kind: 'text', optional: true },
-    );
+    const inside = add(name, isScope ? { kind, fields: new Map() } : { kind: 'text', default: '' });
     if (!isScope && inside.kind !== 'text' && opening === '#')
       return keep('is repeated for each item here; move it into the list');
     if (isScope && inside.kind !== kind)
@@ -145,12 +143,16 @@ export function convertMarkup(source: string, language: MarkupLanguage): Convert
 
   function add(name: string, field: ConvertedField): ConvertedField {
     const known = scope.get(name);
-    if (known === undefined || (known.kind === 'text' && field.kind === 'text' && field.optional)) {
+    if (known === undefined || (known.kind === 'text' && !known.default && isOptional(field))) {
       scope.set(name, field);
       return field;
     }
     return known;
   }
+}
+
+function isOptional(field: ConvertedField): boolean {
+  return field.kind === 'text' && field.default !== undefined;
 }
 
 function reasonFor(expression: string): string {

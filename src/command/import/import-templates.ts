@@ -102,7 +102,7 @@ function merge(parts: readonly Fields[]): Fields {
       const known = all.get(name);
       if (known === undefined || known.kind === 'text') {
         if (field.kind !== 'text') all.set(name, { ...field, fields: new Map(field.fields) });
-        else if (known === undefined || known.optional) all.set(name, field);
+        else all.set(name, { kind: 'text', default: known?.default || field.default });
       } else if (field.kind !== 'text')
         all.set(name, { ...known, fields: merge([known.fields, field.fields]) });
     }
@@ -127,7 +127,7 @@ function settingsOf(
           fields: settingsOf(field.fields),
         },
       ] as const;
-    const value = defaults[name] ?? (field.optional ? '' : undefined);
+    const value = defaults[name] ?? field.default;
     return [name, value === undefined ? {} : { default: value }] as const;
   });
   return Object.fromEntries(settings.filter(([, value]) => Object.keys(value).length > 0));

@@ -1,10 +1,14 @@
+import {
+  parseSuppressionReason,
+  suppressionReasons,
+} from '../../feedback/suppression/suppression.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 import { runTemplateCommand } from '../template/run-template-command.ts';
 import { connectTo } from '../types.ts';
-import { importSuppressions, suppressionReasons } from './import-suppressions.ts';
 import { type ImportTemplatesOptions, importTemplates } from './import-templates.ts';
 import { type Product, products } from './product-templates.ts';
+import { sendSuppressions } from './send-suppressions.ts';
 
 export interface ImportOptions extends ImportTemplatesOptions {
   readonly templates?: readonly string[];
@@ -27,7 +31,7 @@ export async function runImport(
   if (product === undefined)
     throw new OperatorError(`${name} is not one of ${products.join(', ')}.`);
   return await runTemplateCommand(async () => {
-    const chosen = suppressionReasons.find((known) => known === reason);
+    const chosen = reason === undefined ? undefined : parseSuppressionReason(reason);
     if (reason !== undefined && chosen === undefined)
       throw new TypesFailure(`--reason must be one of ${suppressionReasons.join(', ')}`);
     if (templates.length === 0 && suppressions.length === 0)
@@ -36,7 +40,7 @@ export async function runImport(
     if (templates.length > 0) exitCode = await importTemplates(product, templates, options);
     if (suppressions.length === 0) return exitCode;
     const connect = () => connectTo(url, environment);
-    const code = await importSuppressions(product, suppressions, chosen, connect);
+    const code = await sendSuppressions(product, suppressions, chosen, connect);
     return Math.max(exitCode, code);
   });
 }

@@ -2,13 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
+import type { SuppressionReason } from '../../feedback/suppression/suppression.ts';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 import type { Product } from './product-templates.ts';
-
-/** Why an address gets no email, as the management API names it. */
-export const suppressionReasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
-type Reason = (typeof suppressionReasons)[number];
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -23,13 +20,13 @@ const maxShownProblems = 20;
  * @returns the exit code: 1 if rows were left out
  * @throws TypesFailure for a file that can't be read, and if the service refuses
  */
-export async function importSuppressions(
+export async function sendSuppressions(
   product: Product,
   paths: readonly string[],
-  reason: Reason | undefined,
+  reason: SuppressionReason | undefined,
   connect: () => ManagementConnection,
 ): Promise<number> {
-  const found = new Map<string, Reason>();
+  const found = new Map<string, SuppressionReason>();
   const left: string[] = [];
   for (const path of paths) {
     const rows = readRows(path, await readText(path));
@@ -78,7 +75,7 @@ function readRows(path: string, text: string): readonly Row[] {
 }
 
 /** What Postmark calls its reasons. */
-const postmarkReasons: Readonly<Record<string, Reason>> = {
+const postmarkReasons: Readonly<Record<string, SuppressionReason>> = {
   HardBounce: 'hard_bounce',
   SpamComplaint: 'complaint',
   ManualSuppression: 'manual',
@@ -88,8 +85,8 @@ const postmarkReasons: Readonly<Record<string, Reason>> = {
 function readRow(
   product: Product,
   row: Row,
-  given: Reason | undefined,
-): { readonly address: string; readonly reason: Reason } | string | undefined {
+  given: SuppressionReason | undefined,
+): { readonly address: string; readonly reason: SuppressionReason } | string | undefined {
   if (typeof row !== 'object' || row === null) return 'is not an object';
   const address = row.EmailAddress ?? row.email ?? row.address ?? row.Email ?? row.Address;
   if (typeof address !== 'string' || !/^[^\s,"]+@[^\s,"]+$/.test(address.trim()))
@@ -100,7 +97,7 @@ function readRow(
   return { address: address.trim().toLowerCase(), reason };
 }
 
-function reasonOf(product: Product, row: Row): Reason | undefined {
+function reasonOf(product: Product, row: Row): SuppressionReason | undefined {
   if (product === 'postmark') return postmarkReasons[String(row.SuppressionReason)];
   if (product === 'resend') return 'unsubscribe';
   if (product !== 'mailgun') return undefined;
@@ -114,7 +111,11 @@ function isTrue(value: unknown): boolean {
 }
 
 /** An address can be in several files; `unsubscribe` stops the least. */
-function keepStrongest(found: Map<string, Reason>, address: string, reason: Reason): void {
+function keepStrongest(
+  found: Map<string, SuppressionReason>,
+  address: string,
+  reason: SuppressionReason,
+): void {
   const known = found.get(address);
   if (known === undefined || known === 'unsubscribe') found.set(address, reason);
 }
@@ -129,7 +130,7 @@ interface ImportProgress {
 /** @returns how many rows the service left out */
 async function upload(
   connection: ManagementConnection,
-  found: ReadonlyMap<string, Reason>,
+  found: ReadonlyMap<string, SuppressionReason>,
 ): Promise<number> {
   const rows = [...found].map(([address, reason]) => `${address},${reason}\n`);
   const csv = `address,reason\n${rows.join('')}`;
