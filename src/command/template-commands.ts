@@ -76,6 +76,7 @@ export function addTemplateCommands(
     const { pushTemplates } = await import('./template/push-templates.ts');
     return await pushTemplates(ids, options, environment);
   })
+    .option('--react <files...>', 'React Email components to compile into the folder first')
     .option('--publish', 'publish them')
     .option('--base <folder>', 'an earlier state of the folder, whose content may be overwritten')
     .option('--force', 'overwrite changes that somebody made on the service')

@@ -15,8 +15,8 @@ const pages = markdownPages(root).filter(
   (page) => page === 'README.md' || page.startsWith('docs/'),
 );
 const printedPages = ['benchmarks.md'];
-/** `typescript.test.ts` and `test-system/client/languages.test.ts` compile and run these. */
-const programs = ['ts', 'python', 'php', 'ruby', 'go', 'java'];
+/** `typescript.test.ts` and tests of `test-system/client` compile and run these. */
+const programs = ['ts', 'tsx', 'python', 'php', 'ruby', 'go', 'java'];
 const data = ['console', 'css', 'html', 'js', 'json', 'mermaid', 'sql', 'text', 'yaml'];
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 

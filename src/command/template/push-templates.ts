@@ -28,6 +28,10 @@ export async function pushTemplates(
   options: TemplateOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
+  if (options.react !== undefined) {
+    const { compileReactTemplates } = await import('./react-templates.ts');
+    await compileReactTemplates(options.react, options.dir);
+  }
   const templates = await readTemplateFolders(ids, options.dir);
   const { service, state } = await openTemplates(options, environment);
   const planned: PlannedPush[] = [];

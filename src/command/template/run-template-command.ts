@@ -15,6 +15,8 @@ export interface TemplateOptions {
   readonly dir: string;
   readonly url?: string;
   readonly base?: string;
+  /** Component files of React Email. */
+  readonly react?: readonly string[];
   readonly force?: boolean;
   readonly publish?: boolean;
   readonly allowBreaking?: boolean;
