@@ -179,6 +179,34 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     },
   },
   {
+    id: 'batches',
+    columns: [
+      ...rateAndCeiling,
+      against,
+      ['p99 ms', 'p99_ms'],
+      ['ceiling p99 ms', 'ceiling_p99_ms'],
+      ['goal, at least', 'aim_ratio'],
+    ],
+  },
+  {
+    id: 'attachments',
+    columns: [...rateAndCeiling, against, ...percentiles, ['goal, at least', 'aim_ratio']],
+  },
+  {
+    id: 'beside-attachments',
+    columns: [
+      ['messages/s', 'rate'],
+      ...percentiles,
+      ...ceilingPercentiles,
+      ['p99 ratio', 'ratio'],
+      ['goal, at most', 'aim_ratio'],
+    ],
+  },
+  {
+    id: 'client',
+    columns: [...rateAndCeiling, against, ['goal, at least', 'aim_ratio']],
+  },
+  {
     id: 'reports',
     chart: {
       title: 'Reports, p99',
