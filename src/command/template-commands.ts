@@ -19,8 +19,12 @@ export function addTemplateCommands(
       'running service, with an API key in SIGNALPOST_API_KEY (templates:read)',
     )
     .option('--manifest <file>', 'manifest to read instead of a service')
+    .option('--openapi <file>', 'OpenAPI document of an earlier run to read instead')
     .option('--account <id>', 'account of the manifest, if several have templates')
-    .option('--out <file>', 'file to write, such as signalpost.d.ts; default: standard output')
+    .option(
+      '--out <file>',
+      'file to write: types such as signalpost.d.ts, or an OpenAPI document if it ends in .json; default: standard output',
+    )
     .option('--check', 'compare the file instead, and exit with 1 if it doesn’t fit')
     .action(async (options: TypesOptions) => {
       const { typesCommand } = await import('./types.ts');

@@ -9,7 +9,7 @@ import { compileTemplate } from '../template/compile-template.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import { apiKeyOf, ManagementConnection } from '../template-types/management-connection.ts';
 import { localesOf, readPublishedShapes } from '../template-types/read-published-shapes.ts';
-import { saveTypes } from '../template-types/save-types.ts';
+import { readOpenapiFile, saveTypes } from '../template-types/save-types.ts';
 import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
 import { TypesFailure } from '../template-types/types-failure.ts';
 
@@ -18,6 +18,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface TypesOptions {
   readonly url?: string;
   readonly manifest?: string;
+  /** An OpenAPI document of an earlier run. */
+  readonly openapi?: string;
   readonly account?: string;
   readonly out?: string;
   readonly check?: boolean;
@@ -33,11 +35,7 @@ export async function typesCommand(
   environment: Environment,
 ): Promise<number> {
   try {
-    const templates =
-      options.manifest === undefined
-        ? await readPublishedShapes(connectTo(options.url, environment))
-        : await readShapes(options.manifest, options.account, environment);
-    return await saveTypes(templates, options);
+    return await saveTypes(await readTemplates(options, environment), options);
   } catch (error) {
     if (error instanceof TypesFailure)
       throw new OperatorError(`${error.message}.`, { cause: error });
@@ -45,6 +43,15 @@ export async function typesCommand(
     process.stderr.write(describeProblems(options.manifest ?? '', error.problems));
     return 1;
   }
+}
+
+async function readTemplates(
+  { openapi, manifest, account, url }: TypesOptions,
+  environment: Environment,
+): Promise<TemplateShape[]> {
+  if (openapi !== undefined) return await readOpenapiFile(openapi);
+  if (manifest !== undefined) return await readShapes(manifest, account, environment);
+  return await readPublishedShapes(connectTo(url, environment));
 }
 
 /** The service of `--url` or SIGNALPOST_URL, with the account of the API key. @throws TypesFailure */

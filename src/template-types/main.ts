@@ -3,22 +3,24 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { apiKeyOf, ManagementConnection } from './management-connection.ts';
 import { readPublishedShapes } from './read-published-shapes.ts';
-import { saveTypes } from './save-types.ts';
+import { readOpenapiFile, saveTypes } from './save-types.ts';
 import { TypesFailure } from './types-failure.ts';
 
-const help = `Usage: signalpost-client types --url <url> [--out <file>] [--check]
+const help = `Usage: signalpost-client types --url <url> | --openapi <file> [--out <file>] [--check]
 
 Writes TypeScript types of your account's published templates. SIGNALPOST_API_KEY (or SIGNALPOST_KEY) must be an API
 key with the scope templates:read.
 
-  --url <url>   address of the service; default: SIGNALPOST_URL
-  --out <file>  file to write, such as signalpost.d.ts; default: standard output
-  --check       compare the file instead of writing it: exits with 1 if it doesn’t fit, and says what changed
+  --url <url>       address of the service; default: SIGNALPOST_URL
+  --openapi <file>  OpenAPI document to read instead, written by an earlier run
+  --out <file>      file to write, such as signalpost.d.ts, or an OpenAPI document if it ends in .json; default: standard output
+  --check           compare the file instead of writing it: exits with 1 if it doesn’t fit, and says what changed
 `;
 
 async function runTypes(args: readonly string[]): Promise<number> {
   const options = {
     url: { type: 'string' },
+    openapi: { type: 'string' },
     out: { type: 'string' },
     check: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
@@ -35,6 +37,8 @@ async function runTypes(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (positionals.length !== 1 || positionals[0] !== 'types') throw new TypesFailure(help);
+  if (values.openapi !== undefined)
+    return await saveTypes(await readOpenapiFile(values.openapi), values);
   const url = values.url ?? process.env.SIGNALPOST_URL;
   if (url === undefined) throw new TypesFailure('--url is required: the address of the service');
   const service = new ManagementConnection(url, apiKeyOf(process.env));

@@ -4,10 +4,11 @@ import { compareTypes } from './compare-types.ts';
 import { readTypes } from './read-types.ts';
 import type { TemplateShape } from './template-shape.ts';
 import { TypesFailure } from './types-failure.ts';
+import { readOpenapi, writeOpenapi } from './write-openapi.ts';
 import { writeTypes } from './write-types.ts';
 
 export interface SaveTypesOptions {
-  /** The declaration file; undefined: standard output. */
+  /** The declaration file, or an OpenAPI document if it ends in `.json`; undefined: standard output. */
   readonly out?: string | undefined;
   /** Compares the file instead of writing it. */
   readonly check?: boolean | undefined;
@@ -23,7 +24,7 @@ export async function saveTypes(
   { out, check = false }: SaveTypesOptions,
 ): Promise<number> {
   if (check) return await checkTypes(templates, out);
-  const text = writeTypes(templates);
+  const text = isOpenapi(out) ? writeOpenapi(templates) : writeTypes(templates);
   if (out === undefined) {
     process.stdout.write(text);
     return 0;
@@ -55,16 +56,35 @@ async function checkTypes(
 }
 
 async function readCommitted(out: string): Promise<TemplateShape[]> {
-  let text: string;
-  try {
-    text = await readFile(out, 'utf8');
-  } catch (cause) {
-    throw new TypesFailure(`Can’t read ${out}: ${(cause as Error).message}`, { cause });
-  }
+  if (isOpenapi(out)) return await readOpenapiFile(out);
+  const text = await readText(out);
   try {
     return readTypes(text);
   } catch (error) {
     if (!(error instanceof TypesFailure)) throw error;
     throw new TypesFailure(`${out} ${error.message}`);
+  }
+}
+
+function isOpenapi(out: string | undefined): boolean {
+  return out?.endsWith('.json') ?? false;
+}
+
+/** The templates of an OpenAPI document that was written before. @throws TypesFailure */
+export async function readOpenapiFile(path: string): Promise<TemplateShape[]> {
+  const text = await readText(path);
+  try {
+    return readOpenapi(text);
+  } catch (error) {
+    if (!(error instanceof TypesFailure)) throw error;
+    throw new TypesFailure(`${path} ${error.message}`);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new TypesFailure(`Can’t read ${path}: ${(cause as Error).message}`, { cause });
   }
 }

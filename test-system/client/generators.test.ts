@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { writeOpenapi } from '../../src/template-types/write-openapi.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { installTools } from '../support/tools.ts';
@@ -62,6 +63,30 @@ export const read = (answer: Send['responses'][200]['content']['application/json
 export const wrong: Send['requestBody']['content']['application/json'] = { envelope: {} };`,
   );
   assert.equal(await compile('with-paths.ts'), '');
+});
+
+test('an OpenAPI document of templates types their fields', async () => {
+  const fields = [
+    { name: 'Order Number', kind: 'text', required: true },
+    {
+      name: 'Items',
+      kind: 'list',
+      required: false,
+      fields: [{ name: 'Name', kind: 'text', required: true }],
+    },
+  ] as const;
+  await writeFile(join(folder, 'mail.json'), writeOpenapi([{ id: 'receipt', fields }]));
+  await generate('openapi-typescript', 'mail.json', '-o', 'mail.ts');
+  await writeFile(
+    join(folder, 'with-mail.ts'),
+    `import type { paths } from './mail';
+type Send = paths['/ete/v1/email/{account_id}/receipt']['post']['requestBody']['content']['application/json'];
+type Values = NonNullable<Send['content']>['personalizationDataMap'];
+export const good: Values = { 'Order Number': 'A-1', Items: [{ Name: 'Beans' }] };
+// @ts-expect-error a field is missing
+export const bad: Values = { Items: [] };`,
+  );
+  assert.equal(await compile('with-mail.ts'), '');
 });
 
 test('a client from orval compiles', async () => {

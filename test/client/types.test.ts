@@ -103,6 +103,17 @@ test('the client and the service write the same types of the published templates
   assert.deepEqual([service.code, service.stdout], [0, written]);
 });
 
+test('an OpenAPI document of the account gives the same types, without the service', async () => {
+  const document = join(app, 'mail.openapi.json');
+  assert.equal((await signalpost(['--url', url, '--out', document])).code, 0);
+  const fromService = await signalpost(['--url', url]);
+  for (const types of [signalpost, clientBin]) {
+    const { code, stdout } = await types(['--openapi', document]);
+    assert.deepEqual([code, stdout], [0, fromService.stdout]);
+  }
+  assert.equal((await signalpost(['--url', url, '--out', document, '--check'])).code, 0);
+});
+
 test('calls that don’t fit the published templates don’t compile', async () => {
   const { stdout } = await signalpost(['--url', url]);
   await writeFile(join(app, 'signalpost.d.ts'), stdout);

@@ -14,6 +14,7 @@ import {
   type TemplateShape,
 } from '../../src/template-types/template-shape.ts';
 import { TypesFailure } from '../../src/template-types/types-failure.ts';
+import { readOpenapi, writeOpenapi } from '../../src/template-types/write-openapi.ts';
 import { writeTypes } from '../../src/template-types/write-types.ts';
 
 const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
@@ -96,6 +97,24 @@ function undescribed(template: TemplateShape): TemplateShape {
     }));
   return { ...template, fields: clear(template.fields) };
 }
+
+test('an OpenAPI document says the same templates, whatever their names contain', () => {
+  fc.assert(
+    fc.property(shapes, (templates) => {
+      assert.equal(writeTypes(readOpenapi(writeOpenapi(templates))), writeTypes(templates));
+    }),
+  );
+});
+
+test('a document that something else wrote is refused', () => {
+  for (const text of [
+    '',
+    '{}',
+    '{"paths":{"/token":{}}}',
+    '{"paths":{"/ete/v1/email/{account_id}/a":{}}}',
+  ])
+    assert.throws(() => readOpenapi(text), TypesFailure);
+});
 
 test('the compiler reads exactly the names of templates, fields and languages', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'write-types-'));
