@@ -1,5 +1,18 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync } from 'node:fs';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
@@ -47,8 +60,19 @@ export async function createClientApp(
   return { folder, packed, compile };
 }
 
-/** Packs a copy, because test files that run at the same time would write to one `dist`. @returns the packed file */
+/**
+ * Packs a copy, because test files that run at the same time would write to one `dist`. The packed file is kept for as long as
+ * no source changes.
+ * @returns the packed file
+ */
 async function packClient(folder: string): Promise<string> {
+  const kept = join(root, 'node_modules/.cache/packed-client', `${await hashSources()}.tgz`);
+  const packed = join(folder, 'signalpost-client.tgz');
+  await mkdir(folder, { recursive: true });
+  if (existsSync(kept)) {
+    await cp(kept, packed);
+    return packed;
+  }
   const source = join(root, 'packages/client');
   const copy = join(folder, 'packages/client');
   await cp(source, copy, { recursive: true, filter: (path) => path !== join(source, 'dist') });
@@ -60,5 +84,27 @@ async function packClient(folder: string): Promise<string> {
   await run('npm', ['pack', '--pack-destination', folder], { cwd: copy });
   const name = (await readdir(folder)).find((file) => file.endsWith('.tgz'));
   if (name === undefined) throw new Error('npm pack wrote no file');
-  return join(folder, name);
+  await rename(join(folder, name), packed);
+  await mkdir(dirname(kept), { recursive: true });
+  const unfinished = `${kept}.${process.pid}`;
+  await cp(packed, unfinished);
+  await rename(unfinished, kept);
+  return packed;
+}
+
+/** Of everything that the packed file depends on. */
+async function hashSources(): Promise<string> {
+  const hash = createHash('sha256').update(process.version);
+  const folders = [
+    'packages/client/**/*',
+    'src/template-types/*',
+    'tsconfig.json',
+    'package-lock.json',
+  ];
+  const exclude = (name: string): boolean => name === 'dist' || name === 'node_modules';
+  for (const file of globSync(folders, { cwd: root, exclude }).sort()) {
+    const path = join(root, file);
+    if ((await stat(path)).isFile()) hash.update(`${file}\0`).update(await readFile(path));
+  }
+  return hash.digest('hex');
 }
