@@ -13,6 +13,9 @@ export type ServiceLock = {
 /** How long a start waits for a lock that another process holds only to check it, in milliseconds. */
 const LOCK_TIMEOUT_MS = 300;
 
+/** How often a start asks again while the lock is held by a process that hasn't written its number yet. */
+const NAMELESS_RETRIES = 10;
+
 const SQLITE_BUSY = 5;
 
 /**
@@ -22,9 +25,14 @@ const SQLITE_BUSY = 5;
  * @throws OperatorError if another service runs on the folder
  */
 export function lockDataFolder(folder: DataFolder): ServiceLock {
-  const lock = tryLock(folder, LOCK_TIMEOUT_MS);
+  let lock = tryLock(folder, LOCK_TIMEOUT_MS);
+  let pid = readServiceInfo(folder)?.pid;
+  // A process that got the lock a moment ago has yet to write its number, which the operator needs to find it.
+  for (let retry = 0; !lock && !pid && retry < NAMELESS_RETRIES; retry += 1) {
+    lock = tryLock(folder, LOCK_TIMEOUT_MS);
+    pid = readServiceInfo(folder)?.pid;
+  }
   if (!lock) {
-    const pid = readServiceInfo(folder)?.pid;
     throw new OperatorError(
       `Another Signalpost${pid ? ` (process ${pid})` : ''} is already running on ${folder.path}. Stop it, or set DATA_DIR to another folder.`,
     );
