@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
@@ -59,8 +60,26 @@ export class SecondFactors {
     const secret = new Secret({ size: 20 });
     const sealed = seal(this.#keys.current, personId, Buffer.from(secret.bytes));
     await this.#dependencies.store.begin(personId, sealed);
-    const totp = new TOTP({ issuer: 'Signalpost', label: email, secret });
-    return { secret: secret.base32, uri: totp.toString() };
+    return enrollmentOf(secret, email);
+  }
+
+  /**
+   * The pending enrollment again, for a browser that already has its secret, so that a wrong first code doesn't require
+   * scanning another one.
+   * @returns undefined if that isn't the pending secret
+   */
+  async resume(
+    personId: PersonId,
+    email: string,
+    secretText: string,
+  ): Promise<Enrollment | undefined> {
+    const stored = await this.#dependencies.store.find(personId);
+    if (stored === undefined || stored.confirmed || !/^[A-Z2-7]{32}$/.test(secretText))
+      return undefined;
+    const secret = Secret.fromBase32(secretText);
+    const pending = unsealAny(this.#keys, personId, stored.secret);
+    const isSame = pending.length === secret.bytes.length && timingSafeEqual(pending, secret.bytes);
+    return isSame ? enrollmentOf(secret, email) : undefined;
   }
 
   /**
@@ -90,4 +109,9 @@ export class SecondFactors {
   async remove(personId: PersonId): Promise<void> {
     await this.#dependencies.store.remove(personId);
   }
+}
+
+function enrollmentOf(secret: Secret, email: string): Enrollment {
+  const totp = new TOTP({ issuer: 'Signalpost', label: email, secret });
+  return { secret: secret.base32, uri: totp.toString() };
 }

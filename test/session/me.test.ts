@@ -221,6 +221,41 @@ test('guessing codes is throttled', async () => {
   assert.ok(Number(slowed.headers.get('retry-after')) >= 1);
 });
 
+test('a wrong first code keeps the QR code, and another browser can’t get the pending key', async () => {
+  const { email } = await world.addPerson();
+  const [browser] = await signedIn(email);
+  const keyOn = (page: VisitedPage) =>
+    /or enter this key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1]?.replaceAll(' ', '');
+  const page = await browser.submit(await browser.open('/me/second-factor'), { password });
+  const key = keyOn(page) ?? '';
+  const wrong = await browser.submit(page, { code: '000000' });
+  assert.equal(wrong.status, 401);
+  assert.match(wrong.text, /The code is wrong or was already used/);
+  assert.equal(keyOn(wrong), key);
+  assert.match(wrong.text, /<svg/);
+  const [thief, { forms }] = await signedIn(email);
+  const csrf = forms[0]?.fields.csrf ?? '';
+  const confirm = (secret: string) =>
+    thief.request('/me/second-factor/confirm', { csrf, secret, code: '000000' });
+  for (const guess of ['', 'A'.repeat(32), `${key}A`]) {
+    const { text } = await confirm(guess);
+    assert.equal(text.includes(key.slice(0, 4)), false);
+    assert.match(text, /Start again/);
+  }
+  const slowed = await runEarlier(clock, async () => {
+    let last = wrong;
+    while (last.status === 401) last = await browser.submit(last, { code: '000000' });
+    return last;
+  });
+  assert.equal(slowed.status, 429);
+  assert.ok(Number(slowed.headers.get('retry-after')) >= 1);
+  assert.equal(keyOn(slowed), key);
+  await clock.advance(120_000);
+  const kept = await browser.submit(slowed, { code: codeOf(key) });
+  assert.match(kept.text, /second factor is on/);
+  assert.match((await browser.submit(page, { code: '000000' })).text, /Start again/);
+});
+
 test('removing a second factor requires one more code', async () => {
   const { email } = await world.addPerson();
   const [browser] = await signedIn(email);

@@ -163,19 +163,25 @@ export interface EnrollPage {
   readonly secret: string;
   /** The QR code as SVG. */
   readonly picture: string;
+  /** Why the last code was refused. */
+  readonly error?: string | undefined;
+  readonly status?: number;
 }
 
-/** Shows the secret once, as a QR code and as text, and asks for a first code. */
-export function enrollPage({ csrf, secret, picture }: EnrollPage): Page {
+/** Shows the secret until a first code is right, as a QR code and as text. */
+export function enrollPage({ csrf, secret, picture, error, status }: EnrollPage): Page {
   const body = html`<h1>Scan this code</h1>
+!${errorBox(error)}
 <div class="qr" role="img" aria-label="QR code with the key below">!${picture}</div>
 <p>Scan it with your authenticator app, or enter this key: <code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
 <form method="post" action="/me/second-factor/confirm">
 <input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="secret" value="${secret}">
 <label for="code">Code</label>
-<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required!${error === undefined ? '' : ' aria-describedby="problem" aria-invalid="true" autofocus'}>
 <div class="actions"><button type="submit">Turn on</button></div>
 </form>
 <p class="foot"><a href="/me">Cancel</a></p>`;
-  return { title: 'Scan this code', body };
+  const title = error === undefined ? 'Scan this code' : 'Scan this code: try again';
+  return { title, body, status: status ?? 200 };
 }
