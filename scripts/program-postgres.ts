@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,38 +10,88 @@ import type { TestPostgres } from './test-postgres.ts';
  * PostgreSQL. PostgreSQL can't run as root, so root starts it as the user postgres.
  */
 export async function startProgramPostgres(folder: string): Promise<TestPostgres> {
-  const home = mkdtempSync(join(tmpdir(), 'signalpost-pg-'));
-  const identity = readIdentity();
-  const data = join(home, 'data');
-  mkdirSync(data, { mode: 0o700 });
-  if (identity !== undefined) {
-    chmodSync(home, 0o711);
-    chownSync(data, identity.uid, identity.gid);
-  }
-  const initdb = spawnSync(
-    join(folder, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'],
-    { ...identity, cwd: data, encoding: 'utf8' },
-  );
-  if (initdb.status !== 0) throw new Error(`initdb: ${initdb.error?.message ?? initdb.stderr}`);
-  const server = spawn(
-    join(folder, 'postgres'),
-    ['-D', data, '-k', data, '-h', '', '-c', 'max_connections=200', '-c', 'fsync=off'],
-    { ...identity, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  await waitUntilReady(server);
+  const home = makeProgramHome();
+  const data = createProgramCluster(folder, home);
+  const server = await startProgramServer(folder, data, ['max_connections=200']);
   const url = new URL('postgres://postgres@localhost:5432/postgres');
   url.searchParams.set('host', data);
   return {
     url: url.href,
     serviceUrl: url.href,
     async stop() {
-      const exited = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT');
-      await exited;
+      await endProgramServer(server, 'SIGINT');
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** A folder for clusters that PostgreSQL's user can reach. */
+export function makeProgramHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'signalpost-pg-'));
+  if (readIdentity() !== undefined) chmodSync(home, 0o711);
+  return home;
+}
+
+/** Creates a cluster in a folder of `makeProgramHome`, with the superuser postgres. @returns its folder */
+export function createProgramCluster(folder: string, home: string): string {
+  const data = join(home, 'data');
+  makeProgramFolder(data);
+  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'];
+  runProgram(folder, 'initdb', ['-D', data, ...options], data);
+  return data;
+}
+
+/** Creates a folder of PostgreSQL's user. */
+export function makeProgramFolder(path: string): void {
+  mkdirSync(path, { mode: 0o700 });
+  const identity = readIdentity();
+  if (identity !== undefined) chownSync(path, identity.uid, identity.gid);
+}
+
+/** Runs a program of PostgreSQL as its user. */
+export function runProgram(
+  folder: string,
+  name: string,
+  options: readonly string[],
+  cwd: string,
+): void {
+  const run = spawnSync(join(folder, name), options, {
+    ...readIdentity(),
+    cwd,
+    encoding: 'utf8',
+  });
+  if (run.status !== 0) throw new Error(`${name}: ${run.error?.message ?? run.stderr}`);
+}
+
+/**
+ * Starts a server on a cluster and waits until it accepts connections. It listens on a Unix socket in the cluster's folder only,
+ * unless settings say otherwise.
+ * @param settings of postgresql.conf, such as `max_connections=200`
+ */
+export async function startProgramServer(
+  folder: string,
+  data: string,
+  settings: readonly string[] = [],
+): Promise<ChildProcess> {
+  const given = ['fsync=off', ...settings].flatMap((setting) => ['-c', setting]);
+  const server = spawn(join(folder, 'postgres'), ['-D', data, '-k', data, '-h', '', ...given], {
+    ...readIdentity(),
+    cwd: data,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await waitUntilReady(server);
+  return server;
+}
+
+/** Ends a server with SIGINT (fast), or SIGQUIT (like a crash). */
+export async function endProgramServer(
+  server: ChildProcess,
+  signal: 'SIGINT' | 'SIGQUIT',
+): Promise<void> {
+  if (server.exitCode !== null) return;
+  const exited = once(server, 'exit');
+  server.kill(signal);
+  await exited;
 }
 
 function readIdentity(): { uid: number; gid: number } | undefined {
@@ -51,12 +102,14 @@ function readIdentity(): { uid: number; gid: number } | undefined {
   return { uid: Number(entry[1]), gid: Number(entry[2]) };
 }
 
+const readyPattern = /database system is ready to accept (read-only )?connections/;
+
 function waitUntilReady(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';
     server.stderr?.on('data', (chunk: Buffer) => {
-      output += chunk;
-      if (output.includes('database system is ready to accept connections')) resolve();
+      output = `${output}${chunk}`.slice(-10_000);
+      if (readyPattern.test(output)) resolve();
     });
     server.once('error', reject);
     server.once('exit', () => reject(new Error(`PostgreSQL exited immediately: ${output}`)));

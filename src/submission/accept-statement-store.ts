@@ -1,3 +1,4 @@
+import { awaitReplication } from '../foundation/database/await-replication.ts';
 import { maxRecipients } from '../message/message-content.ts';
 import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
 
@@ -133,6 +134,10 @@ function attachmentLinks(refused: string, repeated: boolean, first: number): str
   where a.n not in (${refused})${repeated ? '\n    and a.message_id in (select id from message_row)' : ''})`;
 }
 
+// No rows. A repeated row that is stored already writes nothing, and its response must wait like that of a new one.
+const nothing = `union all
+select 0, null from ${awaitReplication} as position where position is null`;
+
 /**
  * @param keyed some rows have an idempotency key
  * @param repeated rows may already be stored; those change nothing
@@ -155,7 +160,7 @@ function acceptStatement(
     ...(attached ? [attachmentLinks(refused, repeated, timed ? 22 : 20)] : []),
   ];
   return `with ${parts.join(',\n')}
-select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
+select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}${repeated ? `\n${nothing}` : ''}`;
 }
 
 const timed = { timed: true };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { awaitReplication } from '../foundation/database/await-replication.ts';
 import {
   booleanArray,
   bytesArray,
@@ -30,7 +31,7 @@ import {
   transactionalBit,
 } from './accept-statement-store.ts';
 
-/** The statement was sent but its outcome is unknown: it may be committed. */
+/** The statement was sent but its outcome is unknown: it may be committed, and the commit may be lost if a standby takes over. */
 export class UnknownOutcome extends Error {
   override name = 'UnknownOutcome';
 }
@@ -46,6 +47,9 @@ const lockTimeoutMs = 1_000;
 const statementTimeoutMs = 7_000;
 const responseTimeoutMs = 8_000;
 
+/** The function of PostgreSQL that warns if the wait for a standby is canceled; the statement then succeeds all the same. */
+const waitForStandby = 'SyncRepWaitForLSN';
+
 /** Stores accepted messages over a few dedicated connections with prepared statements. */
 export class AcceptStore {
   readonly #pool: pg.Pool;
@@ -54,6 +58,8 @@ export class AcceptStore {
    * before that (`endTurn`).
    */
   readonly #free: pg.PoolClient[] = [];
+  /** Connections whose last commit may not have reached the standby. */
+  readonly #unreplicated = new WeakSet<pg.PoolClient>();
   #closed = false;
 
   /** @param connections maximum; one per concurrent statement */
@@ -70,8 +76,13 @@ export class AcceptStore {
       idleTimeoutMillis: 0,
     });
     ignoreIdleErrors(this.#pool);
-    // An idle connection that breaks would fail its next batch.
-    this.#pool.on('connect', (client) => client.on('error', () => this.#discard(client)));
+    this.#pool.on('connect', (client) => {
+      // An idle connection that breaks would fail its next batch.
+      client.on('error', () => this.#discard(client));
+      client.on('notice', ({ routine }) => {
+        if (routine === waitForStandby) this.#unreplicated.add(client);
+      });
+    });
   }
 
   async close(): Promise<void> {
@@ -109,23 +120,32 @@ export class AcceptStore {
     }
   }
 
+  /**
+   * Whether a row is stored. Resolves with true only once its commit can't be lost.
+   * @throws UnknownOutcome if that isn't known
+   */
   async isStored(row: AcceptRow): Promise<boolean> {
     const client = this.#free.pop() ?? (await this.#pool.connect());
     const { rowCount } = await this.#run(client, {
       name: 'is-stored',
-      text: 'select from message where account_id = $1 and id = $2 and retention_days = $3',
+      text: `select ${awaitReplication} from message where account_id = $1 and id = $2 and retention_days = $3`,
       values: [row.accountId, row.id, row.retentionDays],
     });
     return rowCount === 1;
   }
 
-  /** Runs a statement, then frees the connection. A connection with any error is discarded. */
+  /**
+   * Runs a statement, then frees the connection. A connection with any error is discarded.
+   * @throws UnknownOutcome if its commit may not have reached the standby
+   */
   async #run<Row extends pg.QueryResultRow>(
     client: pg.PoolClient,
     query: pg.QueryConfig,
   ): Promise<pg.QueryResult<Row>> {
     try {
       const result = await client.query<Row>(query);
+      if (this.#unreplicated.has(client))
+        throw new UnknownOutcome('the wait for the standby was canceled');
       // Waiters queue at the pool.
       if (this.#closed || this.#pool.waitingCount > 0) client.release();
       else this.#free.push(client);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { awaitReplication } from '../foundation/database/await-replication.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 
@@ -10,7 +11,10 @@ export interface StoredIdempotencyKey {
   readonly suppressedRecipients: readonly string[];
 }
 
-/** Finds a key with which the account had a request accepted in the last 24 hours. */
+/**
+ * Finds a key with which the account had a request accepted in the last 24 hours. Resolves with it only once its commit can't be
+ * lost.
+ */
 export async function findIdempotencyKey(
   kysely: Database['kysely'],
   accountId: AccountId,
@@ -21,7 +25,7 @@ export async function findIdempotencyKey(
     message_id: MessageId;
     suppressed_recipients: string[];
   }>`
-    select request_hash, message_id, suppressed_recipients from idempotency_key
+    select request_hash, message_id, suppressed_recipients, ${sql.raw(awaitReplication)} from idempotency_key
     where account_id = ${accountId} and key = ${key}
       and created_at > now() - interval '24 hours'`.execute(kysely);
   const [row] = rows;

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { migrate } from '../../src/foundation/database/migrate.ts';
+import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { makeAcceptRow } from '../../test/support/accept-row.ts';
+import { SendClient } from '../../test/support/send-client.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { startPostgresPair } from '../support/postgres-pair.ts';
+
+const { primary, standby } = await startPostgresPair();
+const databaseUrl = `postgres://postgres@${primary.host}/postgres`;
+const database = openDatabase({ url: databaseUrl });
+after(() => database.close());
+await migrate(database);
+const shop = await openShop(database);
+const options = { databaseUrl, roles: ['http'] } as const;
+const [service, otherNode] = [await startTestService(options), await startTestService(options)];
+const client = new SendClient(service, await getToken(service, shop));
+const otherClient = new SendClient(otherNode, await getToken(service, shop));
+const store = new AcceptStore({ url: databaseUrl }, 1);
+after(() => store.close());
+
+/** Messages that only the standby's promotion would show to be safe. */
+const countOnStandby = async (): Promise<number> => {
+  const [row] = await standby.query<{ count: number }>(
+    'select count(*)::int as count from message',
+  );
+  return row?.count ?? 0;
+};
+
+/** Records the statuses of requests that are answered. */
+class Answers {
+  readonly statuses: number[] = [];
+
+  add(answer: Promise<{ readonly status: number }>): Promise<number> {
+    return answer.then(({ status }) => {
+      this.statuses.push(status);
+      return status;
+    });
+  }
+}
+
+test('no 200 rests on a commit that the primary recovered and its standby never got', async () => {
+  const answers = new Answers();
+  const keyed = { headers: { 'idempotency-key': 'order-1' } };
+  const row = makeAcceptRow();
+  await standby.crash();
+  const interrupted = answers.add(client.send(keyed));
+  const accepting = store.insert([row]).catch((error: unknown) => error);
+  await waitFor('both commits to wait for the standby', async () => {
+    const waiting = await primary.findStandbyWaiters('insert into message');
+    return waiting.length === 2;
+  });
+  await primary.crash();
+  await primary.start();
+  assert.ok((await accepting) instanceof Error);
+  const [visible] = await primary.query<{ count: number }>(
+    'select count(*)::int as count from message',
+  );
+  assert.equal(visible?.count, 2, 'the primary shows what its standby never got');
+
+  const replayed = answers.add(otherClient.send(keyed));
+  const repeated = store.insert([row], true).catch((error: unknown) => error);
+  for (const part of ['from message where', 'from idempotency_key', 'on conflict do nothing'])
+    await waitFor(
+      `an answer or a wait for ${part}`,
+      async () =>
+        answers.statuses.includes(200) || (await primary.findStandbyWaiters(part)).length > 0,
+    );
+  assert.ok(!answers.statuses.includes(200), 'a 200 for a message that can be lost');
+
+  await standby.start();
+  const statuses = await Promise.all([interrupted, replayed]);
+  await repeated;
+  // On a slow machine, the requests gave up waiting.
+  assert.ok(
+    statuses.every((status) => status === 200 || status === 503),
+    String(statuses),
+  );
+  assert.equal((await client.send(keyed)).status, 200);
+  assert.deepEqual(await store.insert([row], true), [{ kind: 'accepted' }]);
+  await waitFor('the standby to have all', async () => (await countOnStandby()) >= 2);
+});
+
+test('a canceled wait for the standby, which PostgreSQL reports as success, is none', async () => {
+  const answers = new Answers();
+  await standby.crash();
+  const sent = answers.add(client.send());
+  const pid = await waitFor('the commit to wait for the standby', async () => {
+    const [waiting] = await primary.findStandbyWaiters('insert into message');
+    return waiting;
+  });
+  await primary.query('select pg_cancel_backend($1)', [pid]);
+  await waitFor(
+    'an answer or another wait',
+    async () =>
+      answers.statuses.length > 0 ||
+      (await primary.findStandbyWaiters('from message where')).length > 0,
+  );
+  assert.ok(!answers.statuses.includes(200), 'a 200 for a message that can be lost');
+  await standby.start();
+  assert.ok([200, 503].includes(await sent));
+});
