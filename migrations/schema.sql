@@ -999,8 +999,7 @@ create table template_image (
   template_image_pkey PRIMARY KEY (account_id, template_id, version, sha256),
   template_image_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   template_image_account_id_sha256_fkey FOREIGN KEY (account_id, sha256) REFERENCES attachment_content(account_id, sha256),
-  template_image_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
-  template_image_version_check CHECK (version >= 0)
+  template_image_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE
 );
 CREATE INDEX template_image_content ON template_image USING btree (account_id, sha256);
 
@@ -1026,10 +1025,12 @@ create table template_version (
   freshness_seconds integer not null default 900,
   created_at timestamp with time zone not null default now(),
   trial boolean not null default false,
+  keep_until timestamp with time zone,
   template_version_pkey PRIMARY KEY (account_id, template_id, version),
   template_version_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
   template_version_freshness_seconds_check CHECK (freshness_seconds > 0)
 );
+CREATE INDEX template_version_trial ON template_version USING btree (keep_until) WHERE trial;
 
 create table tls_result (
   day date not null,

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Permission } from '../access/permission.ts';
 import type { Http } from '../http/create-http.ts';
 import { admitActor } from './access/admit-actor.ts';
 import { identifyActor } from './access/identify-actor.ts';
@@ -106,12 +107,16 @@ function registerRoute(
       const body = writesNothing ? {} : checker.readBody(operation, writable, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
       const callDependencies = dependenciesOf(shareOf(admitted));
+      const { accountId } = request.params as Readonly<Record<string, string>>;
       const reauthorize = async (): Promise<void> => {
-        const { accountId } = request.params as Readonly<Record<string, string>>;
         const actor = await identifyActor(dependencies, request);
         await admitActor(dependencies, actor, access, accountId, request);
       };
-      const input = { query, body, readOnly, writesNothing, request, reply, reauthorize };
+      const requirePermission = async (permission: Permission): Promise<void> => {
+        await admitActor(dependencies, admitted.actor, permission, accountId, request);
+      };
+      const checks = { reauthorize, requirePermission };
+      const input = { query, body, readOnly, writesNothing, request, reply, ...checks };
       const answer = await operation.handle({
         dependencies: callDependencies,
         ...admitted,

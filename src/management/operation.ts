@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { Permission } from '../access/permission.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
@@ -50,6 +51,8 @@ export interface OperationCall<Query = unknown, Body = unknown> {
   readonly reply: FastifyReply;
   /** Checks the permission again, for calls that last. @throws Problem once the caller lost it */
   reauthorize(): Promise<void>;
+  /** For a part of the input that takes more than the route's permission. @throws Problem if the caller doesn't have it */
+  requirePermission(permission: Permission): Promise<void>;
 }
 
 /** The single source of an endpoint's validation, types and documentation. */

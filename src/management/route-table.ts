@@ -43,6 +43,7 @@ import {
   retryMessage,
 } from './message/control-messages-routes.ts';
 import { getMessageAttachment } from './message/get-attachment-routes.ts';
+import { getMessageImage } from './message/get-message-image-routes.ts';
 import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
 import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
 import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
@@ -187,6 +188,7 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/messages`, 'messages:read', listMessages],
   ['GET', message, 'messages:read', getMessage],
   ['GET', `${message}/attachments/:attachment`, 'messages:read', getMessageAttachment],
+  ['GET', `${message}/images/:sha256`, 'messages:read', getMessageImage],
   ['GET', `${message}/rendered`, 'messages:read', getRenderedMessage],
   ['POST', `${message}/pause`, 'messages:control', pauseMessage],
   ['POST', `${message}/resume`, 'messages:control', resumeMessage],

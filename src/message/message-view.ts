@@ -18,7 +18,7 @@ export const recipientFields = {
 export const messageFields = {
   messageId: Uuid,
   templateId: Type.String(),
-  templateVersion: Type.Integer(),
+  templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
   state: MessageStateSchema,
   stateAt: Time('When the state last changed.'),
   acceptedAt: Time('When it was accepted.'),

@@ -51,11 +51,16 @@ interface StoredImageContent {
   readonly start: Buffer;
 }
 
-/** Those of the contents that the draft or a version of the template uses. @param hashes hex */
+/**
+ * Those of the contents that the draft or a version of the template uses.
+ * @param hashes hex
+ * @param version only those of this version
+ */
 export async function findImageContents(
   kysely: Kysely,
   { accountId, templateId }: ImageOwner,
   hashes: readonly string[],
+  version?: number,
 ): Promise<readonly StoredImageContent[]> {
   const { rows } = await sql<StoredImageContent>`
     select encode(c.sha256, 'hex') as sha256, octet_length(c.content) as size, substring(c.content for 1024) as start
@@ -64,8 +69,7 @@ export async function findImageContents(
       and c.sha256 in (select decode(hash, 'hex') from unnest(${hashes}::text[]) hash)
       and exists (
         select from template_image i
-        where i.account_id = ${accountId} and i.template_id = ${templateId} and i.sha256 = c.sha256)`.execute(
-    kysely,
-  );
+        where i.account_id = ${accountId} and i.template_id = ${templateId} and i.sha256 = c.sha256
+          and (${version ?? null}::int is null or i.version = ${version ?? null}))`.execute(kysely);
   return rows;
 }

@@ -181,21 +181,3 @@ export async function removeDraft(
     .execute();
   await linkDraftImages(transaction, { accountId, templateId });
 }
-
-/** The newest version with exactly this content, or undefined. */
-export async function findVersionByContent(
-  kysely: Kysely,
-  accountId: AccountId,
-  templateId: TemplateId,
-  contentHash: Buffer,
-): Promise<number | undefined> {
-  const row = await kysely
-    .selectFrom('template_version')
-    .select('version')
-    .where('account_id', '=', accountId)
-    .where('template_id', '=', templateId)
-    .where('content_hash', '=', contentHash)
-    .orderBy('version', 'desc')
-    .executeTakeFirst();
-  return row?.version;
-}

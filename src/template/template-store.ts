@@ -109,7 +109,7 @@ export interface TemplateRow {
   readonly whenUncertain: WhenUncertain;
   /** Of the published version. */
   readonly contentHash: Buffer | undefined;
-  /** The highest version, trials included; 0 if there is none. */
+  /** The highest version; 0 if there is none. */
   readonly latestVersion: number;
 }
 
@@ -125,7 +125,7 @@ export async function readTemplates(kysely: Kysely, accountId: AccountId): Promi
     latest_version: number;
   }>`
     select t.id, t.name, t.created_by, t.removed_at is not null as removed, t.when_uncertain, v.content_hash,
-      (select coalesce(max(l.version), 0) from template_version l
+      (select greatest(max(l.version), 0) from template_version l
        where l.account_id = ${accountId} and l.template_id = t.id) as latest_version
     from template t
     left join template_version v
@@ -201,24 +201,77 @@ export async function publishVersion(
 }
 
 /**
- * Writes the next version of a template without publishing it.
- * @param trial used for test messages only and hidden from the version list
+ * Writes the content of a draft as a hidden version for test messages. These are numbered downwards from -1 and deleted once
+ * their messages are gone.
+ * @param retentionDays how long its messages are kept
  * @returns its number
  */
-export async function writeVersion(
+export function writeTrialVersion(
   transaction: Kysely,
   version: NewTemplateVersion,
-  trial = false,
+  retentionDays: number,
+): Promise<number> {
+  return writeVersion(transaction, version, retentionDays);
+}
+
+/**
+ * Finds the newest version with exactly this content. A hidden one is kept for as long as a message of now.
+ * @returns its number; undefined if there is none
+ */
+export async function keepVersionWithContent(
+  transaction: Kysely,
+  { accountId, templateId }: TemplateRef,
+  contentHash: Buffer,
+  retentionDays: number,
+): Promise<number | undefined> {
+  // Locked, so that it isn't deleted before the message is stored.
+  const { rows } = await sql<{ version: number }>`
+    select version from template_version
+    where account_id = ${accountId} and template_id = ${templateId} and content_hash = ${contentHash}
+    order by version desc limit 1 for update`.execute(transaction);
+  const version = rows[0]?.version;
+  if (version !== undefined)
+    await keepTrialVersion(transaction, { accountId, templateId, version }, retentionDays);
+  return version;
+}
+
+/** Keeps a hidden version for as long as a message of now; other versions are always kept. */
+export async function keepTrialVersion(
+  transaction: Kysely,
+  { accountId, templateId, version }: TemplateVersionRef,
+  retentionDays: number,
+): Promise<void> {
+  if (version > 0) return;
+  await sql`
+    update template_version set keep_until = ${keptFor(retentionDays)}
+    where account_id = ${accountId} and template_id = ${templateId} and version = ${version} and trial`.execute(
+    transaction,
+  );
+}
+
+/** Longer than messages, which are deleted by the week. */
+function keptFor(retentionDays: number) {
+  return sql`now() + ${retentionDays + 30} * interval '1 day'`;
+}
+
+/** @param trialDays how long the messages of a hidden version are kept; undefined for a version to publish */
+async function writeVersion(
+  transaction: Kysely,
+  version: NewTemplateVersion,
+  trialDays?: number,
 ): Promise<number> {
   const { accountId, templateId } = version;
   const { variants: sources = {}, ...source } = version.source;
   const { variants = {}, ...compiled } = version.compiled;
+  const isTrial = trialDays !== undefined;
+  const next = isTrial ? sql`least(min(version), 0) - 1` : sql`greatest(max(version), 0) + 1`;
   const { rows } = await sql<{ version: number }>`
     insert into template_version
-      (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial)
-    select ${accountId}, ${templateId}, coalesce(max(version), 0) + 1, ${version.contentHash},
+      (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial, keep_until)
+    select ${accountId}, ${templateId}, ${next}, ${version.contentHash},
       ${version.senderAddress ?? null}, ${version.freshnessSeconds},
-      ${JSON.stringify(source)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${trial}::boolean
+      ${JSON.stringify(source)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${isTrial}::boolean,
+      ${isTrial ? keptFor(trialDays) : null}
     from template_version where account_id = ${accountId} and template_id = ${templateId}
     returning version`.execute(transaction);
   const number = rows[0]?.version ?? 1;

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { type ParsedMail, simpleParser } from 'mailparser';
+import type { Permission } from '../../src/access/permission.ts';
+import { deleteTrialVersions } from '../../src/feedback/privacy/delete-trial-versions-store.ts';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
@@ -252,6 +254,24 @@ test('a message rendered again names the images of its template that no attachme
   ]);
 });
 
+test('a message’s images are those of its version, also once the template is deleted, for those who can read messages', async () => {
+  const [logo, later] = [png(), png()];
+  const template = await publish(contentWith([image(logo)]));
+  const sent = await sender.send({ template: idOf(template), body: requestTo(newAddress()) });
+  await owner.put(`${template}/draft`, contentWith([image(later)]));
+  assert.equal((await owner.post(`${template}/publish`, {})).status, 200);
+  assert.equal((await owner.delete(template)).status, 204);
+  const images = `${service.url}/manage/v1${path}/messages/${sent.body.messageId}/images`;
+  const read = async (content: Buffer, scopes: readonly Permission[]) => {
+    const authorization = `Bearer ${await addKey(database, shop.id, { scopes })}`;
+    return fetch(`${images}/${hashOf(content)}`, { headers: { authorization } });
+  };
+  const download = await read(logo, ['messages:read']);
+  assert.ok(Buffer.from(await download.arrayBuffer()).equals(logo));
+  assert.equal((await read(later, ['messages:read'])).status, 404);
+  assert.equal((await read(logo, ['templates:read'])).status, 403);
+});
+
 test('a test message of a draft has its images', async () => {
   const logo = png();
   const template = await draft(contentWith([image(logo)]));
@@ -259,6 +279,16 @@ test('a test message of a draft has its images', async () => {
   const answer = await owner.post(`${template}/test-send`, { to });
   assert.equal(answer.status, 202, answer.text);
   assert.deepEqual((await receive(to)).mail.attachments[0]?.content, logo);
+  await owner.delete(`${template}/draft`);
+  await sweepAll();
+  assert.ok(await isStored(logo), 'the test message can be resent');
+  await database.pool.query(
+    "update template_version set keep_until = now() - interval '1 s' where template_id = $1",
+    [idOf(template)],
+  );
+  await deleteTrialVersions(database.kysely);
+  await sweepAll();
+  assert.equal(await isStored(logo), false);
 });
 
 test('a draft has the facts of its images, and is saved again by their hashes', async () => {

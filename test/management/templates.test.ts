@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
-import { SendClient } from '../support/send-client.ts';
+import type { Permission } from '../../src/access/permission.ts';
+import { deleteTrialVersions } from '../../src/feedback/privacy/delete-trial-versions-store.ts';
+import { addKey } from '../support/api-key.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -118,14 +122,74 @@ test('a test message is sent like any other and needs a verified sender', async 
   });
   assert.equal((message.content as { to: string }).to, 'me@shop.test');
   assert.equal((await owner.get(template)).body.publishedVersion, 4);
-  assert.equal(message.templateVersion, 5);
-  assert.equal((await owner.post(`${template}/roll-back`, { version: 5 })).status, 422);
+  assert.equal(message.templateVersion, -1);
+  assert.equal((await owner.get(`${template}/versions/-1`)).status, 404);
   const inbox = await owner.get(`${path}/inbox/messages?search=Test%20of%20Ann`);
   const [captured] = inbox.body.items as { id: string }[];
   const read = await owner.get(`${path}/inbox/messages/${captured?.id}`);
   assert.equal(read.body.subject, 'Test of Ann');
   await owner.put(`${template}/draft`, { ...content, sender: 'new@shop.test' });
   assert.equal((await owner.post(`${template}/test-send`, { to: 'me@shop.test' })).status, 409);
+});
+
+test('test messages of drafts use no version numbers, and their content is kept as long as they are', async () => {
+  const send = () => owner.post(`${template}/test-send`, { to: 'me@shop.test' });
+  const versionOf = async ({ body }: { readonly body: Record<string, unknown> }) =>
+    (await owner.get(`${path}/messages/${body.messageId}`)).body.templateVersion;
+  await owner.put(`${template}/draft`, { ...content, subject: 'Second test' });
+  const second = await send();
+  assert.equal(await versionOf(second), -2, second.text);
+  assert.equal(await versionOf(await send()), -2, 'the same content is stored once');
+  const kept = async () => {
+    const { rows } = await database.pool.query<{ version: number }>(
+      `select version from template_version
+       where template_id = 't-new' and trial and keep_until > now() + interval '90 days' order by version`,
+    );
+    return rows.map(({ version }) => version);
+  };
+  assert.deepEqual(await kept(), [-2, -1]);
+  await database.pool.query("update template_version set keep_until = now() - interval '1 s'");
+  assert.equal(
+    (await owner.post(`${path}/messages/${second.body.messageId}/resend`)).status,
+    201,
+    'a resent test needs its content for as long again',
+  );
+  await deleteTrialVersions(database.kysely);
+  assert.deepEqual(await kept(), [-2]);
+  const published = await owner.post(`${template}/publish`, { force: true });
+  assert.equal(published.body.version, 5, published.text);
+});
+
+test('a preview uses the values of a message of the template, with samples for secret and erased ones', async () => {
+  const past = `${path}/templates/t-past`;
+  const html = '<p>{{Name}} {{Code}} {{City}} {{Total}}</p>';
+  const fields = { Name: {}, Code: { secret: true, sample: '000' }, City: {}, Total: {} };
+  await owner.put(past, { name: 'Past' });
+  await owner.put(`${past}/draft`, { ...content, subject: 'Past', html, fields });
+  assert.equal((await owner.post(`${past}/publish`, {})).status, 200);
+  const values = { Name: 'Ann', Code: '123', City: 'Oxford', Total: '9' };
+  const sent = await sender.send({
+    template: 't-past',
+    body: bodyWith({ content: { personalizationDataMap: values } }),
+  });
+  const { messageId } = sent.body;
+  const secretNow = { ...fields, City: { secret: true, sample: 'Paris' } };
+  const preview = (caller: ManagementClient, more: object, of = past) =>
+    caller.post(`${of}/preview`, { messageId, ...more });
+  const textOf = (answer: TextResponse) => (answer.body.rendered as { text: string }).text.trim();
+  assert.equal(textOf(await preview(owner, {})), 'Ann 000 Oxford 9');
+  const draft = { ...content, subject: 'Past', html, fields: secretNow };
+  const given = { content: draft, values: { Total: '10' } };
+  assert.equal(textOf(await preview(owner, given)), 'Ann 000 Paris 10');
+  const key = (scopes: readonly Permission[]) => addKey(database, managed.shop.id, { scopes });
+  const reader = new ManagementClient(service, await key(['templates:read', 'messages:read']));
+  assert.equal(textOf(await preview(reader, {})), 'Ann 000 Oxford 9');
+  const designer = new ManagementClient(service, await key(['templates:read']));
+  assert.equal((await preview(designer, {})).body.permission, 'messages:read');
+  assert.equal((await preview(owner, {}, template)).status, 422, 'a message of another template');
+  assert.equal((await preview(owner, { messageId: 'nothing' })).status, 422);
+  await database.pool.query('update message set content = null where id = $1', [messageId]);
+  assert.equal((await preview(owner, {})).status, 409);
 });
 
 test('without a draft, a test message uses the published version', async () => {

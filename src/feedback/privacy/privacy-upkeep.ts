@@ -4,6 +4,7 @@ import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { removeSpentTokens } from '../relay/spent-token-store.ts';
 import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
 import { deleteOldScheduled } from './delete-scheduled-store.ts';
+import { deleteTrialVersions } from './delete-trial-versions-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
 import { sweepAttachments } from './sweep-attachments-store.ts';
@@ -39,6 +40,7 @@ export class PrivacyUpkeep {
       await applyRetentionRules(database.kysely);
       await deleteOldScheduled(database.kysely);
       await dropOldPartitions(database, log);
+      await deleteTrialVersions(database.kysely);
       await sweepAttachments(database.kysely);
     } catch (error) {
       log.warn({ err: error }, 'could not delete old data; retrying in an hour');

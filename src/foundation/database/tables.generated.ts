@@ -756,6 +756,7 @@ export interface TemplateVersionTable {
   content_hash: Buffer;
   created_at: Generated<Timestamp>;
   freshness_seconds: Generated<number>;
+  keep_until: Timestamp | null;
   sender_address: string | null;
   source: Json;
   template_id: string;

@@ -13,6 +13,7 @@ import { maxDeliverySeconds } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
+import { keepTrialVersion } from '../../template/template-store.ts';
 import { Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
@@ -128,6 +129,9 @@ export const resendMessage = defineOperation({
         `This message can’t be resent, because ${content === null ? 'its content was' : 'some of its values were'} erased`,
       );
     }
+    const templateId = message.template_id as TemplateId;
+    const version = { accountId: account.id, templateId, version: message.template_version };
+    await keepTrialVersion(call.dependencies.database.kysely, version, account.retentionDays);
     const actor = actorOf(call);
     const id = newMessageId();
     const event = { kind: 'message_resent', id: call.params.messageId };
@@ -135,8 +139,8 @@ export const resendMessage = defineOperation({
       accountId: account.id,
       id,
       retentionDays: account.retentionDays,
-      templateId: message.template_id as TemplateId,
-      templateVersion: message.template_version,
+      templateId,
+      templateVersion: version.version,
       transactional: message.transactional,
       trackOpens: message.track_opens,
       trackClicks: message.track_clicks,

@@ -26,7 +26,7 @@ const MessageLineView = Type.Object(
     state: MessageStateSchema,
     stateAt: Time('When the state last changed.'),
     templateId: Type.String(),
-    templateVersion: Type.Integer(),
+    templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
     to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
     from: Nullable(Type.String()),
     tag: Nullable(Type.String()),

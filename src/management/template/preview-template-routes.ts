@@ -12,6 +12,7 @@ import { readOptionalLocale } from '../read-optional-locale.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
+import { readPastValues } from './read-past-values.ts';
 import { maxValueBytes, requireSendableValues } from './sample-values.ts';
 import {
   contentOf,
@@ -98,12 +99,20 @@ export const previewTemplate = defineOperation({
   id: 'previewTemplate',
   summary: 'Preview a template with values',
   description:
-    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name. Of the variants, only the one shown is checked.',
+    'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name; `messageId` fills in the values of a message and requires `messages:read`. Of the variants, only the one shown is checked.',
   body: Type.Object(
     {
       content: Type.Optional(DraftContentSchema),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
+      messageId: Type.Optional(
+        Type.String({
+          format: 'uuid',
+          description:
+            'A message of this template, whose values are used where `values` has none. Secret and erased values aren’t.',
+          maxLength: 36,
+        }),
+      ),
       locale: LocaleChoice,
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
       previewText: Type.Optional(Type.String({ maxLength: 240 })),
@@ -112,11 +121,13 @@ export const previewTemplate = defineOperation({
   ),
   answer: PreviewView,
   async handle(call) {
-    const { values } = call.body;
+    const { messageId } = call.body;
     const locale = readOptionalLocale(call.body.locale);
-    requireSendableValues(values);
+    requireSendableValues(call.body.values);
     await requireTemplate(call);
     const { content, format } = await chooseVersion(call, call.body.content, call.body.version);
+    const past = messageId === undefined ? {} : await readPastValues(call, messageId, content);
+    const values = { ...past, ...call.body.values };
     const preview = await previewInThread(
       {
         content,

@@ -141,8 +141,7 @@ export const TemplateView = Type.Object(
     createdBy: Type.String({ description: 'Email of the user recorded as its creator.' }),
     publishedVersion: Nullable(Type.Integer({ description: 'The version currently sent.' })),
     latestVersion: Type.Integer({
-      description:
-        'The highest version; 0 if there is none. Numbers can have gaps, because test messages of drafts use some.',
+      description: 'The highest version; 0 if there is none.',
     }),
     hasDraft: Type.Boolean(),
     subject: Nullable(Type.String()),

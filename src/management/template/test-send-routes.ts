@@ -15,8 +15,7 @@ import type { GivenValues } from '../../template/field-value.ts';
 import { localizeVersion, matchVariant } from '../../template/localize-version.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
-import { findVersionByContent } from '../../template/template-page-store.ts';
-import { writeVersion } from '../../template/template-store.ts';
+import { keepVersionWithContent, writeTrialVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -158,20 +157,20 @@ async function storeTrialVersion(
   content: VersionContent,
   compiled: CompiledVersion,
 ): Promise<number> {
-  const { id: accountId } = accountOf(call);
+  const { id: accountId, retentionDays } = accountOf(call);
   const { templateId } = call.params;
   const { sender, freshnessMinutes = 15, ...source } = content;
   const contentHash = createHash('sha256')
     .update(JSON.stringify([currentFormat, content]))
     .digest();
   return inTransaction(call, async (transaction) => {
-    const existingVersion = await findVersionByContent(
+    const existing = await keepVersionWithContent(
       transaction,
-      accountId,
-      templateId,
+      { accountId, templateId },
       contentHash,
+      retentionDays,
     );
-    if (existingVersion !== undefined) return existingVersion;
+    if (existing !== undefined) return existing;
     const version = {
       accountId,
       templateId,
@@ -181,6 +180,6 @@ async function storeTrialVersion(
       source,
       compiled,
     };
-    return writeVersion(transaction, version, true);
+    return writeTrialVersion(transaction, version, retentionDays);
   });
 }
