@@ -357,3 +357,52 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   assert.equal(await page.getByLabel('Subject').inputValue(), 'Hello');
   assert.deepEqual(await language.locator('option').allTextContents(), ['Default English (en)']);
 });
+
+test('templates: the preview shows what dark mode makes of the colors, and the values of a past message', async () => {
+  const id = 't-colors';
+  const html = `<div style="background: #ffffff; color: #111111">Hello {{Name}} {{Code}}</div>
+    <p style="background: #003300; color: #ffffff">Button</p>`;
+  const fields = { Name: { sample: 'Sam' }, Code: { secret: true, sample: '000' } };
+  await colleague.put(`${templates}/${id}`, { name: 'Colors' });
+  await colleague.put(`${templates}/${id}/draft`, { ...draftOf('Colors'), html, fields });
+  await colleague.post(`${templates}/${id}/publish`, {});
+  const values = { Name: 'Ann', Code: '123' };
+  const sent = await colleague.post(`${templates}/${id}/test-send`, {
+    to: 'ann@people.test',
+    values,
+  });
+  assert.equal(sent.status, 202, sent.text);
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/${id}`);
+  const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
+  await mail.getByText('Hello Sam 000').waitFor();
+  const colors = page.getByRole('combobox', { name: 'Colors' });
+  const styleOf = (element: string, name: string) =>
+    page
+      .frames()
+      .find((frame) => frame.url().endsWith('/console/frame'))
+      ?.evaluate<string>(`getComputedStyle(document.querySelector('${element}')).${name}`);
+  /** From 0 to 100, as browsers compute `lab()`. */
+  const lightness = async (element: string, name: string) =>
+    Number(/^lab\(([\d.]+)/.exec((await styleOf(element, name)) ?? '')?.[1]);
+  await colors.selectOption({
+    label: 'Dark: light colors inverted (Gmail on Android, Outlook apps)',
+  });
+  await mail.locator('div[style*="lab("]').waitFor();
+  assert.ok((await lightness('div', 'backgroundColor')) < 20);
+  assert.ok((await lightness('div', 'color')) > 80);
+  assert.equal(await styleOf('p', 'backgroundColor'), 'rgb(0, 51, 0)');
+  await page.getByText(/Outlook apps for phones darken light backgrounds/).waitFor();
+  await visit.look('editor-dark-inverted');
+  await colors.selectOption({
+    label: 'Dark: all colors inverted (Gmail on iPhone, Outlook for Windows)',
+  });
+  await mail.locator('p[style*="background-color: lab("]').waitFor();
+  assert.ok((await lightness('p', 'backgroundColor')) > 50);
+  await colors.selectOption({ label: 'Light' });
+  const past = page.getByRole('combobox', { name: 'Values' });
+  await past.selectOption({ index: 1 });
+  await mail.getByText('Hello Ann 000').waitFor();
+  await visit.end();
+});

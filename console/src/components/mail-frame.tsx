@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
+import type { MailColors } from '../frame/show-mail.ts';
 
 interface MailFrameProps {
   html: string;
   title: string;
-  dark?: boolean;
+  colors?: MailColors;
   /** Width in pixels; default: full width. */
   width?: number;
   minHeight?: number;
@@ -16,7 +17,7 @@ interface MailFrameProps {
  * an open.
  */
 export function MailFrame(props: MailFrameProps) {
-  const { html, title, dark = false, width, minHeight = 320 } = props;
+  const { html, title, colors = 'light', width, minHeight = 320 } = props;
   const { against, color } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
   const [ready, setReady] = useState(false);
@@ -36,8 +37,8 @@ export function MailFrame(props: MailFrameProps) {
   useEffect(() => {
     // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.
     const marks = against === undefined || color === undefined ? undefined : { against, color };
-    if (ready) frame.current?.contentWindow?.postMessage({ html, dark, marks }, '*');
-  }, [ready, html, dark, against, color]);
+    if (ready) frame.current?.contentWindow?.postMessage({ html, colors, marks }, '*');
+  }, [ready, html, colors, against, color]);
 
   return (
     <iframe

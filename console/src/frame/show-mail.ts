@@ -1,4 +1,11 @@
+import { invertColors } from './invert-colors.ts';
 import { markChanges } from './mark-changes.ts';
+
+/**
+ * The colors in which an email is shown: its own, its own for dark mode, or those of apps that ignore these and invert its
+ * light colors or all colors.
+ */
+export type MailColors = 'light' | 'dark' | 'invertLight' | 'invertAll';
 
 /**
  * Runs in the sandboxed frame that shows an email. The frame has an opaque origin and reaches the page around it only
@@ -6,24 +13,27 @@ import { markChanges } from './mark-changes.ts';
  */
 interface MailFrameMessage {
   readonly html: string;
-  readonly dark: boolean;
+  readonly colors: MailColors;
   /** Highlights what the other version doesn't have. */
   readonly marks?: { readonly against: string; readonly color: string };
 }
 
 function isMailFrameMessage(value: unknown): value is MailFrameMessage {
-  return typeof value === 'object' && value !== null && 'html' in value && 'dark' in value;
+  return typeof value === 'object' && value !== null && 'html' in value && 'colors' in value;
 }
 
-function renderMail({ html, dark, marks }: MailFrameMessage): void {
+function renderMail({ html, colors, marks }: MailFrameMessage): void {
   // Scripts in a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
   if (marks !== undefined) markChanges(mail, marks.against, marks.color);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
   heights.disconnect();
   heights.observe(document.documentElement);
+  const dark = colors === 'dark';
   document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
   for (const sheet of document.styleSheets) chooseScheme(sheet.cssRules, dark);
+  if (colors === 'invertLight') invertColors(document, 'light');
+  if (colors === 'invertAll') invertColors(document, 'all');
   reportHeight();
 }
 

@@ -52,7 +52,10 @@ export function MessagePage() {
               params={{ account: accountId, template: data.templateId }}
               size="sm"
             >
-              {text('message.template', { id: data.templateId, version: data.templateVersion })}
+              {text(data.templateVersion < 0 ? 'message.draft' : 'message.template', {
+                id: data.templateId,
+                version: data.templateVersion,
+              })}
             </PageAnchor>
           </Group>
           <DeliveryExplanationAlert message={data} />
@@ -63,11 +66,7 @@ export function MessagePage() {
               <MessageFacts message={data} />
             </Grid.Col>
             <Grid.Col span={{ base: 12, md: 7 }}>
-              <RenderedMessagePanel
-                messageId={messageId}
-                templateId={data.templateId}
-                erased={data.content === null}
-              />
+              <RenderedMessagePanel messageId={messageId} erased={data.content === null} />
             </Grid.Col>
           </Grid>
         </Stack>

@@ -87,7 +87,7 @@ const columns: readonly Column<MessageLine>[] = [
       <Group gap={6} wrap="nowrap">
         <span className="nowrap">{templateId}</span>
         <Text span size="xs" c="dimmed">
-          v{templateVersion}
+          {templateVersion < 0 ? text('messages.draft') : `v${templateVersion}`}
         </Text>
       </Group>
     ),

@@ -10,11 +10,9 @@ import { text } from '../texts/text.ts';
 /** The message, rendered again from its version and values; viewing it doesn't count as an open. */
 export function RenderedMessagePanel({
   messageId,
-  templateId,
   erased,
 }: {
   messageId: string;
-  templateId: string;
   erased: boolean;
 }) {
   const accountId = useAccountId();
@@ -30,7 +28,7 @@ export function RenderedMessagePanel({
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { data } = rendered;
-  const images = useImageUrls({ accountId, templateId }, data?.images);
+  const images = useImageUrls({ accountId, messageId }, data?.images);
   return (
     <section aria-labelledby="rendered">
       <Title order={2} id="rendered" mb="sm">

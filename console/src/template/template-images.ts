@@ -10,37 +10,47 @@ export interface EditedImage extends TemplateImage {
 
 const noImages: readonly EditedImage[] = [];
 
-interface TemplatePath {
-  readonly accountId: string;
-  readonly templateId: string;
-}
+/** What has the images: a template, or a message with those of its version. */
+type ImageOwner = { readonly accountId: string } & (
+  | { readonly templateId: string }
+  | { readonly messageId: string }
+);
 
 /** The content of a stored image in base64. */
-function contentQuery(path: TemplatePath, sha256: string) {
+function contentQuery(owner: ImageOwner, sha256: string) {
   return {
-    queryKey: ['template-image', path.accountId, path.templateId, sha256],
-    queryFn: async () => {
-      const blob = await answerOf(
-        api.GET('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
-          params: { path: { ...path, sha256 } },
-          parseAs: 'blob',
-        }),
-      );
-      return toBase64(blob as unknown as Blob);
-    },
+    queryKey: ['template-image', owner, sha256],
+    queryFn: async () => toBase64((await readImage(owner, sha256)) as unknown as Blob),
     staleTime: Number.POSITIVE_INFINITY,
   };
+}
+
+function readImage(owner: ImageOwner, sha256: string) {
+  const parseAs = 'blob';
+  return 'messageId' in owner
+    ? answerOf(
+        api.GET('/accounts/{accountId}/messages/{messageId}/images/{sha256}', {
+          params: { path: { ...owner, sha256 } },
+          parseAs,
+        }),
+      )
+    : answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
+          params: { path: { ...owner, sha256 } },
+          parseAs,
+        }),
+      );
 }
 
 /** The images of a draft with their contents, to restore them after it is discarded. */
 export async function loadImages(
   client: QueryClient,
-  path: TemplatePath,
+  owner: ImageOwner,
   images: readonly EditedImage[] = noImages,
 ): Promise<DraftImages> {
   const loaded: NonNullable<DraftImages> = [];
   for (const { contentId, filename, contentType, sha256, content } of images) {
-    const base64 = content ?? (await client.fetchQuery(contentQuery(path, sha256)));
+    const base64 = content ?? (await client.fetchQuery(contentQuery(owner, sha256)));
     loaded.push({ contentId, filename, contentType, content: base64 });
   }
   return loaded;
@@ -48,12 +58,12 @@ export async function loadImages(
 
 /** The images by contentId as data URLs, which the frame of an email may show. */
 export function useImageUrls(
-  path: TemplatePath,
+  owner: ImageOwner,
   images: readonly EditedImage[] = noImages,
 ): ReadonlyMap<string, string> {
   const contents = useQueries({
     queries: images.map(({ sha256, content }) => ({
-      ...contentQuery(path, sha256),
+      ...contentQuery(owner, sha256),
       enabled: content === undefined,
     })),
     combine: (results) => results.map(({ data }) => data),

@@ -18,6 +18,7 @@ import { useTemplatePath } from '../use-template.ts';
 import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { ImagesPanel } from './images-panel.tsx';
+import { PastMessageSelect } from './past-message-select.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
@@ -26,8 +27,6 @@ import type { InitialContent } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
 import { VariantSwitch } from './variant-switch.tsx';
-
-const noValues = {};
 
 const noImages: readonly EditedImage[] = [];
 
@@ -41,7 +40,8 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const [chosen, choose] = useState<string>();
   const shown = chosen === undefined ? undefined : content.variants?.[chosen];
   const variant = shown === undefined ? undefined : chosen;
-  const preview = usePreview(content, noValues, variant);
+  const [messageId, chooseMessage] = useState<string>();
+  const preview = usePreview(content, { messageId, locale: variant });
   const imageUrls = useImageUrls(useTemplatePath(), content.images);
   const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
   const changeShown = (part: Partial<TemplateVariant>) =>
@@ -83,7 +83,11 @@ export function Editor({ initial }: { initial: InitialContent }) {
         </Stack>
         <div className="template-preview">
           <ProblemAlert error={preview.error} retry={() => preview.refetch()} />
-          <PreviewPane preview={preview.data} busy={preview.isFetching} images={imageUrls} />
+          <PreviewPane preview={preview.data} busy={preview.isFetching} images={imageUrls}>
+            {may('messages:read') && (
+              <PastMessageSelect messageId={messageId} choose={chooseMessage} />
+            )}
+          </PreviewPane>
           <TemplateProblemList preview={preview.data} />
         </div>
         <div>

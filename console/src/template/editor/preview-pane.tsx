@@ -1,28 +1,45 @@
-import { Box, Code, Group, Loader, Paper, SegmentedControl, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import {
+  Box,
+  Code,
+  Group,
+  Loader,
+  NativeSelect,
+  Paper,
+  SegmentedControl,
+  Text,
+  Title,
+} from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { formatSize } from '../../format/format-number.ts';
+import type { MailColors } from '../../frame/show-mail.ts';
 import { text } from '../../texts/text.ts';
 import { showImages } from '../template-images.ts';
 
-type PreviewMode = 'desktop' | 'phone' | 'darkMode' | 'plain';
+type PreviewMode = 'desktop' | 'phone' | 'plain';
 
-const previewModes: readonly PreviewMode[] = ['desktop', 'phone', 'darkMode', 'plain'];
+const previewModes: readonly PreviewMode[] = ['desktop', 'phone', 'plain'];
+
+const mailColors: readonly MailColors[] = ['light', 'dark', 'invertLight', 'invertAll'];
 
 interface PreviewPaneProps {
   preview: TemplatePreview | undefined;
   busy: boolean;
   /** Data URLs by contentId. */
   images: ReadonlyMap<string, string>;
+  /** Chooses the values. */
+  children?: ReactNode;
 }
 
 /** Previews of the message in several formats. */
-export function PreviewPane({ preview, busy, images }: PreviewPaneProps) {
+export function PreviewPane({ preview, busy, images, children }: PreviewPaneProps) {
   const [mode, setMode] = useState<PreviewMode>('desktop');
+  const [colors, setColors] = useState<MailColors>('light');
   const rendered = preview?.rendered;
+  const isPlain = mode === 'plain' || rendered?.html === null;
   return (
-    <section aria-labelledby="preview">
+    <section aria-labelledby="preview" className="preview-pane">
       <Group justify="space-between" mb="xs">
         <Group gap="xs">
           <Title order={2} id="preview">
@@ -38,7 +55,18 @@ export function PreviewPane({ preview, busy, images }: PreviewPaneProps) {
           data={previewModes.map((value) => ({ value, label: text(`editor.${value}`) }))}
         />
       </Group>
-      <Paper withBorder p="sm">
+      <Group gap="xs" mb="xs" className="preview-choices">
+        <NativeSelect
+          size="xs"
+          aria-label={text('editor.colors')}
+          value={colors}
+          disabled={isPlain}
+          onChange={(event) => setColors(event.currentTarget.value as MailColors)}
+          data={mailColors.map((value) => ({ value, label: text(`editor.colors.${value}`) }))}
+        />
+        {children}
+      </Group>
+      <Paper withBorder p="sm" className="preview-mail">
         {preview !== undefined && rendered === null && (
           <Text c="dimmed">{text('editor.noPreview')}</Text>
         )}
@@ -59,17 +87,26 @@ export function PreviewPane({ preview, busy, images }: PreviewPaneProps) {
                 <MailFrame
                   html={showImages(rendered.html, images)}
                   title={text('editor.preview')}
-                  dark={mode === 'darkMode'}
+                  colors={colors}
                   {...(mode === 'phone' && { width: 375 })}
                 />
               </Box>
             )}
-            <Text size="xs" c="dimmed" mt="xs">
-              {text('editor.size', { size: formatSize(rendered.htmlBytes) })}
-            </Text>
           </>
         )}
       </Paper>
+      {rendered !== null && rendered !== undefined && (
+        <Group gap="md" mt={6} wrap="nowrap" align="flex-start">
+          {!isPlain && colors !== 'light' && (
+            <Text size="xs" c="dimmed" role="status">
+              {text(`editor.colorsHint.${colors}`)}
+            </Text>
+          )}
+          <Text size="xs" c="dimmed" ml="auto" className="nowrap">
+            {text('editor.size', { size: formatSize(rendered.htmlBytes) })}
+          </Text>
+        </Group>
+      )}
     </section>
   );
 }

@@ -8,25 +8,28 @@ import { useTemplatePath } from '../use-template.ts';
 /** Debounce of the preview, in milliseconds. */
 const debounceMs = 300;
 
+interface PreviewChoices {
+  /** A message whose values are used; undefined: the samples. */
+  readonly messageId: string | undefined;
+  readonly locale: string | undefined;
+}
+
 /** The debounced preview of the content, with fields, problems and hints. */
-export function usePreview(
-  content: TemplateContent,
-  values: Readonly<Record<string, string>>,
-  locale: string | undefined,
-) {
+export function usePreview(content: TemplateContent, { messageId, locale }: PreviewChoices) {
   const path = useTemplatePath();
   const names = imageNames(content.images);
-  const [settled] = useDebouncedValue(
-    { content: { ...content, images: names }, values },
-    debounceMs,
-  );
+  const [settled] = useDebouncedValue({ ...content, images: names }, debounceMs);
   return useQuery({
-    queryKey: ['preview', path, settled, locale],
+    queryKey: ['preview', path, settled, messageId, locale],
     queryFn: () =>
       answerOf(
         api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
           params: { path },
-          body: { ...settled, ...(locale === undefined ? {} : { locale }) },
+          body: {
+            content: settled,
+            ...(messageId === undefined ? {} : { messageId }),
+            ...(locale === undefined ? {} : { locale }),
+          },
         }),
       ),
     placeholderData: keepPreviousData,

@@ -50,7 +50,20 @@ export const editorTexts = {
   'editor.preview': 'Preview',
   'editor.desktop': 'Desktop',
   'editor.phone': 'Phone',
-  'editor.darkMode': 'Dark',
+  'editor.colors': 'Colors',
+  'editor.colors.light': 'Light',
+  'editor.colors.dark': 'Dark: the email’s own styles (Apple Mail)',
+  'editor.colors.invertLight': 'Dark: light colors inverted (Gmail on Android, Outlook apps)',
+  'editor.colors.invertAll': 'Dark: all colors inverted (Gmail on iPhone, Outlook for Windows)',
+  'editor.colorsHint.dark':
+    'Apple Mail, Outlook for Mac and Thunderbird use the styles for prefers-color-scheme: dark.',
+  'editor.colorsHint.invertLight':
+    'Approximation. Gmail on Android, Outlook.com and the Outlook apps for phones darken light backgrounds and lighten dark text, whatever the email’s dark styles say.',
+  'editor.colorsHint.invertAll':
+    'Approximation. Gmail on iPhone and classic Outlook for Windows invert every color except in images, so dark sections become light.',
+  'editor.values': 'Values',
+  'editor.samples': 'Sample values',
+  'editor.valuesOf': 'Values of {to}, {at}',
   'editor.plain': 'Plain text',
   'editor.previewing': 'Rendering preview',
   'editor.noPreview': 'Fix the errors in the content to see a preview.',
