@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { classifyReply } from '../../src/delivery/classify-reply.ts';
 import { formatReply, maxReplyLength, parseReply } from '../../src/delivery/reply.ts';
+import { codePoint } from '../support/code-point.ts';
 
 interface RealReply {
   /** An email of the set-of-emails collection, an entry of the SMTP Field Manual, or a receiver's own page. */
@@ -80,7 +81,7 @@ test('classifying never throws and always returns one of three kinds', () => {
 
 test('parsing a reply never throws; its text is bounded and has no control characters', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (response) => {
+    fc.property(fc.string({ unit: codePoint, maxLength: 3_000 }), (response) => {
       const reply = parseReply(response);
       assert.ok(reply.text.length <= maxReplyLength);
       assert.doesNotMatch(formatReply(reply), /\p{Cc}/u);

@@ -9,6 +9,7 @@ import {
   textArray,
   uuidArray,
 } from '../../src/foundation/database/binary-array.ts';
+import { codePoint } from '../support/code-point.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database } = await createTestDatabase();
@@ -19,7 +20,7 @@ async function readBack(type: string, array: Buffer): Promise<unknown> {
 }
 
 const storable = fc
-  .string({ unit: 'binary', maxLength: 200 })
+  .string({ unit: codePoint, maxLength: 200 })
   .filter((text) => text.isWellFormed() && !text.includes('\0'));
 
 const columns: [string, fc.Arbitrary<unknown[]>, (values: never) => Buffer][] = [

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { headerValues } from '../../src/inbox/inbox-message.ts';
 import { parseMail } from '../../src/inbox/parse-mail.ts';
+import { codePoint } from '../support/code-point.ts';
 
 function parse(lines: readonly string[]) {
   return parseMail(Buffer.from(lines.join('\r\n'), 'utf8'));
@@ -73,7 +74,7 @@ test('any input is parsed into text that the database can store', async () => {
       '\0',
       ':',
     ),
-    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: codePoint, maxLength: 40 }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 20 }), async (pieces) => {

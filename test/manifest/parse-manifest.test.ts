@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { formatPath } from '../../src/manifest/manifest-path.ts';
 import { ManifestError } from '../../src/manifest/manifest-problems.ts';
+import { codePoint } from '../support/code-point.ts';
 import { manifestProblems, manifestProblemTexts, parse } from '../support/manifest-world.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
 
@@ -172,7 +173,7 @@ accounts:
       fc.asyncProperty(
         fc.oneof(
           fc.string(),
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: codePoint }),
           fc.json(),
           fc.json().map((json) => stringify(JSON.parse(json))),
         ),

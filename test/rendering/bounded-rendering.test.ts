@@ -11,12 +11,13 @@ import type { CompiledNode, CompiledTemplate } from '../../src/template/compiled
 import { computeSizeBounds, findOversizedPart } from '../../src/template/size-bounds.ts';
 import { MAX_RENDERED_BYTES } from '../../src/template/template-limits.ts';
 import { openScope } from '../../src/template/value-scope.ts';
+import { codePoint } from '../support/code-point.ts';
 import { loadSource } from '../support/render-template.ts';
 
 const names = ['a', 'b', 'c'];
 const text = fc.oneof(
   fc.string({ maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.toWellFormed()),
+  fc.string({ unit: codePoint, maxLength: 20 }).map((value) => value.toWellFormed()),
   fc.constantFrom('', 'https://a.test/', '<&"\'>', '\r\n', 'ж€😀'),
 );
 const name = fc.constantFrom(...names);

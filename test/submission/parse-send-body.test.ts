@@ -5,6 +5,7 @@ import { Fault } from '../../src/foundation/errors.ts';
 import { SendBodyParser } from '../../src/submission/parse-send-body.ts';
 import { readBodyJson } from '../../src/submission/read-body-json.ts';
 import type { ParsedSendRequest } from '../../src/submission/send-request.ts';
+import { codePoint } from '../support/code-point.ts';
 
 const parser = new SendBodyParser();
 
@@ -37,7 +38,7 @@ test('any bytes are either parsed or rejected as VALIDATION_FAILED with details'
   const json = fc.oneof(
     fc.json(),
     fc.jsonValue().map((value) => JSON.stringify({ envelope: value, actions: value })),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoint }),
   );
   const bytes = fc.oneof(
     json.map((value) => Buffer.from(value)),

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { codePoint } from './code-point.ts';
 
 const FRAGMENTS =
   `<script>alert(1)</script> "> '> --> <!-- ]]> </title> </style> </textarea> <svg/onload=x> &lt; &amp; &#x3c; &
@@ -27,7 +28,7 @@ export function hostileText(maxParts = 8): fc.Arbitrary<string> {
     fc.constantFrom(...FRAGMENTS),
     fc.constantFrom(...BREAKS),
     fc.string({ unit: 'grapheme', maxLength: 20 }),
-    fc.string({ unit: 'binary', maxLength: 6 }),
+    fc.string({ unit: codePoint, maxLength: 6 }),
     fc.constantFrom(
       'é',
       '漢字',

@@ -16,6 +16,7 @@ import {
 import { TypesFailure } from '../../src/template-types/types-failure.ts';
 import { readOpenapi, writeOpenapi } from '../../src/template-types/write-openapi.ts';
 import { writeTypes } from '../../src/template-types/write-types.ts';
+import { codePoint } from '../support/code-point.ts';
 
 const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
 
@@ -23,7 +24,7 @@ const text = (name: string, required = true): FieldShape => ({ name, kind: 'text
 
 /** Names and descriptions that try to end a string, a comment or the interface. */
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
+  fc.string({ unit: codePoint, minLength: 1, maxLength: 12 }),
   fc.constantFrom(
     "'",
     '\\',
