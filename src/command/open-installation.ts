@@ -48,7 +48,8 @@ export async function openInstallation(
     signal?.throwIfAborted();
     await requireServer(database);
     const applied = await migrate(database);
-    if (applied.length > 0) log.info({ applied }, 'migrated the database');
+    if (applied.length > 0)
+      log.info({ from: applied[0], to: applied.at(-1) }, 'migrated the database');
     const key = await loadMasterKey(config);
     await requireMatchingKey(database, key);
     signal?.throwIfAborted();

@@ -23,7 +23,7 @@ export function addTemplateCommands(
     .option('--account <id>', 'account of the manifest, if several have templates')
     .option(
       '--out <file>',
-      'file to write: types such as signalpost.d.ts, or an OpenAPI document if it ends in .json; default: standard output',
+      'file to write: types such as signalpost-templates.d.ts, or an OpenAPI document if it ends in .json; default: standard output',
     )
     .option('--check', 'compare the file instead, and exit with 1 if it doesn’t fit')
     .action(async (options: TypesOptions) => {

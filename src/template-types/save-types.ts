@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 import { compareTypes } from './compare-types.ts';
@@ -23,6 +24,7 @@ export async function saveTypes(
   templates: readonly TemplateShape[],
   { out, check = false }: SaveTypesOptions,
 ): Promise<number> {
+  if (out !== undefined) requireOwnName(out);
   if (check) return await checkTypes(templates, out);
   const text = isOpenapi(out) ? writeOpenapi(templates) : writeTypes(templates);
   if (out === undefined) {
@@ -39,6 +41,17 @@ export async function saveTypes(
   const count = `${templates.length} template${templates.length === 1 ? '' : 's'}`;
   process.stderr.write(`Wrote ${out}: ${count}.\n`);
   return 0;
+}
+
+/** @throws TypesFailure if TypeScript would ignore the file: it takes `X.d.ts` for the output of `X.ts` */
+function requireOwnName(out: string): void {
+  const name = out.replace(/\.d\.([cm]?)ts$/, '.$1ts');
+  if (name === out) return;
+  const source = [name, name.replace(/\.ts$/, '.tsx')].find((path) => existsSync(path));
+  if (source === undefined) return;
+  throw new TypesFailure(
+    `TypeScript would ignore ${out} beside ${source}. Choose another name, such as signalpost-templates.d.ts.`,
+  );
 }
 
 async function checkTypes(

@@ -94,9 +94,9 @@ declare module 'signalpost-client' {
 `;
 
 test('the client and the service write the same types of the published templates', async () => {
-  const out = join(app, 'signalpost.d.ts');
-  const { code, stderr } = await clientBin(['--url', url, '--out', 'signalpost.d.ts']);
-  assert.deepEqual([code, stderr], [0, 'Wrote signalpost.d.ts: 2 templates.\n']);
+  const out = join(app, 'signalpost-templates.d.ts');
+  const { code, stderr } = await clientBin(['--url', url, '--out', 'signalpost-templates.d.ts']);
+  assert.deepEqual([code, stderr], [0, 'Wrote signalpost-templates.d.ts: 2 templates.\n']);
   const written = await readFile(out, 'utf8');
   assert.equal(written.slice(written.indexOf('\n') + 1), published);
   const service = await signalpost(['--url', `${url}/`]);
@@ -116,10 +116,10 @@ test('an OpenAPI document of the account gives the same types, without the servi
 
 test('calls that don’t fit the published templates don’t compile', async () => {
   const { stdout } = await signalpost(['--url', url]);
-  await writeFile(join(app, 'signalpost.d.ts'), stdout);
+  await writeFile(join(app, 'signalpost-templates.d.ts'), stdout);
   const text = `
 import { Signalpost } from 'signalpost-client';
-import './signalpost.d.ts';
+import './signalpost-templates.d.ts';
 const signalpost = new Signalpost({ url: 'https://mail.example.com', key: 'sp_' });
 const to = 'ada@people.test';
 const data = { 'Order Number': 'A-1', Items: [{ Name: 'Tea', Tags: [] }] };
@@ -145,6 +145,15 @@ await signalpost.send('receipt', { to, data, locale: 'fr' });
 `;
   await writeFile(join(app, 'typed.ts'), text);
   assert.equal(await compile(['typed.ts'], '--module', 'nodenext'), '');
+});
+
+test('a file that TypeScript would ignore is not written', async () => {
+  await writeFile(join(app, 'mail.ts'), 'export {};\n');
+  for (const types of [signalpost, clientBin]) {
+    const { code, stderr } = await types(['--url', url, '--out', join(app, 'mail.d.ts')]);
+    assert.equal(code, 1);
+    assert.match(stderr, /TypeScript would ignore \S+mail\.d\.ts beside \S+mail\.ts\. Choose/);
+  }
 });
 
 test('--check passes while the file fits, and then says what changed', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { addKey } from '../support/api-key.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { SendClient } from '../support/send-client.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { addSender, openShop } from '../support/shop.ts';
@@ -251,4 +253,12 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
   const withoutTransfer = await run('user', 'disable', newOwner.email);
   assert.match(withoutTransfer.out, /1 API key revoked\.\n$/);
   await ended(kept);
+});
+
+test('a command on a folder without an installation says so, and creates nothing', async () => {
+  const dataDir = join(temporaryFolder(), 'elsewhere');
+  const { exit, output } = runSignalpost(['key', 'list', shop.id], { DATA_DIR: dataDir });
+  assert.equal(await exit, 1);
+  assert.match(output.stderr, /There is no installation in .*elsewhere\. Start the service first/);
+  assert.equal(existsSync(dataDir), false);
 });

@@ -38,16 +38,31 @@ async function startService(): Promise<NodeJS.Dict<string>> {
 async function createKey(settings: Readonly<Record<string, string>>): Promise<string> {
   const command = codeBlocks(root, 'docs/typescript.md').find(({ language }) => language === 'sh');
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
-  const { stdout } = await run('bash', ['-c', command?.text ?? ''], { cwd: root, env });
+  const script = `${command?.text}\necho "$SIGNALPOST_API_KEY"`;
+  const { stdout } = await run('bash', ['-c', script], { cwd: root, env });
   return /sp_\S+/.exec(stdout)?.[0] ?? '';
 }
 
-test('every example is a file that compiles under strict', async () => {
+test('every example is a file that compiles with the page’s settings and types', async () => {
   const names = blocks.map(({ name }) => name);
   assert.deepEqual(names, [...new Set(names)]);
   assert.ok(!names.includes(''), 'the first line of a ts block is a comment with its file name');
-  const options = ['--module', 'nodenext', '--allowImportingTsExtensions', '--noUnusedLocals'];
-  assert.equal(await app.compile(names, ...options, '--types', 'node'), '');
+  const bin = join(app.folder, 'node_modules/signalpost-client/dist/types/main.js');
+  const types = 'signalpost-templates.d.ts';
+  await run(process.execPath, [bin, 'types', '--out', types], {
+    cwd: app.folder,
+    env: environment,
+  });
+  const settings = codeBlocks(root, 'docs/typescript.md').find(
+    ({ language }) => language === 'json',
+  );
+  await writeFile(join(app.folder, 'tsconfig.json'), settings?.text ?? '');
+  const project = join(app.folder, 'tsconfig.page.json');
+  const files = [...names, types];
+  await writeFile(project, JSON.stringify({ extends: './tsconfig.json', files }));
+  // Libraries and parts of a monorepo write declarations, too.
+  const options = ['--project', project, '--declaration', '--noUnusedLocals'];
+  assert.equal(await app.compile([], ...options), '');
 });
 
 /** What an example prints, where that says whether it works. */

@@ -1,4 +1,4 @@
-export type { MessageStatus } from './api.generated.ts';
+export type { Listing, MessageStatus } from './api.generated.ts';
 export type { CallOptions } from './connection.ts';
 export * from './errors.ts';
 export type {

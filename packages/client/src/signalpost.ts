@@ -211,8 +211,8 @@ class KeyClient extends Sender {
 
 /** A client of an account. @throws TypeError if an option is missing or malformed */
 export interface SignalpostConstructor {
-  new (options: KeyOptions): KeyClient;
-  new (options: TokenOptions): Sender;
+  new (options: KeyOptions): Signalpost;
+  new (options: TokenOptions): SignalpostWithToken;
 }
 
 function createClient(options: KeyOptions | TokenOptions): Sender {
@@ -235,10 +235,11 @@ export const Signalpost = /* @__PURE__ */ (() =>
     return createClient(options);
   })() as unknown as SignalpostConstructor;
 
+// Interfaces, because a program that exports a client needs names for its type.
 /** A client with an API key. */
-export type Signalpost = KeyClient;
+export interface Signalpost extends KeyClient {}
 /** A client with an OAuth 2.0 grant. */
-export type SignalpostWithToken = Sender;
+export interface SignalpostWithToken extends Sender {}
 
 function sentOf({ messageId, suppressedRecipients }: Accepted): Sent {
   return { messageId, suppressedRecipients };

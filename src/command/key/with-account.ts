@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readConfig } from '../../config/config.ts';
+import { dataFolderAt } from '../../embedded-database/data-folder.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { type AccountId, parseAccountId, parseMessageId } from '../../foundation/ids.ts';
 import { exitOnSignal } from '../exit-on-signal.ts';
@@ -19,6 +21,11 @@ export async function withAccount(
   if (accountId === undefined)
     throw new OperatorError(`"${accountText}" is not a valid account ID.`);
   const config = readConfig(environment);
+  // A new database would have no account, and its files would look like an installation.
+  if (config.databaseUrl === undefined && !existsSync(dataFolderAt(config.dataDir).cluster))
+    throw new OperatorError(
+      `There is no installation in ${config.dataDir}. Start the service first, or set DATA_DIR or DATABASE_URL as for the service.`,
+    );
   exitOnSignal();
   const installation = await joinInstallation(config);
   try {
