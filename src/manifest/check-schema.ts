@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { describeFormat, describeUnion, withoutAlternatives } from './describe-union.ts';
 import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
@@ -6,25 +6,17 @@ import type { ProblemCollector } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
 import { removeInvalidEntries } from './remove-invalid-entries.ts';
 
-/** Compiled on first use; compiling takes 100 ms. */
-let compiled: ValidateFunction<RawManifest> | undefined;
-
-function compileManifestSchema(): ValidateFunction<RawManifest> {
-  const ajv = makeUniqueItemsLinear(
-    new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }),
-  );
-  ajv.addVocabulary(['patternErrorMessage']);
-  return ajv.compile<RawManifest>(ManifestSchema);
-}
-
 /**
  * Validates a value against the manifest schema and reports readable problems.
  * @returns the value without invalid entries and members of accounts, so the rest can still be checked; undefined
  * without a list of accounts
  */
 export function checkSchema(value: unknown, problems: ProblemCollector): RawManifest | undefined {
-  compiled ??= compileManifestSchema();
-  const check = compiled;
+  const ajv = makeUniqueItemsLinear(
+    new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }),
+  );
+  ajv.addVocabulary(['patternErrorMessage']);
+  const check = ajv.compile<RawManifest>(ManifestSchema);
   if (check(value)) return value;
   const errors = describeSchemaErrors(check.errors ?? [], value);
   for (const { path, message } of errors) problems.add(path, message);

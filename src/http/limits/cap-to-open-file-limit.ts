@@ -3,8 +3,6 @@ const reserved = 512;
 
 /** Caps the connections of this process to what the open file limit (`ulimit -n`) allows. */
 export function capToOpenFileLimit(requested: number): number {
-  // Otherwise, the report looks up the names of all connected hosts.
-  Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as unknown as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
   };
