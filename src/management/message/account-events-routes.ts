@@ -101,11 +101,17 @@ export const listEvents = defineOperation({
         const first = await reader.next(defaultEvents);
         isStreaming = true;
         reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no');
-        return void reply
-          .type('text/event-stream')
-          .send(
-            streamEvents({ reader, first, reauthorize: call.reauthorize, ended, viewOf, cursorOf }),
-          );
+        return void reply.type('text/event-stream').send(
+          streamEvents({
+            accountId: account.id,
+            reader,
+            first,
+            reauthorize: call.reauthorize,
+            ended,
+            viewOf,
+            cursorOf,
+          }),
+        );
       }
       const waitMs = request.method === 'GET' ? (query.wait ?? 0) * 1_000 : 0;
       const limit = query.limit ?? defaultEvents;

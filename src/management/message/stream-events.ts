@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import type { AccountId } from '../../foundation/ids.ts';
+import { TurnQueue } from '../../foundation/turn-queue.ts';
 import type { AccountEvent, EventPosition } from '../../webhook/account-event-store.ts';
 import type { EventReader, FoundEvents } from './event-reader.ts';
 
@@ -10,7 +12,13 @@ const maxStallMs = 60_000;
 const eventsPerRead = 100;
 const bufferBytes = 16 * 1_024;
 
+/** One notification wakes all streams of an account, which would keep this process from anything else until all are written. */
+const turns = new TurnQueue();
+/** Streams at the same position share the events that they read, and so their text. */
+const texts = new WeakMap<AccountEvent, string>();
+
 export interface EventStreamOptions {
+  readonly accountId: AccountId;
   readonly reader: EventReader;
   readonly first: FoundEvents;
   /** Rejects once the caller lost its permission. */
@@ -45,10 +53,17 @@ export function streamEvents(options: EventStreamOptions): Readable {
 }
 
 async function* produce(
-  { reader, first, reauthorize, ended, viewOf, cursorOf }: EventStreamOptions,
+  { accountId, reader, first, reauthorize, ended, viewOf, cursorOf }: EventStreamOptions,
   onResume: () => void,
 ): AsyncGenerator<string> {
   yield 'retry: 2000\n\n';
+  const textOf = (event: AccountEvent): string => {
+    const known = texts.get(event);
+    if (known !== undefined) return known;
+    const text = `id: ${cursorOf(event.position)}\ndata: ${JSON.stringify(viewOf(event))}\n\n`;
+    texts.set(event, text);
+    return text;
+  };
   let found = first;
   let sent = '';
   let heartbeatAt = performance.now() + heartbeatMs;
@@ -57,12 +72,8 @@ async function* produce(
       onResume();
       const cursor = cursorOf(found.end);
       if (found.events.length > 0) {
-        yield found.events
-          .map(
-            (event) =>
-              `id: ${cursorOf(event.position)}\ndata: ${JSON.stringify(viewOf(event))}\n\n`,
-          )
-          .join('');
+        const { events } = found;
+        yield turns.run(accountId, () => events.map(textOf).join(''));
         sent = cursorOf(found.events.at(-1)?.position ?? found.end);
         heartbeatAt = performance.now() + heartbeatMs;
       }
