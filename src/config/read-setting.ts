@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { splitDatabaseUrl } from '../foundation/database/database-url.ts';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseMailDomain } from '../foundation/mail-domain.ts';
@@ -164,11 +165,7 @@ export function readChoice<Choice extends string>(
 
 /** A PostgreSQL URL. @throws OperatorError */
 export function readDatabaseUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const url = URL.parse(text);
-  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    throw new OperatorError('DATABASE_URL must look like postgres://user:password@host:5432/name.');
-  }
+  if (text !== undefined) splitDatabaseUrl(text);
   return text;
 }
 

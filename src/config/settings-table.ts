@@ -36,7 +36,8 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'DATABASE_URL',
     default: '(embedded)',
-    meaning: 'Your own PostgreSQL, 15 or later: `postgres://user:password@host:5432/name`.',
+    meaning:
+      'Your own PostgreSQL, 15 or later: `postgres://user:password@host:5432/name`. With several hosts (`host1:5432,host2:5432`), the one that accepts writes.',
     secret: true,
   },
   {

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { changeChannel } from './database/announce.ts';
 import { clientSettings, type DatabaseSettings } from './database/open-database.ts';
+import { ServiceClient } from './database/service-client.ts';
 import type { Log } from './log.ts';
 
 /** Drops the entry `key` from a cache, or everything for '*'. */
@@ -19,7 +19,7 @@ export class ChangeListener {
   readonly #settings: DatabaseSettings;
   readonly #log: Log;
   readonly #subscribers = new Map<string, DropEntry[]>();
-  #client: pg.Client | undefined;
+  #client: ServiceClient | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Monotonic time at which the last answered heartbeat was sent; all earlier changes have been received. */
   #reliableUntil = 0;
@@ -95,7 +95,7 @@ export class ChangeListener {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({
+    const client = new ServiceClient({
       ...clientSettings(this.#settings, 'signalpost changes'),
       connectionTimeoutMillis: silenceTimeoutMs,
       query_timeout: silenceTimeoutMs,
@@ -134,6 +134,7 @@ export class ChangeListener {
       { err: error },
       'change listener lost its connection; bypassing caches until it reconnects',
     );
+    this.#client?.suspectServer();
     void this.#dropClient();
   }
 

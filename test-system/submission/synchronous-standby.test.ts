@@ -5,7 +5,8 @@ import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { SendClient } from '../../test/support/send-client.ts';
-import { getToken, openShop } from '../../test/support/shop.ts';
+import { getToken, openShop, saveShop } from '../../test/support/shop.ts';
+import { openGate } from '../../test/support/tcp-gate.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { startPostgresPair } from '../support/postgres-pair.ts';
@@ -103,4 +104,26 @@ test('a canceled wait for the standby, which PostgreSQL reports as success, is n
   assert.ok(!answers.statuses.includes(200), 'a 200 for a message that can be lost');
   await standby.start();
   assert.ok([200, 503].includes(await sent));
+});
+
+test('if the primary’s host vanishes, a node with both hosts accepts again once the standby is promoted', async () => {
+  const gate = await openGate(databaseUrl);
+  const hosts = `${new URL(gate.url).host},${standby.host}`;
+  const node = await startTestService({
+    databaseUrl: `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`,
+    roles: ['http'],
+  });
+  const sender = new SendClient(node, await getToken(node, shop));
+  assert.equal((await sender.send()).status, 200);
+  const stored = await countOnStandby();
+  gate.hold();
+  await primary.crash();
+  await standby.query('select pg_promote()');
+  await waitFor('a message to be accepted', async () => (await sender.send()).status === 200);
+  assert.ok((await countOnStandby()) > stored);
+
+  const promoted = openDatabase({ url: `postgres://postgres@${standby.host}/postgres` });
+  await saveShop(promoted, { suspended: true });
+  await promoted.close();
+  await waitFor('the node to hear of a change', async () => (await sender.send()).status !== 200);
 });

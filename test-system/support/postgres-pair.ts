@@ -47,11 +47,6 @@ class PairServer {
     if (this.#process !== undefined) await endProgramServer(this.#process, 'SIGQUIT');
   }
 
-  /** Stops or continues the server's main process, like a host that hangs: new connections get no answer. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#process?.kill(signal);
-  }
-
   /** The rows of a query as a superuser. */
   async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     const client = new pg.Client(`postgres://postgres@${this.host}/postgres`);

@@ -1,7 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
-import { ServiceClient } from './service-client.ts';
+import { splitDatabaseUrl } from './database-url.ts';
+import { PrimaryFinder } from './primary-finder.ts';
+import { ServiceClient, type ServiceClientConfig } from './service-client.ts';
 import type { DB } from './tables.generated.ts';
 
 /** How to connect: a URL, or the connection settings of the embedded database. */
@@ -45,18 +47,33 @@ export interface DatabaseOptions {
 /** Longer than any statement takes, except those of migrations, which set their own timeout. */
 const defaultStatementTimeoutMs = 60_000;
 
-/** Client settings shared by all connections of the service. */
+/** How soon an idle connection is probed; it fails about ten seconds later if the server's host has vanished. */
+const keepAliveDelayMs = 3_000;
+
+/** Client settings shared by all connections of the service, for a `ServiceClient`. */
 export function clientSettings(
   settings: DatabaseSettings,
   applicationName = 'signalpost',
-): pg.ClientConfig {
+): ServiceClientConfig {
+  const servers = 'url' in settings ? splitDatabaseUrl(settings.url).map(parseDatabaseUrl) : [];
   return {
     options: requiredOptions,
-    ...('url' in settings ? parseDatabaseUrl(settings.url) : settings),
+    ...('url' in settings ? servers[0] : settings),
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+    finder: 'url' in settings && servers.length > 1 ? finderOf(settings.url, servers) : undefined,
   };
+}
+
+/** One for all connections of the process to the same servers. */
+const finders = new Map<string, PrimaryFinder>();
+
+function finderOf(url: string, servers: readonly pg.ClientConfig[]): PrimaryFinder {
+  const finder = finders.get(url) ?? new PrimaryFinder(servers);
+  finders.set(url, finder);
+  return finder;
 }
 
 // An accepted message must be on disk before the response, whatever the server's default.
@@ -144,12 +161,13 @@ export function requireServerVersion(where: string, version: number): void {
   );
 }
 
-/** Host, port and database name of a server, without user and password. */
+/** Hosts, ports and database name, without user and password. */
 export function describeServer(settings: DatabaseSettings): string {
   if (!('url' in settings)) return `${settings.host}:${settings.port}/${settings.database}`;
   try {
-    const url = new URL(settings.url);
-    return `${url.hostname}${url.port === '' ? '' : `:${url.port}`}${url.pathname}`;
+    const urls = splitDatabaseUrl(settings.url).map((url) => new URL(url));
+    const hosts = urls.map(({ hostname, port }) => `${hostname}${port === '' ? '' : `:${port}`}`);
+    return `${hosts.join(',')}${urls[0]?.pathname}`;
   } catch {
     return 'DATABASE_URL';
   }

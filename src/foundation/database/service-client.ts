@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { PrimaryFinder } from './primary-finder.ts';
 
 type Callback = (error: Error | null | undefined, result: pg.QueryResult) => void;
 
@@ -9,11 +10,67 @@ interface Statement extends pg.Submittable {
   query_timeout: number | undefined;
 }
 
-/** A pooled connection. */
+/** How to connect; `finder` knows where, if there are several servers. */
+export interface ServiceClientConfig extends pg.ClientConfig {
+  readonly finder?: PrimaryFinder | undefined;
+}
+
+/** The parts of the driver's connection that its types don't have. */
+interface DriverInternals {
+  readonly connection: pg.Connection;
+}
+
+/** A connection of the service: to the primary if there are several servers. */
 export class ServiceClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
+  readonly #finder: PrimaryFinder | undefined;
+  #isStandby = false;
+
+  constructor(config?: string | ServiceClientConfig) {
     super(config);
+    this.#finder = typeof config === 'object' ? config.finder : undefined;
     this.query = ((...args: readonly unknown[]) => this.#query(args)) as pg.Client['query'];
+  }
+
+  override connect(): Promise<this>;
+  override connect(callback: (error: Error | null) => void): void;
+  override connect(callback?: (error: Error | null) => void): Promise<this> | undefined {
+    const finder = this.#finder;
+    if (finder !== undefined) {
+      const connecting = this.#connectToPrimary(finder);
+      if (callback === undefined) return connecting;
+      connecting.then(() => callback(null), callback);
+    } else if (callback === undefined) return super.connect() as Promise<this>;
+    else super.connect(callback);
+    return undefined;
+  }
+
+  /** Says that the server doesn't respond, so that its successor is looked for. */
+  suspectServer(): void {
+    this.#finder?.suspect();
+  }
+
+  async #connectToPrimary(finder: PrimaryFinder): Promise<this> {
+    const { connection } = this as unknown as DriverInternals;
+    const address = await finder.find();
+    if (connection.stream.destroyed) throw new Error('timeout exceeded when trying to connect');
+    Object.assign(this, address);
+    connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
+    });
+    const connected = { drop: () => connection.stream.destroy() };
+    this.once('end', () => finder.forget(connected));
+    this.on('error', () => finder.suspect());
+    finder.track(connected, address);
+    try {
+      await super.connect();
+    } catch (error) {
+      finder.suspect();
+      throw error;
+    }
+    if (!this.#isStandby) return this;
+    finder.suspect();
+    this.end().catch(() => undefined);
+    throw Object.assign(new Error('the server is a standby'), { code: '57P03' });
   }
 
   #query(args: readonly unknown[]): unknown {
@@ -37,7 +94,10 @@ export class ServiceClient extends pg.Client {
   #submit(statement: Statement, callback: Callback): void {
     statement.callback = (error, result) => {
       releaseReferences(statement);
-      if (error?.message === 'Query read timeout') this.#abortConnection();
+      if (error?.message === 'Query read timeout') {
+        this.#abortConnection();
+        this.suspectServer();
+      }
       callback(error, result);
     };
     super.query(statement);

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+/** Where a server of DATABASE_URL listens. */
+export interface DatabaseHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A connection that goes to the primary. */
+export interface PrimaryConnection {
+  /** Breaks it at once; statements in progress fail. */
+  drop(): void;
+}
+
+/** How long a server may take to connect, and to say whether it is a standby. */
+const answerTimeoutMs = 1_000;
+/** How long to wait for other servers once one is known to accept writes. */
+const othersTimeoutMs = 200;
+/** Between searches that find nothing. */
+const pauseMs = 250;
+
+/** The timeline counts the promotions; a standby has no current one. */
+const question = `select case when pg_is_in_recovery() then null
+  else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
+
+/**
+ * Finds the server of a DATABASE_URL with several hosts that accepts writes, for all connections of the process. If it moves,
+ * connections to the old one are dropped, also if that only hangs.
+ */
+export class PrimaryFinder {
+  readonly #servers: readonly Server[];
+  readonly #connections = new Map<PrimaryConnection, DatabaseHost>();
+  #primary: DatabaseHost | undefined;
+  #search: Promise<DatabaseHost> | undefined;
+
+  /** @param servers how to connect to each */
+  constructor(servers: readonly pg.ClientConfig[]) {
+    this.#servers = servers.map((config) => {
+      const { host, port } = new pg.Client(config);
+      return { config, address: { host, port } };
+    });
+  }
+
+  /**
+   * The primary, as found earlier if nothing suggests that it moved.
+   * @throws Error with the code 57P03 if no server accepts writes
+   */
+  async find(): Promise<DatabaseHost> {
+    return this.#search ?? this.#primary ?? this.#startSearch();
+  }
+
+  /** Searches again, because a server doesn't answer, ended a connection, or turned out to be a standby. */
+  suspect(): void {
+    if (this.#search === undefined) this.#startSearch().catch(() => undefined);
+  }
+
+  /** Registers a connection until it ends. */
+  track(connection: PrimaryConnection, host: DatabaseHost): void {
+    this.#connections.set(connection, host);
+  }
+
+  forget(connection: PrimaryConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  #startSearch(): Promise<DatabaseHost> {
+    const search = this.#findPrimary();
+    this.#search = search;
+    search.then(
+      (primary) => {
+        this.#primary = primary;
+        this.#search = undefined;
+        for (const [connection, host] of this.#connections) if (host !== primary) connection.drop();
+      },
+      () => {
+        this.#primary = undefined;
+        // Until then, callers get the same error.
+        setTimeout(() => {
+          this.#search = undefined;
+        }, pauseMs).unref();
+      },
+    );
+    return search;
+  }
+
+  async #findPrimary(): Promise<DatabaseHost> {
+    const answers = this.#servers.map(askServer);
+    const first = await Promise.any(answers).catch((error: AggregateError) => {
+      throw noPrimary(error.errors as Error[]);
+    });
+    // A primary that was replaced may still run; the one that was promoted last is right.
+    const others = await Promise.race([
+      Promise.allSettled(answers),
+      delay(othersTimeoutMs, [], { ref: false }),
+    ]);
+    const found = others.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    return [first, ...found].reduce((best, answer) =>
+      answer.timeline > best.timeline ? answer : best,
+    ).address;
+  }
+}
+
+interface Server {
+  readonly config: pg.ClientConfig;
+  readonly address: DatabaseHost;
+}
+
+interface PrimaryAnswer {
+  readonly address: DatabaseHost;
+  readonly timeline: number;
+}
+
+/** @throws Error if the server doesn't answer or is a standby */
+async function askServer({ config, address }: Server): Promise<PrimaryAnswer> {
+  const client = new pg.Client({
+    ...config,
+    application_name: 'signalpost primary',
+    connectionTimeoutMillis: answerTimeoutMs,
+    query_timeout: answerTimeoutMs,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ timeline: number | null }>(question);
+    const timeline = rows[0]?.timeline ?? null;
+    if (timeline === null) throw new Error('is a standby');
+    return { address, timeline };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${address.host}:${address.port}: ${reason}`, { cause });
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+function noPrimary(errors: readonly Error[]): Error {
+  const reasons = errors.map(({ message }) => message).join('; ');
+  return Object.assign(new Error(`no host accepts writes (${reasons})`), { code: '57P03' });
+}
