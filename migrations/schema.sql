@@ -922,6 +922,14 @@ create table sts_policy (
   sts_policy_mode_check CHECK (mode = ANY (ARRAY['enforce'::text, 'testing'::text, 'none'::text]))
 );
 
+create table subject_word (
+  account_id text not null,
+  word text not null,
+  template_id text not null,
+  subject_word_pkey PRIMARY KEY (account_id, word, template_id),
+  subject_word_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
 create table suppression (
   account_id text not null,
   address text not null,

@@ -44,6 +44,7 @@ import { loadMeasurable } from './rendering/measure-mail.ts';
 import { ReportUpkeep } from './report/report-upkeep.ts';
 import { rollUp } from './report/roll-up-store.ts';
 import { writeSearchRows } from './report/search-rows-store.ts';
+import { followSubjects } from './report/subject-words-store.ts';
 import { DkimKeyStore } from './sender/dkim-key-store.ts';
 import { DomainDirectory } from './sender/domain-directory.ts';
 import { SenderDirectory } from './sender/sender-directory.ts';
@@ -253,6 +254,7 @@ export function createApp(dependencies: AppDependencies): App {
       webhooks.follower,
       followAccountEvents,
       writeSearchRows,
+      followSubjects(templates),
     ],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });

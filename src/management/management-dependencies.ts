@@ -50,7 +50,7 @@ export interface ManagementDependencies {
   readonly browser: Pick<BrowserSessions, 'findSignedIn' | 'signIn'>;
   readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;
-  readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized'>;
+  readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;
   readonly invitations: Pick<Invitations, 'mailEnabled' | 'invite'>;
   readonly senderVerification: Pick<SenderVerification, 'request'>;
   readonly domains: Pick<SendingDomains, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;

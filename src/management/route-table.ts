@@ -44,7 +44,12 @@ import {
 } from './message/control-messages-routes.ts';
 import { getMessageAttachment } from './message/get-attachment-routes.ts';
 import { getMessageImage } from './message/get-message-image-routes.ts';
-import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
+import {
+  exportMessages,
+  getMessage,
+  getRenderedMessage,
+  listMessages,
+} from './message/manage-messages-routes.ts';
 import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
 import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
 import {
@@ -186,6 +191,7 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/events`, 'messages:read', listEvents],
 
   ['GET', `${account}/messages`, 'messages:read', listMessages],
+  ['GET', `${account}/messages-export`, 'messages:read', exportMessages],
   ['GET', message, 'messages:read', getMessage],
   ['GET', `${message}/attachments/:attachment`, 'messages:read', getMessageAttachment],
   ['GET', `${message}/images/:sha256`, 'messages:read', getMessageImage],

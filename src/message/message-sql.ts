@@ -1,5 +1,5 @@
 import type { EventKind } from './event-kinds.ts';
-import { contentMemberKinds, type MessageContent, resentMembers } from './message-content.ts';
+import { contentMemberKinds, resentMembers, type StoredContent } from './message-content.ts';
 import { scheduledClassOffset } from './scheduled-class.ts';
 
 /**
@@ -51,7 +51,7 @@ export function recipientAddress(message: string, recipient: string): string {
 export function contentMembers(
   message: string,
   alias: string,
-  names: readonly (keyof MessageContent)[],
+  names: readonly (keyof StoredContent)[],
 ): string {
   const columns = names.map((name) => `"${name}" ${name === 'to' ? 'text' : 'json'}`);
   return `json_to_record(${message}.content) as ${alias} (${columns.join(', ')})`;

@@ -2,7 +2,6 @@ import type { CompiledNode } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
 import type { GivenValues } from '../template/field-value.ts';
 import { formattingLocale } from '../template/locale.ts';
-import { type OverriddenTemplate, parseOverride } from '../template/parse-override.ts';
 import { openScope } from '../template/value-scope.ts';
 import { BodyTooLarge } from './body-writer.ts';
 import { CheckedValues } from './checked-values.ts';
@@ -21,6 +20,7 @@ import {
   renderBody,
 } from './render-body.ts';
 import { renderLine } from './render-line.ts';
+import { lineNodes } from './render-subject.ts';
 import { findLargestField, RenderingTooLarge } from './rendering-too-large.ts';
 
 /** The message-specific input of a template. */
@@ -57,7 +57,7 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
   const scope = openScope(template.index, input.values);
   const locale = formattingLocale(template.compiled.locale, input.locale);
   const line = (own: readonly CompiledNode[], override: string | undefined): string =>
-    renderLine(override === undefined ? own : overrideNodes(override, template), scope, locale);
+    renderLine(lineNodes(own, override, template), scope, locale);
   const subject = cutSubject(line(template.compiled.subject, input.subjectLine), warnings);
   const context: BodyContext = {
     names: template.names,
@@ -139,15 +139,6 @@ function renderPart(
     if (!(error instanceof BodyTooLarge)) throw error;
     throw new RenderingTooLarge(part, findLargestField(nodes, context));
   }
-}
-
-function overrideNodes(
-  text: string,
-  { compiled }: { readonly compiled: OverriddenTemplate },
-): readonly CompiledNode[] {
-  const parsed = parseOverride(text, compiled);
-  if (!parsed.ok) throw new Error(`a subject line or preview text ${parsed.reason}`);
-  return parsed.override.nodes;
 }
 
 function cutSubject(subject: string, warnings: RenderWarning[]): string {

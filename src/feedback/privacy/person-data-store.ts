@@ -19,6 +19,7 @@ type Kysely = Database['kysely'];
 const erasedAddress = 'erased@erased.invalid';
 /** Writes which people are in a message. */
 const searchFollower = 'search';
+const subjectFollower = 'subjects';
 /** Writes what webhooks send. */
 const webhookFollower = 'webhook';
 const batchSize = 500;
@@ -118,6 +119,7 @@ async function eraseSome(
 ): Promise<number> {
   // A follower that read a message before it was erased could write the person's data afterwards.
   await waitForCursor(transaction, searchFollower);
+  await waitForCursor(transaction, subjectFollower);
   await waitForCursor(transaction, webhookFollower);
   const { rows } = await sql<{ count: number }>`
     with known as materialized (

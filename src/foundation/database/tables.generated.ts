@@ -684,6 +684,12 @@ export interface StsPolicyTable {
   record_id: string;
 }
 
+export interface SubjectWordTable {
+  account_id: string;
+  template_id: string;
+  word: string;
+}
+
 export interface SuppressionTable {
   account_id: string;
   address: string;
@@ -884,6 +890,7 @@ export interface DB {
   source_warm_up: SourceWarmUpTable;
   spent_intake_token: SpentIntakeTokenTable;
   sts_policy: StsPolicyTable;
+  subject_word: SubjectWordTable;
   suppression: SuppressionTable;
   system_mail: SystemMailTable;
   template: TemplateTable;

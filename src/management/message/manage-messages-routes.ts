@@ -1,8 +1,11 @@
-import { Type } from 'typebox';
+import { Readable } from 'node:stream';
+import { type Static, Type } from 'typebox';
+import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { withoutReplaced } from '../../message/attachment.ts';
 import { describeMessage } from '../../message/describe-message.ts';
+import { maskedValues } from '../../message/mask-values.ts';
 import { maxAttributeName, maxAttributeValue } from '../../message/message-content.ts';
 import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
 import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
@@ -10,14 +13,16 @@ import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
 import { maxLocaleLength } from '../../template/locale.ts';
+import { readSecretNames } from '../../template/secret-names-store.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { readOptionalLocale } from '../read-optional-locale.ts';
 import { ImageView } from '../template/template-views.ts';
-import { type ContentView, maskContent, maskedValues } from './mask-content.ts';
-import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
+import { type ContentView, maskContent } from './mask-content.ts';
+import type { MessageListFilter } from './message-page-store.ts';
+import { type LogLine, readLogPage } from './read-log-page.ts';
 
 const MessageLineView = Type.Object(
   {
@@ -29,8 +34,12 @@ const MessageLineView = Type.Object(
     templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
     to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
     from: Nullable(Type.String()),
+    subject: Nullable(
+      Type.String({ description: 'With secret values masked; null once its content is erased.' }),
+    ),
     tag: Nullable(Type.String()),
     externalId: Nullable(Type.String()),
+    locale: Nullable(Type.String({ description: 'The locale of the request.' })),
     transactional: Type.Boolean(),
     nextAttemptAt: Nullable(Time('When the next attempt is due.')),
     reason: Nullable(Type.String({ description: 'Why it’s waiting.' })),
@@ -67,60 +76,132 @@ const MessageView = Type.Object(
   { title: 'Message' },
 );
 
+/** The filters of the message log. */
+const messageFilters = {
+  search: Type.Optional(
+    Type.String({
+      description:
+        'A message ID, external ID, tag, template ID, whole address or `name=value` of an attribute, or words of the subject. Case matters only in IDs, tags and attributes.',
+      maxLength: 320,
+    }),
+  ),
+  state: Type.Optional(MessageStateSchema),
+  templateId: Type.Optional(Type.String({ maxLength: 64 })),
+  tag: Type.Optional(Type.String({ maxLength: 48 })),
+  externalId: Type.Optional(Type.String({ maxLength: 128 })),
+  recipient: Type.Optional(
+    Type.String({
+      description: 'A To, Cc or Bcc address, or part of a To address, case-insensitive.',
+      maxLength: 320,
+    }),
+  ),
+  attribute: Type.Optional(
+    Type.String({
+      description: 'An attribute as `name=value`.',
+      maxLength: maxAttributeName + 1 + maxAttributeValue,
+    }),
+  ),
+  locale: Type.Optional(
+    Type.String({
+      description: 'A locale of requests, such as `de`, which includes `de-AT`.',
+      maxLength: maxLocaleLength,
+    }),
+  ),
+  clientId: Type.Optional(Type.String({ maxLength: 64 })),
+  transactional: Type.Optional(Type.Boolean()),
+  waiting: Type.Optional(Type.Boolean({ description: 'Only messages that aren’t final.' })),
+  from: Type.Optional(TimeOrDay('Accepted at or after this time.')),
+  until: Type.Optional(TimeOrDay('Accepted before this time.')),
+};
+
+const exportQuery = Type.Object(messageFilters, strict);
+
+function filterOf(
+  query: Static<typeof exportQuery>,
+): MessageListFilter & { readonly search: string | undefined } {
+  const { search, recipient, locale, from, until, ...rest } = query;
+  return {
+    ...rest,
+    search: search?.trim() || undefined,
+    recipient: recipient?.toLowerCase(),
+    locale: readOptionalLocale(locale),
+    from: readOptionalTime('from', from),
+    until: readOptionalTime('until', until),
+  };
+}
+
 export const listMessages = defineOperation({
   id: 'listMessages',
   summary: 'List messages, newest first',
   description:
     'Each page has a time budget of a few milliseconds, so it can be short or empty even if more pages follow. Continue until `nextCursor` is null.',
-  query: pageQuery({
-    state: Type.Optional(MessageStateSchema),
-    templateId: Type.Optional(Type.String({ maxLength: 64 })),
-    tag: Type.Optional(Type.String({ maxLength: 48 })),
-    externalId: Type.Optional(Type.String({ maxLength: 128 })),
-    recipient: Type.Optional(
-      Type.String({
-        description: 'A To, Cc or Bcc address, or part of a To address, case-insensitive.',
-        maxLength: 320,
-      }),
-    ),
-    attribute: Type.Optional(
-      Type.String({
-        description: 'An attribute as `name=value`.',
-        maxLength: maxAttributeName + 1 + maxAttributeValue,
-      }),
-    ),
-    locale: Type.Optional(
-      Type.String({
-        description: 'A locale of requests, such as `de`, which includes `de-AT`.',
-        maxLength: maxLocaleLength,
-      }),
-    ),
-    clientId: Type.Optional(Type.String({ maxLength: 64 })),
-    transactional: Type.Optional(Type.Boolean()),
-    waiting: Type.Optional(Type.Boolean({ description: 'Only messages that aren’t final.' })),
-    from: Type.Optional(TimeOrDay('Accepted at or after this time.')),
-    until: Type.Optional(TimeOrDay('Accepted before this time.')),
-  }),
+  query: pageQuery(messageFilters),
   answer: pageOf(MessageLineView),
   async handle(call) {
     const [before] = readCursor(call.query, 'uuid') ?? [];
-    const { cursor: _, limit: __, from, until, recipient, locale, ...rest } = call.query;
-    const filter: MessageListFilter = {
-      ...rest,
-      recipient: recipient?.toLowerCase(),
-      locale: readOptionalLocale(locale),
-      from: readOptionalTime('from', from),
-      until: readOptionalTime('until', until),
-    };
-    const { lines, next } = await readMessagePage(
-      call.dependencies.database.kysely,
-      accountOf(call).id,
-      filter,
-      { before, limit: pageSizeOf(call.query) },
-    );
-    return { items: lines, nextCursor: next === undefined ? null : writeCursor([next]) };
+    const { cursor: _, limit: __, ...filters } = call.query;
+    const page = { before, limit: pageSizeOf(call.query) };
+    const { lines, next } = await readLogPage(call, filterOf(filters), page);
+    return { items: [...lines], nextCursor: next === undefined ? null : writeCursor([next]) };
   },
 });
+
+/** Lines of an export, so that it ends. */
+const maxExported = 100_000;
+const exportedPerPage = 500;
+
+export const exportMessages = defineOperation({
+  id: 'exportMessages',
+  summary: 'Export messages as CSV, newest first',
+  description: `The newest ${maxExported.toLocaleString('en-US')} messages that match. Filter by time to export earlier ones.`,
+  query: exportQuery,
+  produces: 'text/csv',
+  async handle(call) {
+    const filter = filterOf(call.query);
+    call.reply
+      .header('content-disposition', 'attachment; filename="messages.csv"')
+      .type('text/csv; charset=utf-8')
+      .send(Readable.from(writeCsv(call, filter)));
+    return undefined;
+  },
+});
+
+/** Streams page by page to bound memory. */
+async function* writeCsv(
+  call: OperationCall,
+  filter: ReturnType<typeof filterOf>,
+): AsyncGenerator<string> {
+  yield csvLine(Object.keys(exportedColumns));
+  let before: string | undefined;
+  for (let left = maxExported; left > 0; ) {
+    // The caller may have lost the permission in the meantime.
+    if (before !== undefined) await call.reauthorize();
+    const limit = Math.min(left, exportedPerPage);
+    const { lines, next } = await readLogPage(call, filter, { before, limit });
+    yield lines
+      .map((line) => csvLine(Object.values(exportedColumns).map((column) => column(line))))
+      .join('');
+    if (next === undefined) return;
+    left -= lines.length;
+    before = next;
+  }
+}
+
+const exportedColumns: Readonly<Record<string, (line: LogLine) => string | number | null>> = {
+  id: (line) => line.id,
+  accepted_at: (line) => line.acceptedAt.toISOString(),
+  state: (line) => line.state,
+  state_at: (line) => line.stateAt.toISOString(),
+  to: (line) => line.to,
+  from: (line) => line.from,
+  subject: (line) => line.subject,
+  template_id: (line) => line.templateId,
+  template_version: (line) => line.templateVersion,
+  tag: (line) => line.tag,
+  external_id: (line) => line.externalId,
+  locale: (line) => line.locale,
+  transactional: (line) => String(line.transactional),
+};
 
 /** @throws Problem if the message doesn't exist */
 export async function requireMessage(call: OperationCall) {
@@ -131,13 +212,17 @@ export async function requireMessage(call: OperationCall) {
   return status;
 }
 
-function secretNamesOf(call: OperationCall, message: StoredMessage): Promise<ReadonlySet<string>> {
-  return readSecretNames(
-    call.dependencies.database.kysely,
-    accountOf(call).id,
-    message.template_id as TemplateId,
-    message.template_version,
-  );
+async function secretNamesOf(
+  call: OperationCall,
+  message: StoredMessage,
+): Promise<ReadonlySet<string>> {
+  const version = {
+    accountId: accountOf(call).id,
+    templateId: message.template_id as TemplateId,
+    version: message.template_version,
+  };
+  const [names = new Set()] = await readSecretNames(call.dependencies.database.kysely, [version]);
+  return names;
 }
 
 export const getMessage = defineOperation({

@@ -1,8 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
+import type { AccountId, MessageId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
-import { attributeRows, fromAddress, toAddress } from '../../message/message-sql.ts';
+import {
+  attributeRows,
+  ccAddresses,
+  contentMembers,
+  toAddress,
+} from '../../message/message-sql.ts';
 import {
   type MessageState,
   messageStateNames,
@@ -16,7 +21,7 @@ import { TimeBudget } from '../../report/time-budget.ts';
 type Kysely = Database['kysely'];
 
 /** A line of the message log. */
-interface MessageListItem {
+export interface MessageListItem {
   readonly id: MessageId;
   readonly acceptedAt: Date;
   readonly state: MessageState;
@@ -27,6 +32,7 @@ interface MessageListItem {
   readonly from: string | null;
   readonly tag: string | null;
   readonly externalId: string | null;
+  readonly locale: string | null;
   readonly transactional: boolean;
   readonly nextAttemptAt: Date | null;
   readonly reason: string | null;
@@ -60,7 +66,7 @@ const maxScanned = 700;
  */
 const pageBudgetMs = 25;
 
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** States whose messages all have a queue entry. */
 const waitingStates: ReadonlySet<MessageState> = new Set(
@@ -103,6 +109,19 @@ export async function readMessagePage(
   }
 }
 
+/** These messages of an account, newest first, without those that the filter excludes. */
+export async function readMessageLines(
+  kysely: Kysely,
+  accountId: AccountId,
+  filter: MessageListFilter,
+  ids: readonly string[],
+): Promise<readonly MessageListItem[]> {
+  if (ids.length === 0) return [];
+  const range = { accountId, ids, before: lastId, minId: lastId, waiting: false };
+  const { lines } = await scanRange(kysely, filter, range, ids.length, recipientConditions(filter));
+  return lines;
+}
+
 interface ScanResult {
   readonly lines: readonly MessageListItem[];
   /** The last message scanned; undefined if there are no more or the scan was limited to given ids. */
@@ -115,21 +134,23 @@ async function scanRange(
   filter: MessageListFilter,
   range: ScanRange,
   limit: number,
+  more: readonly RawBuilder<unknown>[] = [],
 ): Promise<ScanResult> {
-  const checked = conditions(filter);
+  const checked = [...conditions(filter), ...more];
   const scanLimit = checked.length === 0 ? limit : maxScanned;
   const { rows } = await sql<
     Omit<MessageListItem, 'id'> & { id: MessageId | null; end: string | null }
   >`
     with looked as (${scanned(range, scanLimit)})
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
-      m.template_version as "templateVersion", ${sql.raw(toAddress('m'))} as to, ${sql.raw(fromAddress('m'))} as from,
-      m.tag, m.external_id as "externalId", m.transactional,
+      m.template_version as "templateVersion", c."to", c."from" ->> 'address' as from, m.tag,
+      m.external_id as "externalId", c.locale #>> '{}' as locale, m.transactional,
       case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason, last."end"
     from (select (select id from looked order by id desc offset ${scanLimit - 1} limit 1) as "end") as last
     left join (
       select * from looked as m where ${sql.join([sql`true`, ...checked], sql` and `)}
       order by id desc limit ${limit}) as m on true
+    left join lateral ${sql.raw(contentMembers('m', 'c', ['to', 'from', 'locale']))} on true
     left join queue_entry q on q.account_id = ${range.accountId} and q.message_id = m.id
     order by m.id desc`.execute(kysely);
   const lines = rows.flatMap(({ end: _, id, ...line }) => (id === null ? [] : { id, ...line }));
@@ -172,7 +193,7 @@ async function findIndexed(
   return { ids, next: ids.length === limit ? ids.at(-1) : next };
 }
 
-const wholeAddress = /.@./;
+export const wholeAddress = /.@./;
 
 interface ScanRange {
   readonly accountId: AccountId;
@@ -210,6 +231,15 @@ function scanned(
     order by message.id desc`;
 }
 
+/** Checks a whole address, which `findIndexed` finds through an index. */
+function recipientConditions({ recipient, waiting }: MessageListFilter): RawBuilder<unknown>[] {
+  if (recipient === undefined || waiting === true || !wholeAddress.test(recipient)) return [];
+  return [
+    sql`(lower(${sql.raw(toAddress('m'))}) = ${recipient} or exists (
+      select from ${sql.raw(ccAddresses('m'))} as c (address) where lower(c.address) = ${recipient}))`,
+  ];
+}
+
 function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = [];
   const { state, templateId, tag, externalId, recipient, attribute } = filter;
@@ -233,19 +263,4 @@ function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   if (recipient !== undefined && (filter.waiting === true || !wholeAddress.test(recipient)))
     all.push(sql`position(${recipient} in lower(${sql.raw(toAddress('m'))})) > 0`);
   return all;
-}
-
-/** Names of the secret fields of a version. */
-export async function readSecretNames(
-  kysely: Kysely,
-  accountId: AccountId,
-  templateId: TemplateId,
-  version: number,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ name: string }>`
-    select field.key as name
-    from template_version v, jsonb_each(v.source -> 'fields') field
-    where v.account_id = ${accountId} and v.template_id = ${templateId} and v.version = ${version}
-      and field.value ->> 'secret' = 'true'`.execute(kysely);
-  return new Set(rows.map(({ name }) => name));
 }

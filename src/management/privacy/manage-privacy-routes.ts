@@ -7,8 +7,8 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
+import { mask } from '../../message/mask-values.ts';
 import { isFinalState, type MessageState } from '../../message/message-state.ts';
-import { mask } from '../message/mask-content.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit, saveResource } from '../save-resource.ts';
 
