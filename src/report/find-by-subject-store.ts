@@ -108,10 +108,14 @@ async function runPlan(
     const scan = await scanIds(kysely, source, limit - ids.length);
     ids.push(...scan.ids);
     if (ids.length >= limit) return { ids, next: ids.at(-1) };
-    if (scan.end === undefined && from === minId) return { ids, next: undefined };
-    end = scan.end ?? from;
-    if (scan.end === undefined) from = minId;
-    if (time.isExpired()) return { ids, next: end as MessageId };
+    if (scan.end !== undefined) {
+      end = scan.end;
+      if (time.isExpired()) return { ids, next: end as MessageId };
+    } else if (from === minId) return { ids, next: undefined };
+    else {
+      end = from;
+      from = minId;
+    }
   }
 }
 

@@ -86,12 +86,14 @@ export async function findMessages(
     );
     found.push(...step.found);
     if (step.full) return { found, next: undefined };
-    before = step.end ?? from;
-    if (step.end === undefined) {
-      if (from === minId) return { found, next: undefined };
+    if (step.end !== undefined) {
+      before = step.end;
+      if (timeBudget.isExpired()) return { found, next: before as MessageId };
+    } else if (from === minId) return { found, next: undefined };
+    else {
+      before = from;
       from = minId;
     }
-    if (timeBudget.isExpired() && others.length > 0) return { found, next: before as MessageId };
   }
 }
 

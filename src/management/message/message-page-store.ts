@@ -102,10 +102,15 @@ export async function readMessagePage(
       return { lines: shown, next: shown.at(-1)?.id };
     }
     if (indexed !== undefined) return { lines, next: indexed.next };
-    if (scan.end === undefined && from === minId) return { lines, next: undefined };
-    end = scan.end ?? from;
-    if (scan.end === undefined) from = minId;
-    if (time.isExpired()) return { lines, next: end };
+    if (scan.end !== undefined) {
+      end = scan.end;
+      if (time.isExpired()) return { lines, next: end };
+    } else if (from === minId) return { lines, next: undefined };
+    else {
+      // All that is older is one more scan, however slow this one was.
+      end = from;
+      from = minId;
+    }
   }
 }
 
