@@ -797,6 +797,15 @@ create table retention_rule (
   retention_rule_engagement_days_check CHECK (engagement_days >= 3)
 );
 
+create table saved_filter (
+  account_id text not null,
+  person_id uuid not null,
+  name text not null,
+  query jsonb not null,
+  saved_filter_pkey PRIMARY KEY (account_id, person_id, name),
+  saved_filter_account_id_person_id_fkey FOREIGN KEY (account_id, person_id) REFERENCES membership(account_id, person_id) ON DELETE CASCADE
+);
+
 create table scheduled_message (
   account_id text not null,
   message_id uuid not null,

@@ -17,6 +17,8 @@ export interface Resource<View> {
   /** Its name in the audit log: `sender` gives `sender_changed`. */
   readonly kind: string;
   readonly id: string;
+  /** False for what concerns nobody but the person who changes it. Default: true. */
+  readonly audited?: boolean;
   /** Its current view, as shown to users; undefined if it doesn't exist. */
   read(transaction: DatabaseTransaction): Promise<View | undefined>;
 }
@@ -60,6 +62,7 @@ export function changeResource<View extends object>(
     const after = await change.read(transaction);
     if (after === undefined) throw new Error(`${change.kind} not found after writing it`);
     const created = before === undefined;
+    if (change.audited === false) return { after, created };
     if (created) await recordChange(transaction, actor, `${change.kind}_created`, change.id);
     else {
       const changed = changedMembers(before, after);
@@ -94,7 +97,8 @@ export async function dropResource<View>(
     if (before === undefined) throw new ResourceNotFound(change.kind);
     change.precondition?.(before);
     await change.write(transaction, before);
-    await recordChange(transaction, actor, `${change.kind}_removed`, change.id);
+    if (change.audited !== false)
+      await recordChange(transaction, actor, `${change.kind}_removed`, change.id);
   });
 }
 

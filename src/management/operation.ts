@@ -17,6 +17,7 @@ export interface PathParams {
   readonly clientId: ClientId;
   readonly destination: string;
   readonly email: string;
+  readonly filterName: string;
   readonly importId: string;
   readonly inboxMessageId: string;
   readonly keyId: string;

@@ -15,6 +15,8 @@ interface PathParam {
   read(text: string): string | number | undefined;
 }
 
+const maxFilterName = 60;
+
 function publicId(description: string): PathParam {
   return {
     schema: Type.String({ description, pattern: '^[A-Za-z0-9_-]{1,64}$' }),
@@ -75,6 +77,14 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   },
   domain: domain('The domain.'),
   email: address('The user’s email address, case-insensitive.'),
+  filterName: {
+    schema: Type.String({ description: 'The name of the filter.', maxLength: maxFilterName }),
+    form: `must be 1 to ${maxFilterName} characters, without line breaks or spaces around them`,
+    read: (text) =>
+      /^[^\p{Cc}]+$/u.test(text) && text.trim() === text && text.length <= maxFilterName
+        ? text
+        : undefined,
+  },
   importId: uuid('The import: a UUID chosen by the caller.'),
   inboxMessageId: uuid('The captured message.'),
   keyId: uuid('The key.'),

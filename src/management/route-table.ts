@@ -57,6 +57,7 @@ import {
   listScheduledMessages,
   moveScheduledMessages,
 } from './message/manage-scheduled-routes.ts';
+import { savedFilterRoutes } from './message/saved-filters-routes.ts';
 import {
   erasePersonData,
   exportPersonData,
@@ -192,6 +193,7 @@ const rows: readonly RouteRow[] = [
 
   ['GET', `${account}/messages`, 'messages:read', listMessages],
   ['GET', `${account}/messages-export`, 'messages:read', exportMessages],
+  ...savedFilterRoutes,
   ['GET', message, 'messages:read', getMessage],
   ['GET', `${message}/attachments/:attachment`, 'messages:read', getMessageAttachment],
   ['GET', `${message}/images/:sha256`, 'messages:read', getMessageImage],

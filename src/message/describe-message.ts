@@ -2,7 +2,7 @@ import type { Account } from '../account/account.ts';
 import type { MessageId } from '../foundation/ids.ts';
 import { eventKinds, isOutcomeKind, type OutcomeKind } from './event-kinds.ts';
 import { recipientsOf } from './message-content.ts';
-import type { StoredEvent, StoredMessageStatus } from './message-status-store.ts';
+import type { PausedScope, StoredEvent, StoredMessageStatus } from './message-status-store.ts';
 import type { MessageStatusView } from './message-view.ts';
 
 /**
@@ -75,6 +75,12 @@ export function isOutcome(
   return isOutcomeKind(event.kind);
 }
 
+const pausedReasons: Readonly<Record<PausedScope, string>> = {
+  message: 'paused by hand',
+  destination: 'its destination is paused',
+  account: 'all mail is paused',
+};
+
 /** The next attempt and why the message waits; null if the message is final or being sent. */
 function describeNextAttempt(
   { entry }: StoredMessageStatus,
@@ -85,9 +91,13 @@ function describeNextAttempt(
     return {
       at: null,
       reason: 'the account is suspended; delivery resumes when the suspension ends',
+      paused: null,
     };
   }
+  if (entry.paused !== null)
+    return { at: null, reason: pausedReasons[entry.paused], paused: entry.paused };
   return {
+    paused: null,
     at: entry.due_at,
     reason: entry.reason ?? (entry.due_at === null ? 'held for review' : 'waiting in the queue'),
   };

@@ -73,6 +73,14 @@ export function withoutTexts(message: string): string {
   return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}' || coalesce(${erased}, '{}'))::json`;
 }
 
+/** What a person has paused that keeps a queue entry waiting, one of `pausedScopes`; null if nothing has been. */
+export function pausedScopeOf(entry: string, message: string): string {
+  const paused = (destination: string) => `exists (
+    select from delivery_pause p where p.account_id = ${entry}.account_id and p.destination = ${destination})`;
+  return `case when ${entry}.paused then 'message' when ${paused("'*'")} then 'account'
+    when ${paused(toDomain(message))} then 'destination' end`;
+}
+
 /** When delivery could start: the send time of a scheduled message, else when it was accepted. */
 export function startOf(message: string, retentionDays: string): string {
   return `coalesce(case when ${retentionDays} > ${scheduledClassOffset}

@@ -3,6 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';
+import { pausedScopeOf } from './message-sql.ts';
 import type { MessageState } from './message-state.ts';
 
 /** A recorded event of a message or one of its recipients. */
@@ -14,6 +15,11 @@ export interface StoredEvent {
   readonly detail: unknown;
 }
 
+/** What is paused when a message is: itself, mail to its domain, or all mail of the account. */
+export const pausedScopes = ['message', 'destination', 'account'] as const;
+
+export type PausedScope = (typeof pausedScopes)[number];
+
 /** Queue entry of a message that isn't final. */
 interface StoredQueueEntry {
   /** Null while held for review. */
@@ -22,6 +28,8 @@ interface StoredQueueEntry {
   readonly pending: readonly number[];
   /** A worker is sending it now. */
   readonly leased: boolean;
+  /** What a person has paused; null: nothing that keeps it waiting. */
+  readonly paused: PausedScope | null;
 }
 
 export interface StoredMessage {
@@ -64,10 +72,10 @@ export async function readMessageStatus(
   const [entries, events] = await Promise.all([
     sql<StoredQueueEntry>`
       select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
-        lease_owner is not null and due_at > now() as leased
-      from queue_entry where account_id = ${accountId} and message_id = ${messageId}`.execute(
-      kysely,
-    ),
+        lease_owner is not null and due_at > now() as leased, ${sql.raw(pausedScopeOf('q', 'm'))} as paused
+      from queue_entry q
+      left join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
+      where q.account_id = ${accountId} and q.message_id = ${messageId}`.execute(kysely),
     sql<StoredEvent>`
       select at, kind, recipient, detail from message_event
       where account_id = ${accountId} and message_id = ${messageId}

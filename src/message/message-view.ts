@@ -3,6 +3,7 @@ import { Nullable, StringMap, Time, Uuid } from '../foundation/common-schemas.ts
 import type { Wire } from '../foundation/wire.ts';
 import { storedEventKinds } from './event-kinds.ts';
 import { messageStateNames } from './message-state.ts';
+import { pausedScopes } from './message-status-store.ts';
 
 export const MessageStateSchema = Type.Enum(messageStateNames);
 
@@ -38,8 +39,13 @@ export const messageFields = {
   suppressedRecipients: Type.Array(Type.String()),
   nextAttempt: Nullable(
     Type.Object({
-      at: Nullable(Time('When it will be tried.')),
+      at: Nullable(Time('When it will be tried; null if a person has to decide.')),
       reason: Type.String({ description: 'Why it is waiting.' }),
+      paused: Nullable(
+        Type.Enum([...pausedScopes], {
+          description: 'What is paused: the message, mail to its domain, or all mail.',
+        }),
+      ),
     }),
   ),
   events: Type.Array(

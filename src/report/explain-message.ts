@@ -1,6 +1,10 @@
 import { isOutcome } from '../message/describe-message.ts';
 import type { OutcomeKind } from '../message/event-kinds.ts';
-import type { StoredEvent, StoredMessageStatus } from '../message/message-status-store.ts';
+import type {
+  PausedScope,
+  StoredEvent,
+  StoredMessageStatus,
+} from '../message/message-status-store.ts';
 import { scheduledReason } from '../message/scheduled-class.ts';
 
 /** Why a message hasn't arrived, and what the user can do about it. */
@@ -74,11 +78,21 @@ export function explainMessage(
   return explainers[last.kind](last);
 }
 
+const pausedExplanations: Readonly<Record<PausedScope, DeliveryExplanation>> = {
+  message: { sentence: 'It is paused.', nextStep: 'Resume or cancel it.' },
+  destination: {
+    sentence: 'Mail to its domain is paused.',
+    nextStep: 'Resume mail to the domain, or cancel the message.',
+  },
+  account: { sentence: 'All mail is paused.', nextStep: 'Resume mail, or cancel the message.' },
+};
+
 function explainWaiting(
   entry: NonNullable<StoredMessageStatus['entry']>,
   last: StoredEvent | undefined,
 ): DeliveryExplanation {
   if (entry.leased) return { sentence: 'It is being sent now.', nextStep: 'Wait a moment.' };
+  if (entry.paused !== null) return pausedExplanations[entry.paused];
   const why = entry.reason ?? (last === undefined ? undefined : reasonOf(last));
   const because = why === undefined ? '' : `: ${why}`;
   if (entry.due_at === null)

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
+import type { TemplateSource } from '../../src/template/template-source.ts';
+import { testAccountFirst } from '../support/account-first.ts';
+import { addKey } from '../support/api-key.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -9,20 +12,21 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url });
-const { owner, path, shop } = await openManagedShop(database, service);
+const managed = await openManagedShop(database, service);
+const { owner, path, shop, as } = managed;
 const sender = new SendClient(service, await getToken(service, shop));
 const otherShop = await openShop(database, { id: '46200' });
 const otherSender = new SendClient(service, await getToken(service, otherShop));
 await owner.put(`${path}/queue/pauses/*`);
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 const html = '<p>{{Name}}</p>';
-for (const [id, source] of Object.entries({
+const sources: Readonly<Record<string, Partial<TemplateSource>>> = {
   order: { subject: 'Your order {{Number}} is ready, {{Name}}', html },
   offers: { subject: '17 offers for {{Name}}', html },
   news: {
     subject: 'News{{#Topics}} about {{Title}}{{/Topics}}',
     html,
-    fields: { Topics: { kind: 'list' as const, fields: { Title: {} } } },
+    fields: { Topics: { kind: 'list', fields: { Title: {} } } },
     variants: { de: { subject: 'Neues für {{Name}}', html } },
   },
   code: {
@@ -30,7 +34,8 @@ for (const [id, source] of Object.entries({
     html,
     fields: { Code: { secret: true }, Hidden: { secret: true } },
   },
-}))
+};
+for (const [id, source] of Object.entries(sources))
   await publishShopTemplate(database, shop, {
     id,
     sender: 'orders@shop.test',
@@ -210,3 +215,42 @@ test('found messages are exported as CSV, with text that a spreadsheet would run
   const none = await owner.get(`${path}/messages-export?tag=nothing`);
   assert.equal(none.text.trim(), head);
 });
+
+test('people save filters of their own under names; keys have none', async () => {
+  const colleague = await as('viewer');
+  const saved = `${path}/saved-filters`;
+  const put = await owner.put(`${saved}/Failed%20receipts%2FDE`, {
+    query: { state: 'failed', templateId: 'order', locale: 'de', period: '7d' },
+  });
+  assert.equal(put.status, 201, put.text);
+  const save = (name: string, query: object) => owner.put(`${saved}/${name}`, { query });
+  assert.equal((await save('all', {})).status, 201);
+  assert.equal((await save('all', { search: 'Ann' })).status, 200);
+  assert.equal((await colleague.put(`${saved}/all`, { query: { tag: 'mine' } })).status, 201);
+  const own = await owner.get(saved);
+  assert.deepEqual(own.body.items, [
+    {
+      name: 'Failed receipts/DE',
+      query: { state: 'failed', templateId: 'order', locale: 'de', period: '7d' },
+    },
+    { name: 'all', query: { search: 'Ann' } },
+  ]);
+  assert.deepEqual((await colleague.get(saved)).body.items, [
+    { name: 'all', query: { tag: 'mine' } },
+  ]);
+  for (const query of [{ state: 'lost' }, { period: '2d' }, { locale: '?' }, { other: 'x' }])
+    assert.equal((await save('bad', query)).status, 422, JSON.stringify(query));
+  for (const name of ['%20x', 'x%0Ay', 'x'.repeat(61)])
+    assert.equal((await save(name, {})).status, 404, name);
+  const token = await addKey(database, shop.id, { scopes: ['messages:read'] });
+  const key = new ManagementClient(service, token);
+  assert.equal((await key.get(saved)).status, 403);
+  for (let n = 2; n < 50; n += 1) assert.equal((await owner.put(`${saved}/${n}`, {})).status, 200);
+  assert.equal((await owner.put(`${saved}/one-more`, {})).status, 409);
+  assert.equal((await owner.put(`${saved}/all`, {})).status, 200);
+  assert.equal((await owner.delete(`${saved}/all`)).status, 204);
+  assert.equal((await owner.delete(`${saved}/all`)).status, 404);
+  assert.equal(((await colleague.get(saved)).body.items as unknown[]).length, 1);
+});
+
+testAccountFirst(9);

@@ -145,6 +145,11 @@ const resources: Readonly<Record<string, Resource>> = {
     first: { url: 'https://hooks.example/', kinds: ['delivered'] },
     second: { url: 'https://hooks.example/other', kinds: ['delivered'] },
   },
+  '/accounts/:accountId/saved-filters/:filterName': {
+    at: `${path}/saved-filters/new`,
+    first: { query: { tag: 'one' } },
+    second: { query: { tag: 'two' } },
+  },
   '/accounts/:accountId/retention-rule': {
     at: `${path}/retention-rule`,
     there: true,

@@ -88,6 +88,10 @@ async function makeResources(): Promise<Map<string, string>> {
       await put(`${path}/suppressions/s@people.test`, { reason: 'manual' }),
     ],
     [`${account}/webhooks/:webhookId`, `${path}/webhooks/${webhook.body.id}`],
+    [
+      `${account}/saved-filters/:filterName`,
+      await put(`${path}/saved-filters/back`, { query: {} }),
+    ],
     [`${account}/retention-rule`, `${path}/retention-rule`],
   ]);
 }

@@ -3,11 +3,16 @@ import type { Message } from '../api/management.generated.ts';
 import { stateViews } from '../message/message-states.ts';
 import { text } from '../texts/text.ts';
 
-/** A message state as a word; the color only reinforces it. */
-export function StateBadge({ state }: { state: Message['state'] }) {
+/** A message state as a word; the color only reinforces it. A paused message says only that. */
+export function StateBadge({ state, paused }: { state: Message['state']; paused?: boolean }) {
   return (
-    <Badge className="state-badge" data-color={stateViews[state].badge} variant="light" tt="none">
-      {text(`state.${state}`)}
+    <Badge
+      className="state-badge"
+      data-color={paused ? 'yellow' : stateViews[state].badge}
+      variant="light"
+      tt="none"
+    >
+      {text(paused ? 'state.paused' : `state.${state}`)}
     </Badge>
   );
 }

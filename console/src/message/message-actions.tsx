@@ -6,6 +6,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
@@ -18,6 +19,7 @@ export function MessageActions({ message }: { message: Message }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [canceling, setCanceling] = useState(false);
+  const [resending, setResending] = useState(false);
   const path = { accountId: account, messageId: message.messageId };
   const refresh = () => client.invalidateQueries({ queryKey: ['message', account] });
 
@@ -28,32 +30,33 @@ export function MessageActions({ message }: { message: Message }) {
       ),
     onSettled: refresh,
   });
-  const resend = useAction({
-    mutationFn: () =>
-      answerOf(api.POST('/accounts/{accountId}/messages/{messageId}/resend', { params: { path } })),
-    onSuccess: ({ messageId }) =>
-      navigate({ to: '/$account/messages/$message', params: { account, message: messageId } }),
-  });
+  async function resend() {
+    const { messageId } = await answerOf(
+      api.POST('/accounts/{accountId}/messages/{messageId}/resend', { params: { path } }),
+    );
+    await navigate({ to: '/$account/messages/$message', params: { account, message: messageId } });
+  }
 
   if (!may('messages:control')) return null;
   const final = isFinalMessageState(message.state);
   const waiting = !final && message.state !== 'sending';
-  const paused = message.nextAttempt !== null && message.nextAttempt.at === null;
+  const paused = message.nextAttempt?.paused ?? null;
+  const to = message.recipients[0]?.address ?? message.messageId;
   return (
     <div>
       <Group gap="xs">
-        {waiting && (
+        {waiting && paused === null && (
           <Button loading={control.isPending} onClick={() => control.mutate('retry')}>
             {text('message.retry')}
           </Button>
         )}
-        {waiting && (
+        {waiting && (paused === null || paused === 'message') && (
           <Button
-            variant="default"
+            variant={paused === null ? 'default' : 'filled'}
             loading={control.isPending}
-            onClick={() => control.mutate(paused ? 'resume' : 'pause')}
+            onClick={() => control.mutate(paused === null ? 'pause' : 'resume')}
           >
-            {text(paused ? 'message.resume' : 'message.pause')}
+            {text(paused === null ? 'message.pause' : 'message.resume')}
           </Button>
         )}
         {waiting && (
@@ -62,7 +65,7 @@ export function MessageActions({ message }: { message: Message }) {
           </Button>
         )}
         {final && message.content !== null && (
-          <Button variant="default" loading={resend.isPending} onClick={() => resend.mutate()}>
+          <Button variant="default" onClick={() => setResending(true)}>
             {text('message.resend')}
           </Button>
         )}
@@ -76,12 +79,20 @@ export function MessageActions({ message }: { message: Message }) {
         action={text('message.cancel')}
         confirm={() => control.mutateAsync('cancel')}
       />
+      <Confirm
+        opened={resending}
+        close={() => setResending(false)}
+        title={text('message.resendTitle')}
+        consequence={text('message.resendConsequence', { to })}
+        action={text('message.resend')}
+        confirm={resend}
+      />
       {control.data?.changed === 0 && (
         <Text size="sm" role="status">
           {text(control.data.busy > 0 ? 'message.busy' : 'message.unchanged')}
         </Text>
       )}
-      <ProblemAlert error={control.error ?? resend.error} />
+      <ProblemAlert error={control.error} />
     </div>
   );
 }

@@ -1,103 +1,91 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Pill } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { Icon } from '../components/icon.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { type MessageFilters, messagePeriods, readMessageFilters } from './message-filters.ts';
+import {
+  type MessageFilters,
+  messagePeriods,
+  narrowFilters,
+  readMessageFilters,
+} from './message-filters.ts';
+import { MessageSearchBox } from './message-search-box.tsx';
 import { shownStates } from './message-states.ts';
+import { SavedFilterAction, SavedFilters } from './saved-filters.tsx';
 
 const route = getRouteApi('/$account/messages');
 
-/** Updates the filters in the URL: selections immediately, text on Enter. */
+/** Updates the filters in the URL: one box for everything, state and period, and what a person has saved. */
 export function MessageFilterBar() {
   const filters = readMessageFilters(route.useSearch());
   const navigate = route.useNavigate();
   // Empty fields are removed from the URL.
   const change = (part: MessageFilters) =>
     navigate({ search: readMessageFilters({ ...filters, ...part }), replace: true });
+  const chips = narrowFilters.filter((name) => filters[name] !== undefined);
 
   return (
-    <Group component="search" mb="md" gap="xs" align="flex-end">
-      <NativeSelect
-        label={text('messages.state')}
-        w={124}
-        value={filters.state ?? ''}
-        onChange={(event) => change({ state: event.currentTarget.value })}
-        data={[
-          { value: '', label: text('messages.anyState') },
-          ...shownStates.map((state) => ({
-            value: state,
-            label: text(`state.${state}`),
-          })),
-        ]}
-      />
-      <NativeSelect
-        label={text('messages.period')}
-        w={158}
-        value={filters.period ?? ''}
-        onChange={(event) => change({ period: event.currentTarget.value })}
-        data={[
-          { value: '', label: text('messages.anyPeriod') },
-          ...Object.keys(messagePeriods).map((value) => ({
-            value,
-            label: textOr(`messages.period.${value}`, value),
-          })),
-        ]}
-      />
-      <TextFilters
-        // Syncs the fields with the URL, which also changes through the back button.
-        key={textFilterNames.map((name) => filters[name]).join(' ')}
-        filters={filters}
-        change={change}
-      />
-      {Object.keys(filters).length > 0 && (
-        <Button variant="subtle" onClick={() => navigate({ search: {}, replace: true })}>
-          {text('messages.clear')}
-        </Button>
-      )}
-    </Group>
-  );
-}
-
-const textFilterNames = [
-  'recipient',
-  'templateId',
-  'tag',
-  'locale',
-  'externalId',
-  'attribute',
-] as const;
-
-function TextFilters(props: { filters: MessageFilters; change: (part: MessageFilters) => void }) {
-  const [typed, setTyped] = useState<MessageFilters>(() =>
-    Object.fromEntries(textFilterNames.map((name) => [name, props.filters[name] ?? ''])),
-  );
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    // Pasted text often has surrounding spaces.
-    props.change(
-      Object.fromEntries(
-        textFilterNames.map((name) => [name, typed[name]?.trim()]),
-      ) as MessageFilters,
-    );
-  }
-  return (
-    <form onSubmit={submit}>
-      <Group gap="xs" align="flex-end">
-        {textFilterNames.map((name) => (
-          <TextInput
-            key={name}
-            label={text(`messages.filter.${name}`)}
-            placeholder={name === 'attribute' ? text('messages.filter.attributeHint') : undefined}
-            value={typed[name] ?? ''}
-            onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
-            w={name === 'recipient' ? 176 : 116}
-          />
-        ))}
-        <Button type="submit" variant="light" leftSection={<Icon name="search" size={16} />}>
-          {text('messages.search')}
-        </Button>
+    <search className="message-filters">
+      <SavedFilters filters={filters} />
+      <Group gap="xs">
+        <MessageSearchBox
+          // Syncs the box with the URL, which also changes through the back button.
+          key={filters.search ?? ''}
+          search={filters.search ?? ''}
+          change={change}
+        />
+        <NativeSelect
+          aria-label={text('messages.state')}
+          value={filters.state ?? ''}
+          onChange={(event) => change({ state: event.currentTarget.value })}
+          data={[
+            { value: '', label: text('messages.anyState') },
+            ...shownStates.map((state) => ({
+              value: state,
+              label: text(`state.${state}`),
+            })),
+          ]}
+        />
+        <NativeSelect
+          aria-label={text('messages.period')}
+          value={filters.period ?? ''}
+          onChange={(event) => change({ period: event.currentTarget.value })}
+          data={[
+            { value: '', label: text('messages.anyPeriod') },
+            ...Object.keys(messagePeriods).map((value) => ({
+              value,
+              label: textOr(`messages.period.${value}`, value),
+            })),
+          ]}
+        />
       </Group>
-    </form>
+      {Object.keys(filters).length > 0 && (
+        <Group gap="xs" mt="xs">
+          {chips.map((name) => (
+            <Pill
+              key={name}
+              size="md"
+              withRemoveButton
+              onRemove={() => change({ [name]: '' })}
+              removeButtonProps={{
+                'aria-label': text('messages.removeFilter', {
+                  name: text(`messages.filter.${name}`),
+                }),
+                'aria-hidden': false,
+                tabIndex: 0,
+              }}
+            >
+              {text(`messages.filter.${name}`)}: <strong>{filters[name]}</strong>
+            </Pill>
+          ))}
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => navigate({ search: {}, replace: true })}
+          >
+            {text('messages.clear')}
+          </Button>
+          <SavedFilterAction filters={filters} />
+        </Group>
+      )}
+    </search>
   );
 }

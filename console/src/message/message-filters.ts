@@ -1,7 +1,10 @@
+import type { MessageLine } from '../api/management.generated.ts';
 import { shownStates } from './message-states.ts';
 
 /** Filters of the message log, kept in the page URL. */
 export interface MessageFilters {
+  /** Anything that the service finds messages by. */
+  readonly search?: string;
   readonly state?: string;
   readonly templateId?: string;
   readonly recipient?: string;
@@ -19,6 +22,7 @@ export interface MessageFilters {
 export const messagePeriods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 
 const names = [
+  'search',
   'state',
   'templateId',
   'recipient',
@@ -43,6 +47,37 @@ export function readMessageFilters(search: Readonly<Record<string, unknown>>): M
   if (filters.period !== undefined && !Object.hasOwn(messagePeriods, filters.period))
     delete filters.period;
   return filters;
+}
+
+/** Filters that are chosen from what is typed into the search box, and shown as chips. */
+export const narrowFilters = [
+  'recipient',
+  'templateId',
+  'tag',
+  'locale',
+  'externalId',
+  'attribute',
+] as const;
+
+export type NarrowFilter = (typeof narrowFilters)[number];
+
+/** The filters that a text can be a value of. */
+export function narrowFiltersFor(text: string): NarrowFilter[] {
+  return narrowFilters.filter((name) => valuePatterns[name].test(text));
+}
+
+const valuePatterns: Readonly<Record<NarrowFilter, RegExp>> = {
+  recipient: /^\S+$/,
+  templateId: /^[\w-]{1,64}$/,
+  tag: /^.{1,48}$/,
+  locale: /^[a-z]{2,3}(?:-[a-z0-9]{1,8})*$/i,
+  externalId: /^.{1,128}$/,
+  attribute: /^[^=]+=/,
+};
+
+/** The query of the API; the period becomes a time. */
+export function messageQuery({ period, state, ...rest }: MessageFilters) {
+  return { ...rest, state: state as MessageLine['state'] | undefined, from: periodStart(period) };
 }
 
 /** The start of a period, rounded to the minute so the query key is stable. */

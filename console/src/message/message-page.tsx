@@ -2,6 +2,7 @@ import { Grid, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
+import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -16,6 +17,11 @@ import { MessageFacts } from './message-facts.tsx';
 import { isFinalMessageState } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel } from './rendered-message.tsx';
+
+/** Paused in whatever way. */
+function isPaused({ nextAttempt }: Message): boolean {
+  return nextAttempt !== null && nextAttempt.paused !== null;
+}
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
@@ -46,7 +52,7 @@ export function MessagePage() {
       {data !== undefined && (
         <Stack>
           <Group gap="xs">
-            <StateBadge state={data.state} />
+            <StateBadge state={data.state} paused={isPaused(data)} />
             <PageAnchor
               to="/$account/templates/$template"
               params={{ account: accountId, template: data.templateId }}

@@ -1,4 +1,4 @@
-import { Group, Switch, Text } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -10,12 +10,11 @@ import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { type Column, Rows, RowsSkeleton } from '../components/rows.tsx';
-import { StateBadge } from '../components/state-badge.tsx';
-import { TimeText } from '../components/time-text.tsx';
+import { Rows, RowsSkeleton } from '../components/rows.tsx';
 import { text } from '../texts/text.ts';
+import { ColumnPicker, useMessageColumns } from './message-columns.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
-import { periodStart, readMessageFilters } from './message-filters.ts';
+import { type MessageFilters, messageQuery, readMessageFilters } from './message-filters.ts';
 
 const route = getRouteApi('/$account/messages');
 
@@ -23,26 +22,20 @@ const route = getRouteApi('/$account/messages');
 export function MessagesPage() {
   const accountId = useAccountId();
   const filters = readMessageFilters(route.useSearch());
+  const navigate = route.useNavigate();
   const [live, setLive] = useState(true);
   const pages = usePages<MessageLine>({
     queryKey: ['messages', accountId, filters],
     refetchInterval: live ? 4_000 : false,
     read(cursor) {
-      const { period, state, ...rest } = filters;
-      const from = periodStart(period);
-      const query = {
-        ...rest,
-        state: state as MessageLine['state'] | undefined,
-        from,
-        cursor,
-        limit: 50,
-      };
+      const query = { ...messageQuery(filters), cursor, limit: 50 };
       return answerOf(
         api.GET('/accounts/{accountId}/messages', { params: { path: { accountId }, query } }),
       );
     },
   });
   const filtered = Object.keys(filters).length > 0;
+  const { columns, ...picker } = useMessageColumns();
   return (
     <>
       <PageHeading title={text('messages.title')} hint={text('messages.hint')}>
@@ -51,6 +44,10 @@ export function MessagesPage() {
           checked={live}
           onChange={(event) => setLive(event.currentTarget.checked)}
         />
+        <ColumnPicker {...picker} />
+        <Button component="a" variant="default" href={exportUrl(accountId, filters)} download>
+          {text('messages.export')}
+        </Button>
       </PageHeading>
       <MessageFilterBar />
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
@@ -59,8 +56,18 @@ export function MessagesPage() {
         <EmptyState
           icon="messages"
           title={text(filtered ? 'messages.noneFound' : 'messages.none')}
-          hint={text(filtered ? 'messages.noneFoundHint' : 'messages.noneHint')}
+          hint={text(filtered ? noneFoundHint(filters) : 'messages.noneHint')}
         >
+          {filters.search !== undefined && !/\s/.test(filters.search) && (
+            <Button
+              variant="light"
+              onClick={() =>
+                navigate({ search: { ...filters, search: undefined, recipient: filters.search } })
+              }
+            >
+              {text('messages.searchRecipients', { text: filters.search })}
+            </Button>
+          )}
           {!filtered && (
             <PageAnchor to="/$account/templates" params={{ account: accountId }}>
               {text('messages.toTemplates')}
@@ -78,40 +85,11 @@ export function MessagesPage() {
 
 const idOf = ({ id }: MessageLine) => id;
 
-const columns: readonly Column<MessageLine>[] = [
-  { title: text('messages.to'), cell: (line) => <MessageLink line={line} /> },
-  { title: text('messages.state'), cell: ({ state }) => <StateBadge state={state} /> },
-  {
-    title: text('messages.template'),
-    cell: ({ templateId, templateVersion }) => (
-      <Group gap={6} wrap="nowrap">
-        <span className="nowrap">{templateId}</span>
-        <Text span size="xs" c="dimmed">
-          {templateVersion < 0 ? text('messages.draft') : `v${templateVersion}`}
-        </Text>
-      </Group>
-    ),
-  },
-  { title: text('messages.tag'), cell: ({ tag }) => tag },
-  { title: text('messages.externalId'), cell: ({ externalId }) => externalId },
-  { title: text('messages.accepted'), cell: ({ acceptedAt }) => <TimeText value={acceptedAt} /> },
-  {
-    title: text('messages.next'),
-    cell: ({ nextAttemptAt, reason }) =>
-      nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} distance />,
-  },
-];
+function noneFoundHint({ search }: MessageFilters) {
+  return search === undefined ? 'messages.noneFoundHint' : 'messages.noneSearchedHint';
+}
 
-function MessageLink({ line }: { line: MessageLine }) {
-  const account = useAccountId();
-  return (
-    <PageAnchor
-      to="/$account/messages/$message"
-      params={{ account, message: line.id }}
-      className="cut"
-      title={line.to ?? undefined}
-    >
-      {line.to ?? text('messages.erased')}
-    </PageAnchor>
-  );
+function exportUrl(accountId: string, filters: MessageFilters): string {
+  const given = Object.entries(messageQuery(filters)).filter(([, value]) => value !== undefined);
+  return `/manage/v1/accounts/${accountId}/messages-export?${new URLSearchParams(given as [string, string][])}`;
 }

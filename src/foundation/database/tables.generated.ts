@@ -592,6 +592,13 @@ export interface RetentionRuleTable {
   engagement_days: number | null;
 }
 
+export interface SavedFilterTable {
+  account_id: string;
+  name: string;
+  person_id: string;
+  query: Json;
+}
+
 export interface ScheduledMessageTable {
   account_id: string;
   addresses_erased: Generated<boolean>;
@@ -880,6 +887,7 @@ export interface DB {
   report_sum: ReportSumTable;
   report_total: ReportTotalTable;
   retention_rule: RetentionRuleTable;
+  saved_filter: SavedFilterTable;
   scheduled_message: ScheduledMessageTable;
   schema_migration: SchemaMigrationTable;
   second_factor: SecondFactorTable;

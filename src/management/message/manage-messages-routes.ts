@@ -43,6 +43,7 @@ const MessageLineView = Type.Object(
     transactional: Type.Boolean(),
     nextAttemptAt: Nullable(Time('When the next attempt is due.')),
     reason: Nullable(Type.String({ description: 'Why it’s waiting.' })),
+    paused: Type.Boolean({ description: 'Whether it, its domain or all mail is paused.' }),
   },
   { ...strict, title: 'MessageLine' },
 );
@@ -77,7 +78,7 @@ const MessageView = Type.Object(
 );
 
 /** The filters of the message log. */
-const messageFilters = {
+export const messageFilters = {
   search: Type.Optional(
     Type.String({
       description:

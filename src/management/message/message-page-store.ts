@@ -6,6 +6,7 @@ import {
   attributeRows,
   ccAddresses,
   contentMembers,
+  pausedScopeOf,
   toAddress,
 } from '../../message/message-sql.ts';
 import {
@@ -34,8 +35,10 @@ export interface MessageListItem {
   readonly externalId: string | null;
   readonly locale: string | null;
   readonly transactional: boolean;
+  /** Null if it's final, or until a person decides. */
   readonly nextAttemptAt: Date | null;
   readonly reason: string | null;
+  readonly paused: boolean;
 }
 
 export interface MessageListFilter {
@@ -150,13 +153,15 @@ async function scanRange(
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
       m.template_version as "templateVersion", c."to", c."from" ->> 'address' as from, m.tag,
       m.external_id as "externalId", c.locale #>> '{}' as locale, m.transactional,
-      case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason, last."end"
+      case when p.scope is null and q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason,
+      p.scope is not null as paused, last."end"
     from (select (select id from looked order by id desc offset ${scanLimit - 1} limit 1) as "end") as last
     left join (
       select * from looked as m where ${sql.join([sql`true`, ...checked], sql` and `)}
       order by id desc limit ${limit}) as m on true
     left join lateral ${sql.raw(contentMembers('m', 'c', ['to', 'from', 'locale']))} on true
     left join queue_entry q on q.account_id = ${range.accountId} and q.message_id = m.id
+    left join lateral (select ${sql.raw(pausedScopeOf('q', 'm'))} as scope) as p on q.message_id is not null
     order by m.id desc`.execute(kysely);
   const lines = rows.flatMap(({ end: _, id, ...line }) => (id === null ? [] : { id, ...line }));
   return { lines, end: rows[0]?.end ?? undefined };

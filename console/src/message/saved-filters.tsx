@@ -1,0 +1,159 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { SavedFilter } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { useAction } from '../api/use-action.ts';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { showNotice } from '../components/notices.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { text } from '../texts/text.ts';
+import type { MessageFilters } from './message-filters.ts';
+
+interface FiltersProps {
+  filters: MessageFilters;
+}
+
+const maxNameLength = 60;
+
+function useSavedFilters() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['saved-filters', accountId],
+    queryFn: () =>
+      answerOf(api.GET('/accounts/{accountId}/saved-filters', { params: { path: { accountId } } })),
+    staleTime: 60_000,
+  });
+}
+
+/** Links to the filters that the person has saved; nothing if there are none. */
+export function SavedFilters({ filters }: FiltersProps) {
+  const account = useAccountId();
+  const items = useSavedFilters().data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <Group component="nav" gap={6} mb="sm" aria-label={text('messages.saved')}>
+      <ViewLink account={account} name={text('messages.all')} query={{}} filters={filters} />
+      {items.map(({ name, query }) => (
+        <ViewLink key={name} account={account} name={name} query={query} filters={filters} />
+      ))}
+    </Group>
+  );
+}
+
+function ViewLink(props: FiltersProps & { account: string; name: string; query: MessageFilters }) {
+  const active = isSame(props.query, props.filters);
+  return (
+    <PageAnchor
+      to="/$account/messages"
+      params={{ account: props.account }}
+      search={props.query}
+      className="view-link"
+      data-active={active || undefined}
+      aria-current={active ? 'true' : undefined}
+      underline="never"
+    >
+      {props.name}
+    </PageAnchor>
+  );
+}
+
+function isSame(one: MessageFilters, other: MessageFilters): boolean {
+  const entries = (filters: MessageFilters) => JSON.stringify(Object.entries(filters).sort());
+  return entries(one) === entries(other);
+}
+
+/** Saves the filters under a name, or removes them if they are saved. */
+export function SavedFilterAction({ filters }: FiltersProps) {
+  const items = useSavedFilters().data?.items;
+  const [opened, dialog] = useDisclosure();
+  if (items === undefined) return null;
+  const saved = items.find(({ query }) => isSame(query, filters));
+  if (saved !== undefined) return <RemoveFilter filter={saved} />;
+  return (
+    <>
+      <Button variant="subtle" size="compact-sm" onClick={dialog.open}>
+        {text('messages.saveFilter')}
+      </Button>
+      <SaveDialog opened={opened} close={dialog.close} filters={filters} />
+    </>
+  );
+}
+
+function useSave() {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  return async (name: string, filters: MessageFilters) => {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/saved-filters/{filterName}', {
+        params: { path: { accountId, filterName: name } },
+        body: { query: filters as SavedFilter['query'] },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
+  };
+}
+
+function RemoveFilter({ filter: { name, query } }: { filter: SavedFilter }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const save = useSave();
+  const remove = useAction({
+    mutationFn: () =>
+      answerOf<unknown>(
+        api.DELETE('/accounts/{accountId}/saved-filters/{filterName}', {
+          params: { path: { accountId, filterName: name } },
+        }),
+      ),
+    async onSuccess() {
+      showNotice(text('messages.filterRemoved', { name }), () => save(name, query));
+      await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
+    },
+  });
+  return (
+    <>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        loading={remove.isPending}
+        onClick={() => remove.mutate()}
+      >
+        {text('messages.removeSaved', { name })}
+      </Button>
+      <ProblemAlert error={remove.error} />
+    </>
+  );
+}
+
+function SaveDialog({ filters, ...dialog }: FiltersProps & { opened: boolean; close: () => void }) {
+  const [name, setName] = useState('');
+  const save = useSave();
+  return (
+    <FormDialog
+      {...dialog}
+      title={text('messages.saveTitle')}
+      action={text('messages.save')}
+      submit={async () => {
+        await save(name.trim(), filters);
+        setName('');
+      }}
+    >
+      {(error) => (
+        <TextInput
+          label={text('messages.filterName')}
+          description={text('messages.saveHint')}
+          required
+          maxLength={maxNameLength}
+          data-autofocus
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={reasonFor(error, 'filterName')}
+        />
+      )}
+    </FormDialog>
+  );
+}

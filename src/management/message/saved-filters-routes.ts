@@ -1,0 +1,102 @@
+import { type Static, Type } from 'typebox';
+import { strict } from '../../foundation/common-schemas.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { Problem } from '../answer/problem.ts';
+import { accountOf, actorOf, type OperationCall } from '../operation.ts';
+import { readOptionalLocale } from '../read-optional-locale.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { messageFilters } from './manage-messages-routes.ts';
+import {
+  maxSavedFilters,
+  readSavedFilters,
+  removeFilter,
+  saveFilter,
+} from './saved-filter-store.ts';
+
+const { search, state, templateId, recipient, tag, locale, externalId, attribute } = messageFilters;
+
+/** The filters of the console, whose periods are relative. */
+const SavedQuery = Type.Object(
+  {
+    search,
+    state,
+    templateId,
+    recipient,
+    tag,
+    locale,
+    externalId,
+    attribute,
+    period: Type.Optional(
+      Type.Enum(['1h', '24h', '7d', '30d'], { description: 'The time before now.' }),
+    ),
+  },
+  strict,
+);
+
+const SavedFilterView = Type.Object(
+  { name: Type.String(), query: SavedQuery },
+  { ...strict, title: 'SavedFilter' },
+);
+
+/** The caller, whose own the filters are. */
+function ownerOf(call: OperationCall) {
+  const actor = actorOf(call);
+  if (actor.kind !== 'person')
+    throw new Problem('forbidden', 'Only people have saved filters; API keys don’t');
+  return { accountId: accountOf(call).id, personId: actor.personId };
+}
+
+function readAll(call: OperationCall, kysely = call.dependencies.database.kysely) {
+  return readSavedFilters<Static<typeof SavedQuery>>(kysely, ownerOf(call));
+}
+
+function filterOf(call: OperationCall) {
+  const { filterName } = call.params;
+  return {
+    kind: 'saved_filter',
+    id: filterName,
+    audited: false,
+    async read(transaction: DatabaseTransaction) {
+      const all = await readAll(call, transaction);
+      return all.find(({ name }) => name === filterName);
+    },
+  };
+}
+
+export const savedFilterRoutes = resourceRoutes({
+  path: '/accounts/:accountId/saved-filters/:filterName',
+  access: { read: 'messages:read', write: 'messages:read' },
+  view: SavedFilterView,
+  resource: filterOf,
+  list: {
+    id: 'listSavedFilters',
+    summary: 'List your saved filters of messages',
+    key: 'name',
+    read: async (call, { after }) => (await readAll(call)).filter(({ name }) => name > after),
+  },
+  get: { id: 'getSavedFilter', summary: 'Get a saved filter' },
+  put: {
+    id: 'putSavedFilter',
+    summary: 'Save a filter of messages under a name',
+    description: `Only you see it. At most ${maxSavedFilters} per account.`,
+    body: Type.Object({ query: SavedQuery }, strict),
+    write(call) {
+      const { query } = call.body;
+      readOptionalLocale(query.locale);
+      return async (transaction) => {
+        const filter = { name: call.params.filterName, query };
+        if (!(await saveFilter(transaction, ownerOf(call), filter)))
+          throw new Problem(
+            'conflict',
+            `You have ${maxSavedFilters} saved filters. Remove one before you save another`,
+          );
+      };
+    },
+  },
+  remove: {
+    id: 'deleteSavedFilter',
+    summary: 'Remove a saved filter',
+    write: (call) => (transaction) =>
+      removeFilter(transaction, ownerOf(call), call.params.filterName),
+  },
+});
