@@ -244,10 +244,14 @@ test('people save filters of their own under names; keys have none', async () =>
     assert.equal((await save(name, {})).status, 404, name);
   const token = await addKey(database, shop.id, { scopes: ['messages:read'] });
   const key = new ManagementClient(service, token);
-  assert.equal((await key.get(saved)).status, 403);
-  for (let n = 2; n < 50; n += 1) assert.equal((await owner.put(`${saved}/${n}`, {})).status, 200);
-  assert.equal((await owner.put(`${saved}/one-more`, {})).status, 409);
-  assert.equal((await owner.put(`${saved}/all`, {})).status, 200);
+  assert.deepEqual((await key.get(saved)).body.items, []);
+  assert.equal((await key.get(`${saved}/all`)).status, 404);
+  assert.equal((await key.put(`${saved}/all`, { query: {} })).status, 409);
+  for (let n = 2; n < 50; n += 1) assert.equal((await save(`${n}`, {})).status, 201);
+  assert.equal((await save('one-more', {})).status, 409);
+  assert.equal((await save('all', {})).status, 200);
+  const audit = await owner.get(`${path}/audit`);
+  assert.equal(audit.text.includes('saved_filter'), false, 'they concern nobody else');
   assert.equal((await owner.delete(`${saved}/all`)).status, 204);
   assert.equal((await owner.delete(`${saved}/all`)).status, 404);
   assert.equal(((await colleague.get(saved)).body.items as unknown[]).length, 1);

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { personOf } from '../../access/principal.ts';
 import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Problem } from '../answer/problem.ts';
@@ -38,16 +39,15 @@ const SavedFilterView = Type.Object(
   { ...strict, title: 'SavedFilter' },
 );
 
-/** The caller, whose own the filters are. */
+/** The caller, whose own the filters are; undefined for an API key, which has none. */
 function ownerOf(call: OperationCall) {
-  const actor = actorOf(call);
-  if (actor.kind !== 'person')
-    throw new Problem('forbidden', 'Only people have saved filters; API keys don’t');
-  return { accountId: accountOf(call).id, personId: actor.personId };
+  const personId = personOf(actorOf(call));
+  return personId && { accountId: accountOf(call).id, personId };
 }
 
-function readAll(call: OperationCall, kysely = call.dependencies.database.kysely) {
-  return readSavedFilters<Static<typeof SavedQuery>>(kysely, ownerOf(call));
+async function readAll(call: OperationCall, kysely = call.dependencies.database.kysely) {
+  const owner = ownerOf(call);
+  return owner === undefined ? [] : readSavedFilters<Static<typeof SavedQuery>>(kysely, owner);
 }
 
 function filterOf(call: OperationCall) {
@@ -83,9 +83,12 @@ export const savedFilterRoutes = resourceRoutes({
     write(call) {
       const { query } = call.body;
       readOptionalLocale(query.locale);
+      const owner = ownerOf(call);
+      if (owner === undefined)
+        throw new Problem('conflict', 'Only people have saved filters. Sign in to save one');
       return async (transaction) => {
         const filter = { name: call.params.filterName, query };
-        if (!(await saveFilter(transaction, ownerOf(call), filter)))
+        if (!(await saveFilter(transaction, owner, filter)))
           throw new Problem(
             'conflict',
             `You have ${maxSavedFilters} saved filters. Remove one before you save another`,
@@ -96,7 +99,9 @@ export const savedFilterRoutes = resourceRoutes({
   remove: {
     id: 'deleteSavedFilter',
     summary: 'Remove a saved filter',
-    write: (call) => (transaction) =>
-      removeFilter(transaction, ownerOf(call), call.params.filterName),
+    write: (call) => async (transaction) => {
+      const owner = ownerOf(call);
+      if (owner !== undefined) await removeFilter(transaction, owner, call.params.filterName);
+    },
   },
 });
