@@ -316,7 +316,7 @@ export function createApp(dependencies: AppDependencies): App {
     inboxPort: () => inbox?.port(),
     bouncePort: () => feedback.bouncePort(),
     async start() {
-      for (const warning of config.deprecationWarnings) log.warn(warning);
+      for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
       access.start();
       session.start();

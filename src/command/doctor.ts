@@ -7,10 +7,12 @@ import { checkDisk } from './doctor/check-disk.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
+import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, openDoctorContext } from './doctor/doctor-context.ts';
 
 const checks = [
+  { name: 'settings', check: checkSettings },
   { name: 'database', check: checkDatabase },
   { name: 'operators', check: checkOperators },
   { name: 'key', check: checkKey },

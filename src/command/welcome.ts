@@ -38,6 +38,13 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     `  Data       ${shorten(config.dataDir)}`,
     '',
   ];
+  if (config.settingWarnings.length > 0)
+    lines.push(
+      'Check your settings:',
+      '',
+      ...config.settingWarnings.map((line) => `  ${line}`),
+      '',
+    );
   lines.push(...describeLinks(links));
   if (demo) lines.push(...firstMessage(config, url, hasDemoKey));
   return `${lines.join('\n')}\n`;

@@ -6,6 +6,7 @@ import { OperatorError } from '../foundation/errors.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
+import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
 import {
@@ -77,8 +78,8 @@ export interface Config {
   readonly direct: DirectSettings;
   /** Sender of system mail; undefined: none is sent. */
   readonly systemMailFrom: SenderMailbox | undefined;
-  /** Warnings about settings that no longer have an effect, with what to do instead. */
-  readonly deprecationWarnings: readonly string[];
+  /** Variables that look like settings but have no effect, with what to do instead. */
+  readonly settingWarnings: readonly string[];
 }
 
 /** Settings of direct delivery. */
@@ -124,7 +125,17 @@ type Read = (name: string) => string | undefined;
  * @throws OperatorError if a value is invalid or settings contradict each other; it says what to change
  */
 export function readConfig(given: Environment): Config {
-  const environment = readSecretFiles(given);
+  const settingWarnings = findSettingWarnings(given);
+  try {
+    return { ...readSettings(readSecretFiles(given)), settingWarnings };
+  } catch (error) {
+    // A setting may be missing because its name is misspelled.
+    if (!(error instanceof OperatorError) || settingWarnings.length === 0) throw error;
+    throw new OperatorError([error.message, ...settingWarnings].join('\n'), { cause: error });
+  }
+}
+
+function readSettings(environment: Environment): Omit<Config, 'settingWarnings'> {
   const read: Read = (name) => {
     const value = environment[name]?.trim();
     return value === '' ? undefined : value;
@@ -194,7 +205,6 @@ export function readConfig(given: Environment): Config {
       'SYSTEM_MAIL_FROM',
       read('SYSTEM_MAIL_FROM') ?? (delivery === 'inbox' ? localSender : undefined),
     ),
-    deprecationWarnings: findDeprecatedSettings(read),
   };
 }
 
@@ -292,13 +302,4 @@ function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
 function readSmtpUrl(text: string | undefined): string | undefined {
   if (text !== undefined) readSmtpServers(text);
   return text;
-}
-
-function findDeprecatedSettings(read: Read): string[] {
-  return ['PASSWORD_TEMPLATE', 'SENDER_TEMPLATE']
-    .filter((name) => read(name) !== undefined)
-    .map(
-      (name) =>
-        `${name} no longer has an effect; remove it. These emails have built-in templates and come from SYSTEM_MAIL_FROM, and operators can replace their text.`,
-    );
 }

@@ -83,7 +83,7 @@ test('doctor names settings without effect and their replacements', async () => 
   });
   assert.match(
     said,
-    /^FAIL notices .*\n\s+PASSWORD_TEMPLATE no longer has an effect.*SYSTEM_MAIL_FROM/m,
+    /^FAIL settings +PASSWORD_TEMPLATE no longer has an effect.*SYSTEM_MAIL_FROM/m,
   );
   assert.equal(code, 1);
 });

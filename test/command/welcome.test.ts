@@ -17,3 +17,11 @@ test('the start on a data folder from before 0.2.0 says to create a key for the 
   assert.ok(older.indexOf(create) < older.indexOf('curl -s'));
   assert.ok(!(await welcome({ ...facts, hasDemoKey: true })).includes(create));
 });
+
+test('the start names a misspelled setting before its links', async () => {
+  const config = readConfig({ DATA_DIR: '/srv/mail', SMTP_ULR: 'smtp://relay.example:25' });
+  const links = { ...facts.links, setUp: 'http://127.0.0.1:3000/console#set-up=x' };
+  const said = await welcome({ ...facts, config, links, hasDemoKey: true });
+  const at = said.indexOf('SMTP_ULR isn’t a setting and has no effect. Did you mean SMTP_URL?');
+  assert.ok(at > 0 && at < said.indexOf('Make yourself the owner'));
+});
