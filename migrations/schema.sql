@@ -882,6 +882,8 @@ create table sending_domain (
   checked_at timestamp with time zone,
   next_check_at timestamp with time zone not null default now(),
   created_at timestamp with time zone not null default now(),
+  zone text,
+  dns_provider text,
   sending_domain_pkey PRIMARY KEY (account_id, domain),
   sending_domain_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   sending_domain_state_check CHECK (state = ANY (ARRAY['pending'::text, 'verified'::text, 'broken'::text]))

@@ -190,7 +190,10 @@ async function show(
   domain: SendingDomain,
 ): Promise<void> {
   const records = await readRecordFindings(sendingDomains, database.kysely, domain);
-  const lines = [`${domain.domain} is ${domain.state}. Publish these records:`];
+  const lines = sendingDomains
+    .problems()
+    .flatMap(({ sentence, nextStep }) => [`${sentence} ${nextStep}`, '']);
+  lines.push(`${domain.domain} is ${domain.state}. Publish these records:`);
   for (const { name, type, value, required, why, finding } of records) {
     lines.push('', `${name}. ${type} ${type === 'TXT' ? quote(value) : value}`);
     lines.push(`  ${required ? 'required' : 'not required now'}: ${why}`);

@@ -53,7 +53,10 @@ export interface ManagementDependencies {
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;
   readonly invitations: Pick<Invitations, 'mailEnabled' | 'invite'>;
   readonly senderVerification: Pick<SenderVerification, 'request'>;
-  readonly domains: Pick<SendingDomains, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;
+  readonly domains: Pick<
+    SendingDomains,
+    'add' | 'rotate' | 'keys' | 'records' | 'problems' | 'check'
+  >;
   readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
   readonly events: Pick<AccountEvents, 'latest' | 'listen' | 'read'>;
   readonly streams: Pick<OpenStreams, 'open'>;

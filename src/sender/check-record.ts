@@ -25,12 +25,13 @@ export async function checkRecord(
     case 'spf':
     case 'from-spf': {
       const answer = await dns.lookUp(record.name, 'TXT');
-      const spf = await checkSpf(dns, record.name, service);
+      const published = answer.kind === 'found' ? answer.records.find(isSpf) : undefined;
+      const spf = await checkSpf(dns, record.name, published ?? '', service);
       return evaluateAnswer(record, answer, (found) => evaluateSpf(found, spf), isSpf);
     }
     case 'return-path':
       return evaluateAnswer(record, await dns.lookUp(record.name, 'MX'), (found) =>
-        evaluateMx(service.host, found),
+        evaluateMx(record.value, found),
       );
     case 'dmarc':
       return evaluateAnswer(record, await lookUpDmarc(dns, record.name), evaluateDmarc, isDmarc);
@@ -101,9 +102,11 @@ function evaluateSpf(
   return spf.passes ? ok('This service is allowed to send.') : wrong(spf.text);
 }
 
-function evaluateMx(host: string, found: readonly string[]): Verdict {
-  const hosts = found.map((text) => text.slice(text.indexOf(' ') + 1));
-  if (!hosts.includes(`${host}.`)) return wrong(`No MX record points to ${host}.`);
+function evaluateMx(expected: string, found: readonly string[]): Verdict {
+  const [host = '', ...hosts] = [expected, ...found].map((text) =>
+    text.slice(text.indexOf(' ') + 1),
+  );
+  if (!hosts.includes(host)) return wrong(`No MX record points to ${host.replace(/\.$/, '')}.`);
   return ok('Bounces are received.');
 }
 

@@ -29,28 +29,40 @@ function dnsError(code: string, name: string): Error {
   return Object.assign(new Error(`${code} ${name}`), { code });
 }
 
-/** Whether mail with a return path at `domain` passes SPF (RFC 7208) from every source address of this service. */
+/**
+ * Whether the SPF record of `domain` (RFC 7208) allows the hosts that mail leaves from: it must include the SPF domain of a
+ * known relay, and pass for every address.
+ */
 export async function checkSpf(
   dns: Dns,
   domain: string,
-  service: ServiceNames,
+  record: string,
+  { spfMechanisms, host }: ServiceNames,
 ): Promise<{ readonly passes: boolean; readonly text: string }> {
-  const addresses =
-    service.addresses.length > 0 ? service.addresses : await resolveAddresses(dns, service.host);
-  if (addresses.length === 0)
-    return { passes: false, text: `The mail server ${service.host} has no address record.` };
+  const terms = new Set(record.toLowerCase().split(/\s+/));
+  const missing = spfMechanisms.find((one) => one.startsWith('include:') && !terms.has(one));
+  if (missing !== undefined)
+    return { passes: false, text: `The SPF record doesn’t contain ${missing}.` };
   // Imported on first use, so that startup is faster.
   const { spf } = await import('mailauth/lib/spf/index.js');
-  for (const ip of addresses) {
-    const { status } = await spf({
-      sender: `bounce@${domain}`,
-      ip,
-      helo: service.host,
-      resolver: toNodeResolver(dns),
-      mta: service.host,
-    });
-    if (status.result !== 'pass')
-      return { passes: false, text: `SPF for mail from ${ip} evaluates to ${status.result}.` };
+  for (const mechanism of spfMechanisms) {
+    const [kind, ...rest] = mechanism.split(':');
+    const name = rest.join(':');
+    if (kind === 'include') continue;
+    const addresses = kind === 'a' ? await resolveAddresses(dns, name) : [name];
+    if (addresses.length === 0)
+      return { passes: false, text: `The mail server ${name} has no address record.` };
+    for (const ip of addresses) {
+      const { status } = await spf({
+        sender: `bounce@${domain}`,
+        ip,
+        helo: host ?? name,
+        resolver: toNodeResolver(dns),
+        mta: host ?? name,
+      });
+      if (status.result !== 'pass')
+        return { passes: false, text: `SPF for mail from ${ip} evaluates to ${status.result}.` };
+    }
   }
   return { passes: true, text: '' };
 }

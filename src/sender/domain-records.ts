@@ -1,6 +1,9 @@
 import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
 
-/** The DNS records of a domain, exactly as they must be published. */
+/**
+ * The DNS records that a domain needs with the delivery in force, exactly as they must be published. Records that would
+ * name an unknown host are left out; `findNameProblems` says which setting is missing.
+ */
 export function domainRecords(
   domain: Pick<SendingDomain, 'domain' | 'returnPath' | 'trackingHost'>,
   keys: readonly PublicDkimKey[],
@@ -38,22 +41,7 @@ export function domainRecords(
         ];
   return [
     ...dkim,
-    {
-      kind: 'spf',
-      name: domain.returnPath,
-      type: 'TXT',
-      value: spfRecord(service, '-all'),
-      required: true,
-      why: 'Allows this service to send mail with this return path (RFC 7208).',
-    },
-    {
-      kind: 'return-path',
-      name: domain.returnPath,
-      type: 'MX',
-      value: `10 ${service.host}.`,
-      required: true,
-      why: 'Returns bounces to this service.',
-    },
+    ...returnPathRecords(domain.returnPath, service),
     {
       kind: 'dmarc',
       name: `_dmarc.${name}`,
@@ -62,23 +50,58 @@ export function domainRecords(
       required: true,
       why: 'Large mailbox providers require every sending domain to have a DMARC policy (RFC 7489). Any valid policy works.',
     },
-    {
-      kind: 'from-spf',
-      name,
-      type: 'TXT',
-      value: spfRecord(service, '~all'),
-      required: false,
-      why: 'Some receiving servers also check SPF of the From domain. If you already have an SPF record, add this mechanism to it.',
-    },
+    ...fromSpf(name, service),
     ...tracking,
   ];
 }
 
+/** Without a return path of our own, bounces go to the relay or the sender, and SPF is checked there. */
+function returnPathRecords(name: string, service: ServiceNames): DomainRecord[] {
+  const { host, spfMechanisms, usesReturnPath, delivery } = service;
+  if (!usesReturnPath) return [];
+  const spf: DomainRecord = {
+    kind: 'spf',
+    name,
+    type: 'TXT',
+    value: spfRecord(spfMechanisms, delivery === 'relay' ? '~all' : '-all'),
+    required: true,
+    why:
+      delivery === 'relay'
+        ? 'Allows your relay to send mail with this return path (RFC 7208).'
+        : 'Allows this service to send mail with this return path (RFC 7208).',
+  };
+  const mx = (exchange: string): DomainRecord => ({
+    kind: 'return-path',
+    name,
+    type: 'MX',
+    value: `10 ${exchange}.`,
+    required: true,
+    why: 'Returns bounces to this service.',
+  });
+  return [...(spfMechanisms.length > 0 ? [spf] : []), ...(host === undefined ? [] : [mx(host)])];
+}
+
+function fromSpf(name: string, { spfMechanisms, delivery }: ServiceNames): DomainRecord[] {
+  if (spfMechanisms.length === 0) return [];
+  const [added] = spfMechanisms;
+  const merge =
+    spfMechanisms.length === 1 ? `add ${added} to it` : 'add the mechanisms of this one to it';
+  return [
+    {
+      kind: 'from-spf',
+      name,
+      type: 'TXT',
+      value: spfRecord(spfMechanisms, '~all'),
+      required: false,
+      why:
+        delivery === 'relay'
+          ? `Lets your relay send for the domain. If you already have an SPF record, ${merge}. If your relay’s documentation names another record, use that one.`
+          : `Some receiving servers also check SPF of the From domain. If you already have an SPF record, ${merge}.`,
+    },
+  ];
+}
+
 /** RFC 7208 section 4.5. */
-function spfRecord({ addresses, host }: ServiceNames, all: string): string {
-  const mechanisms =
-    addresses.length === 0
-      ? [`a:${host}`]
-      : addresses.map((address) => `${address.includes(':') ? 'ip6' : 'ip4'}:${address}`);
+function spfRecord(mechanisms: readonly string[], all: string): string {
   return ['v=spf1', ...mechanisms, all].join(' ');
 }

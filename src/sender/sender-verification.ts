@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -112,16 +113,20 @@ export class SenderVerification {
     return readSenderVerification(database.kysely, hashOf(token), new Date(clock.now()));
   }
 
-  /** Consumes a token. @returns the verified address, or undefined */
-  async confirm(token: string): Promise<string | undefined> {
+  /** Consumes a token and records who used it. @returns the verified address, or undefined */
+  async confirm(token: string, origin: RequestOrigin): Promise<string | undefined> {
     if (!tokenPattern.test(token)) return undefined;
     const { database, clock } = this.#dependencies;
-    const confirmed = await database.kysely
-      .transaction()
-      .execute((transaction) =>
-        completeSenderVerification(transaction, hashOf(token), new Date(clock.now())),
-      );
-    return confirmed?.address;
+    return database.kysely.transaction().execute(async (transaction) => {
+      const now = new Date(clock.now());
+      const confirmed = await completeSenderVerification(transaction, hashOf(token), now);
+      if (confirmed === undefined) return undefined;
+      const { accountId, address } = confirmed;
+      const audit = new AuditStore({ kysely: transaction });
+      const kind = 'sender_confirmed';
+      await audit.record({ kind, outcome: 'success', accountId, origin, detail: { id: address } });
+      return address;
+    });
   }
 }
 

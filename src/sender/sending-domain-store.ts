@@ -4,6 +4,7 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database, Tables } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { DomainEvaluation } from './evaluate-domain.ts';
+import type { DnsProvider, FoundZone } from './find-zone.ts';
 import { unverifySendersOfDomain } from './sender-verification-store.ts';
 import type {
   DomainFinding,
@@ -192,16 +193,18 @@ export async function lockSendingDomain(
   return locked !== undefined;
 }
 
-/** Stores the result of a check: state, next check and findings. */
+/** Stores the result of a check: state, next check, findings, and the zone unless its lookup failed. */
 export async function saveCheckResult(
   transaction: Kysely,
   { accountId, domain }: SendingDomain,
   evaluation: DomainEvaluation,
   findings: readonly DomainFinding[],
+  zone?: FoundZone | undefined,
 ): Promise<void> {
   await transaction
     .updateTable('sending_domain')
     .set((eb) => ({
+      ...(zone && { zone: zone.name ?? null, dns_provider: zone.provider ?? null }),
       state: evaluation.state,
       state_at: eb
         .case()
@@ -292,6 +295,8 @@ function toDomain(row: Selectable<Tables['sending_domain']>): SendingDomain {
         ? undefined
         : { from: dayOf(row.warm_up_from), plan: row.warm_up_plan },
     checkedAt: row.checked_at ?? undefined,
+    zone: row.zone ?? undefined,
+    dnsProvider: (row.dns_provider as DnsProvider | null) ?? undefined,
   };
 }
 

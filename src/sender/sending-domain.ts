@@ -1,5 +1,6 @@
 import type { AccountId } from '../foundation/ids.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
+import type { DnsProvider } from './find-zone.ts';
 
 /**
  * `pending`: the records have never been correct. `verified`: they are correct. `broken`: they were correct, but two checks
@@ -21,6 +22,10 @@ export interface SendingDomain {
   readonly sourcePool: string;
   readonly warmUp: WarmUpSchedule | undefined;
   readonly checkedAt: Date | undefined;
+  /** The zone that the domain's records belong to, as of the last check. */
+  readonly zone: string | undefined;
+  /** The DNS provider of the zone, if it is a known one. */
+  readonly dnsProvider: DnsProvider | undefined;
 }
 
 /** Max messages per day, starting on a given day. */
@@ -70,10 +75,13 @@ export interface DomainFinding {
 
 /** Names and addresses of this installation used in DNS records. */
 export interface ServiceNames {
-  /** Name of the mail server, which also receives bounces. */
-  readonly host: string;
-  /** Source addresses of mail; empty: the addresses of the host. */
-  readonly addresses: readonly string[];
+  readonly delivery: 'inbox' | 'relay' | 'direct';
+  /** Name of the mail server in DNS, which also receives bounces; undefined if no setting names it. */
+  readonly host: string | undefined;
+  /** SPF mechanisms of the hosts that mail leaves from; empty if they are unknown. */
+  readonly spfMechanisms: readonly string[];
+  /** Whether mail gets a return path below its domain, so that bounces come back to this service. */
+  readonly usesReturnPath: boolean;
   /** Host of PUBLIC_URL, for tracked links. */
   readonly trackingTarget: string | undefined;
 }

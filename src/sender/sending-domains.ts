@@ -10,6 +10,7 @@ import { type DkimAlgorithm, generateDkimKey } from './dkim-key.ts';
 import type { DkimKeyStore } from './dkim-key-store.ts';
 import { domainRecords } from './domain-records.ts';
 import { evaluateDomain } from './evaluate-domain.ts';
+import { findZone } from './find-zone.ts';
 import { verifySendersOfDomain } from './sender-verification-store.ts';
 import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
 import {
@@ -20,6 +21,7 @@ import {
   readSendingDomain,
   saveCheckResult,
 } from './sending-domain-store.ts';
+import { findNameProblems } from './service-names.ts';
 
 export interface SendingDomainsDependencies {
   readonly database: Database;
@@ -115,6 +117,11 @@ export class SendingDomains {
     return this.#dependencies.keys.list(kysely, accountId, domain);
   }
 
+  /** What to set before the records of domains are complete. */
+  problems(): ReturnType<typeof findNameProblems> {
+    return findNameProblems(this.#dependencies.service);
+  }
+
   /** The records a domain currently needs. */
   async records(
     domain: SendingDomain,
@@ -129,7 +136,10 @@ export class SendingDomains {
     const { accountId, domain: name } = domain;
     const list = await keys.list(database.kysely, accountId, name);
     const records = domainRecords(domain, list, service);
-    const findings = await Promise.all(records.map((record) => checkRecord(dns, record, service)));
+    const [zone, ...findings] = await Promise.all([
+      findZone(dns, name),
+      ...records.map((record) => checkRecord(dns, record, service)),
+    ]);
     const age = Date.now() - domain.stateAt.getTime();
     const evaluation = evaluateDomain(domain.state, domain.badChecks, list, findings, age);
     const saved = await database.kysely.transaction().execute(async (transaction) => {
@@ -140,7 +150,7 @@ export class SendingDomains {
       const before = new Date(Date.now() - retiredKeyRetentionMs);
       await keys.removeRetired(transaction, accountId, name, before);
       const wasTrackingReady = await isTrackingHostReady(transaction, accountId, name);
-      await saveCheckResult(transaction, domain, evaluation, findings);
+      await saveCheckResult(transaction, domain, evaluation, findings, zone);
       if (evaluation.state === 'verified')
         await verifySendersOfDomain(transaction, accountId, name);
       const isTrackingReady = findings.some(

@@ -1,19 +1,74 @@
-import { hostname } from 'node:os';
+import { isIP } from 'node:net';
+import { relayMechanism } from './relay-mechanism.ts';
 import type { ServiceNames } from './sending-domain.ts';
 
 /** Settings that determine the names of this installation. */
 export interface NameSettings {
+  readonly delivery: 'inbox' | 'relay' | 'direct';
   readonly hostname: string | undefined;
+  readonly smtpUrl: string | undefined;
+  readonly bounceServer: object | undefined;
   readonly direct: { readonly sources: readonly { readonly address: string | undefined }[] };
   readonly publicUrl: string | undefined;
 }
 
 /** The names and addresses used in the records of sending domains. */
 export function serviceNames(settings: NameSettings): ServiceNames {
-  const { publicUrl, direct } = settings;
+  const { delivery, publicUrl, bounceServer } = settings;
+  // A name without a dot, such as that of a container, means nothing in public DNS.
+  const host = settings.hostname?.includes('.') === true ? settings.hostname : undefined;
   return {
-    host: settings.hostname ?? hostname().toLowerCase(),
-    addresses: direct.sources.flatMap(({ address }) => (address === undefined ? [] : [address])),
+    delivery,
+    host,
+    spfMechanisms: [...new Set(mechanismsOf(settings, host))],
+    usesReturnPath: delivery !== 'relay' || bounceServer !== undefined,
     trackingTarget: publicUrl === undefined ? undefined : new URL(publicUrl).hostname,
   };
+}
+
+function mechanismsOf(settings: NameSettings, host: string | undefined): string[] {
+  const own = host === undefined ? [] : [`a:${host}`];
+  if (settings.delivery === 'relay')
+    return (settings.smtpUrl ?? '')
+      .split(/\s+/)
+      .map((url) => URL.parse(url)?.hostname ?? '')
+      .flatMap((relay) => relayMechanism(relay.replace(/^\[|\]$/g, '')) ?? own);
+  const addresses = settings.direct.sources.flatMap(({ address }) => address ?? []);
+  if (addresses.length === 0) return own;
+  return addresses.map((address) => `${isIP(address) === 6 ? 'ip6' : 'ip4'}:${address}`);
+}
+
+/** A setting whose lack leaves records or links without effect. */
+interface NameProblem {
+  readonly setting: string;
+  readonly sentence: string;
+  readonly nextStep: string;
+}
+
+/** What to set before the records of a domain are complete, most important first. */
+export function findNameProblems(service: ServiceNames): NameProblem[] {
+  const { delivery, host, spfMechanisms, usesReturnPath, trackingTarget } = service;
+  if (delivery === 'inbox')
+    return [
+      {
+        setting: 'DELIVERY',
+        sentence:
+          'Mail stays in the local inbox for now, and these records depend on how it leaves.',
+        nextStep: 'Set SMTP_URL to your relay, or DELIVERY=direct, before you publish them.',
+      },
+    ];
+  const problems: NameProblem[] = [];
+  if (host === undefined && (usesReturnPath || spfMechanisms.length === 0))
+    problems.push({
+      setting: 'SMTP_HOSTNAME',
+      sentence: 'SMTP_HOSTNAME isn’t set, so the records that name this mail server are missing.',
+      nextStep: 'Set it to the server’s name in DNS, such as mail.example.com, and restart.',
+    });
+  if (trackingTarget === undefined)
+    problems.push({
+      setting: 'PUBLIC_URL',
+      sentence: 'PUBLIC_URL isn’t set, so links in your mail work only on this machine.',
+      nextStep: 'Set it to the public address, such as https://mail.example.com, and restart.',
+    });
+  return problems;
 }

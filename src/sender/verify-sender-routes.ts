@@ -26,7 +26,10 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
     });
     scope.post<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
       const facts = await verification.find(request.params.token);
-      const address = await verification.confirm(request.params.token);
+      const address = await verification.confirm(request.params.token, {
+        remoteAddress: request.ip,
+        requestId: request.id,
+      });
       if (facts === undefined || address === undefined) return sendInvalidLinkPage(reply);
       const { accountName, accountId } = facts;
       return sendConfirmationPage(

@@ -41,8 +41,8 @@ test('domains: the records on the page are published and verified; keys are rota
   await page.getByText(/required records are still missing/).waitFor();
   await visit.look('domain-missing');
 
+  // Nothing is clicked: the open page checks by itself.
   await publishShownRecords(page);
-  await page.getByRole('button', { name: 'Check now' }).click();
   await page.getByText('Verified', { exact: true }).waitFor();
   await page.getByText('4 of 4 required records found').waitFor();
   await visit.look('domain-verified');
@@ -65,8 +65,9 @@ test('domains: the records on the page are published and verified; keys are rota
   await visit.end();
 });
 
-test('domains: a wrong record is shown with its current value; an invalid domain is rejected', async () => {
+test('domains: a wrong record is shown with its value, and records as the DNS provider asks for them; an invalid domain is rejected', async () => {
   dns.set('_dmarc.wrong.test', { TXT: ['v=DMARC1; p=nonsense'] });
+  dns.set('wrong.test', { NS: ['ann.ns.cloudflare.com', 'bob.ns.cloudflare.com'] });
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/domains`);
@@ -82,6 +83,19 @@ test('domains: a wrong record is shown with its current value; an invalid domain
   const card = page.getByRole('article', { name: 'DMARC' });
   await card.getByText('Found: v=DMARC1; p=nonsense').waitFor();
   await card.getByText('Wrong', { exact: true }).waitFor();
+  await page.getByText('wrong.test is hosted at Cloudflare.').waitFor();
+  const boxes = page.getByRole('article', { name: 'Return path', exact: true }).locator('dl');
+  const shown = async () => (await boxes.innerText()).split(/\s*\n\s*/);
+  const host = 'mail.signalpost.test';
+  assert.deepEqual(await shown(), [
+    ...['Type', 'MX', 'Name', 'bounces', 'Mail server', host, 'Priority', '10'],
+  ]);
+  await visit.look('domain-cloudflare');
+  await page.getByLabel('DNS provider').selectOption('Amazon Route 53');
+  assert.deepEqual(await shown(), [
+    ...['Type', 'MX', 'Record name', 'bounces', 'Value', `10 ${host}`],
+  ]);
+  assert.match(await card.locator('dl').innerText(), /"v=DMARC1; p=none;/);
   await page.getByRole('button', { name: 'Remove' }).click();
   await dialog.getByLabel('Type wrong.test to confirm').fill('wrong.test');
   await dialog.getByRole('button', { name: 'Remove' }).click();

@@ -20,7 +20,13 @@ function node(): SendingDomains {
     database,
     dns: new DnsClient([parseDnsServer(zones.server)]),
     keys: new DkimKeyStore(testKey),
-    service: { host: 'mail.sender.test', addresses: ['192.0.2.1'], trackingTarget: undefined },
+    service: {
+      delivery: 'direct',
+      host: 'mail.sender.test',
+      spfMechanisms: ['ip4:192.0.2.1'],
+      usesReturnPath: true,
+      trackingTarget: undefined,
+    },
     log: createLog('silent'),
   });
 }

@@ -29,9 +29,12 @@ const { database } = nodes;
 const { kysely } = database;
 const zones = await new TestDns().start();
 const dns = new DnsClient([parseDnsServer(zones.server)]);
+const mailHost = 'mail.sender.test';
 const service: ServiceNames = {
-  host: 'mail.sender.test',
-  addresses: ['192.0.2.10', '2001:db8::10'],
+  delivery: 'direct',
+  host: mailHost,
+  spfMechanisms: ['ip4:192.0.2.10', 'ip6:2001:db8::10'],
+  usesReturnPath: true,
   trackingTarget: 'links.sender.test',
 };
 const keys = new DkimKeyStore(testKey);
@@ -174,7 +177,7 @@ for (const [what, kind, change, state, explanation] of [
     assert.ok(record);
     const rest =
       kind === 'spf'
-        ? { MX: [[10, service.host] as const] }
+        ? { MX: [[10, mailHost] as const] }
         : kind === 'return-path'
           ? { TXT: [records.find((one) => one.kind === 'spf')?.value ?? ''] }
           : {};

@@ -10,6 +10,7 @@ export interface TestZone {
   readonly CNAME?: string;
   readonly MX?: readonly (readonly [preference: number, exchange: string])[];
   readonly TXT?: readonly string[];
+  readonly NS?: readonly string[];
   readonly PTR?: string;
   readonly ttl?: number;
   /** `silent` never answers, `garbage` answers nonsense, `servfail` and `refused` return that code. */
@@ -151,6 +152,8 @@ export class TestDns {
           ttl,
           data: text.match(/.{1,255}/gs) ?? [''],
         }));
+      case 'NS':
+        return (zone.NS ?? []).map((data) => ({ type: 'NS', name, ttl, data }));
       case 'PTR':
         return zone.PTR === undefined ? [] : [{ type: 'PTR', name, ttl, data: zone.PTR }];
       default:

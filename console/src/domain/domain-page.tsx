@@ -1,7 +1,8 @@
-import { Group, Progress, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Alert, Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useAccountId } from '../account/use-me.ts';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { CopyButton } from '../components/copy-field.tsx';
@@ -14,6 +15,7 @@ import { text } from '../texts/text.ts';
 import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
+import { type DnsProvider, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
@@ -31,8 +33,9 @@ export function DomainPage() {
         }),
       ),
     // Polls, because the service also checks the records on its own.
-    refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : 10_000),
+    refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : liveCheckMs),
   });
+  const live = useLiveCheck(domain.data);
   return (
     <>
       <PageAnchor to="/$account/domains" params={{ account }} size="sm">
@@ -45,7 +48,12 @@ export function DomainPage() {
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (
         <Stack gap="lg">
-          <VerificationProgress domain={domain.data} />
+          {domain.data.problems.map(({ setting, sentence, nextStep }) => (
+            <Alert key={setting} color="yellow" title={sentence}>
+              {nextStep}
+            </Alert>
+          ))}
+          <VerificationProgress domain={domain.data} live={live} />
           <Records domain={domain.data} />
           <DomainSettingsCard domain={domain.data} />
           <WarmUpCard domain={domain.data} />
@@ -55,8 +63,42 @@ export function DomainPage() {
   );
 }
 
+/** How often the records are checked while the page is open, in milliseconds. */
+const liveCheckMs = 10_000;
+
+/** Checks the records while the page is open and visible, until the domain is verified. @returns whether it does */
+function useLiveCheck(domain: DomainDetail | undefined): boolean {
+  const account = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const enabled = domain !== undefined && domain.state !== 'verified' && may('domains:write');
+  useQuery({
+    queryKey: ['domains', account, domain?.domain, 'live check'],
+    queryFn: async () => {
+      const path = { accountId: account, domain: domain?.domain ?? '' };
+      const checked = await answerOf(
+        api.POST('/accounts/{accountId}/domains/{domain}/check', { params: { path } }),
+      );
+      client.setQueryData(['domains', account, checked.domain], checked);
+      return checked.checkedAt;
+    },
+    enabled,
+    refetchInterval: liveCheckMs,
+    retry: false,
+    gcTime: 0,
+  });
+  return enabled;
+}
+
+interface VerificationProgressProps {
+  domain: DomainDetail;
+  /** The records are checked while the page is open. */
+  live: boolean;
+}
+
 /** The progress of the verification. */
-function VerificationProgress({ domain: { state, records, checkedAt } }: { domain: DomainDetail }) {
+function VerificationProgress({ domain, live }: VerificationProgressProps) {
+  const { state, records, checkedAt } = domain;
   const required = records.filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;
   const resolver = records.find((record) => record.resolver !== null)?.resolver;
@@ -74,6 +116,7 @@ function VerificationProgress({ domain: { state, records, checkedAt } }: { domai
               <TimeText value={checkedAt} distance />
             </>
           )}
+          {live && ` · ${text('domains.live')}`}
         </Text>
       </Group>
       <Progress
@@ -84,18 +127,49 @@ function VerificationProgress({ domain: { state, records, checkedAt } }: { domai
   );
 }
 
-function Records({ domain: { records } }: { domain: DomainDetail }) {
+/** `other` shows full names, for providers whose boxes aren't known. */
+type ProviderChoice = DnsProvider | 'other';
+
+function Records({ domain: { records, zone, dnsProvider } }: { domain: DomainDetail }) {
+  const [chosen, setChosen] = useState<ProviderChoice>();
+  const choice = chosen ?? dnsProvider ?? 'other';
+  const provider = choice === 'other' ? undefined : choice;
   return (
     <section aria-labelledby="records">
-      <Group justify="space-between" mb="sm">
+      <Group justify="space-between" mb="xs" align="flex-end">
         <Title order={2} id="records">
           {text('domains.records')}
         </Title>
-        <CopyButton value={zoneFile(records)}>{text('domains.copyAll')}</CopyButton>
+        <Group align="flex-end">
+          <NativeSelect
+            label={text('domains.provider')}
+            value={choice}
+            onChange={(event) => setChosen(event.currentTarget.value as ProviderChoice)}
+            data={[...providerNames, 'other' as const].map((value) => ({
+              value,
+              label: text(`domains.provider.${value}`),
+            }))}
+          />
+          <CopyButton value={zoneFile(records)}>{text('domains.copyAll')}</CopyButton>
+        </Group>
       </Group>
+      <Text size="sm" mb="sm">
+        {dnsProvider !== null &&
+          chosen === undefined &&
+          `${text('domains.provider.detected', {
+            zone: zone ?? '',
+            provider: text(`domains.provider.${dnsProvider}`),
+          })} `}
+        {text(`domains.providerHint.${choice}`)}
+      </Text>
       <Stack gap="sm">
         {records.map((record) => (
-          <RecordCard key={`${record.kind} ${record.name} ${record.expected}`} record={record} />
+          <RecordCard
+            key={`${record.kind} ${record.name} ${record.expected}`}
+            record={record}
+            provider={provider}
+            zone={zone ?? undefined}
+          />
         ))}
       </Stack>
     </section>

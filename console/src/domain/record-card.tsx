@@ -3,10 +3,18 @@ import type { DomainRecord } from '../api/management.generated.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
+import { type DnsProvider, recordBoxes } from './record-boxes.ts';
 
-/** A DNS record to publish: purpose, name and value to copy, and what was found. */
-export function RecordCard({ record }: { record: DomainRecord }) {
-  const { kind, name, type, expected, required, why, state, found, explanation } = record;
+interface RecordCardProps {
+  record: DomainRecord;
+  /** Undefined: unknown. */
+  provider: DnsProvider | undefined;
+  zone: string | undefined;
+}
+
+/** A DNS record to publish: purpose, what to put into which box of the provider, and what was found. */
+export function RecordCard({ record, provider, zone }: RecordCardProps) {
+  const { kind, name, type, required, why, state, found, explanation } = record;
   const title = textOr(`domains.kind.${kind}`, kind);
   return (
     <Paper withBorder p="md" component="article" aria-label={title}>
@@ -25,18 +33,15 @@ export function RecordCard({ record }: { record: DomainRecord }) {
       <dl className="record">
         <dt>{text('domains.type')}</dt>
         <dd>{type}</dd>
-        <dt>{text('domains.name')}</dt>
-        <dd>
-          <CopyField value={name} label={`${title}: ${text('domains.name')}`} />
-        </dd>
-        <dt>{text('domains.value')}</dt>
-        <dd>
-          <CopyField value={expected} label={`${title}: ${text('domains.value')}`} />
-        </dd>
+        {recordBoxes(record, provider, zone).map(({ label, value }) => (
+          <Box key={label} label={text(label)} value={value} title={title} />
+        ))}
       </dl>
       {(state === 'missing' || state === 'wrong') && (
         <Alert color={state === 'wrong' ? 'red' : 'yellow'} mt="sm" p="xs">
-          {explanation !== null && <Text size="sm">{explanation}</Text>}
+          <Text size="sm" className="breakable">
+            {explanation ?? text('domains.notFound', { name })}
+          </Text>
           {found.length > 0 && (
             <Text size="sm" className="breakable">
               {text('domains.found', { found: found.join(' · ') })}
@@ -45,5 +50,22 @@ export function RecordCard({ record }: { record: DomainRecord }) {
         </Alert>
       )}
     </Paper>
+  );
+}
+
+function Box({ label, value, title }: { label: string; value: string; title: string }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        {value === '' ? (
+          <Text size="sm" c="dimmed">
+            {text('domains.box.empty')}
+          </Text>
+        ) : (
+          <CopyField value={value} label={`${title}: ${label}`} />
+        )}
+      </dd>
+    </>
   );
 }

@@ -1,90 +1,67 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useAccountId, useMay, useMe } from '../account/use-me.ts';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
-import { useAction } from '../api/use-action.ts';
-import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { api } from '../api/management.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
 import { text } from '../texts/text.ts';
+import { MarkVerified } from './mark-verified.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
+import { useSenderLink } from './use-sender-link.ts';
 
-/** The actions of a sender; operators can mark it as verified. */
+/** The actions of a sender. Confirmation by email comes first; operators can also mark it as verified. */
 export function SenderActions({ sender }: { sender: Sender }) {
   const accountId = useAccountId();
   const may = useMay();
-  const { data: me } = useMe();
+  const { data: settings } = useSettings();
   const client = useQueryClient();
   const [changing, change] = useDisclosure();
-  const [removing, remove] = useDisclosure();
-  const path = { accountId, address: sender.address };
+  const link = useSenderLink();
+  const { address, verified, linkExpiresAt } = sender;
+  const params = { path: { accountId, address } };
   const resourcePath = '/accounts/{accountId}/senders/{address}';
-  const readSender = () => api.GET(resourcePath, { params: { path } });
-  const refresh = () => client.invalidateQueries({ queryKey: ['senders', accountId] });
 
-  const verify = useAction({
-    mutationFn: () =>
-      ifUnchanged({ verified: false }, readSender, (precondition) =>
-        api.PUT(resourcePath, { params: { path }, body: { verified: true }, ...precondition }),
-      ),
-    onSuccess: refresh,
-  });
-
-  const link = useAction({
-    mutationFn: () =>
-      answerOf(api.POST('/accounts/{accountId}/senders/{address}/link', { params: { path } })),
-  });
+  async function remove() {
+    const { displayNames } = sender;
+    await ifUnchanged(
+      { displayNames, verified },
+      () => api.GET(resourcePath, { params }),
+      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
+    );
+    await client.invalidateQueries({ queryKey: ['senders', accountId] });
+  }
 
   if (!may('senders:write')) return null;
   return (
     <>
-      <Group gap={4} wrap="nowrap">
-        {!sender.verified && me?.operator === true && (
-          <Button size="compact-sm" loading={verify.isPending} onClick={() => verify.mutate()}>
-            {text('senders.verify')}
-          </Button>
-        )}
-        {!sender.verified && (
+      <Group gap={4} wrap="nowrap" justify="flex-end">
+        {!verified && settings?.systemMail === true && (
           <Button
             size="compact-sm"
-            variant="default"
+            variant={linkExpiresAt === null ? 'filled' : 'default'}
             loading={link.isPending}
-            onClick={() => link.mutate()}
+            onClick={() => link.mutate(address)}
           >
-            {text('senders.sendLink')}
+            {text(linkExpiresAt === null ? 'senders.sendLink' : 'senders.sendAgain')}
           </Button>
         )}
+        {!verified && <MarkVerified address={address} />}
         <Button size="compact-sm" variant="subtle" onClick={change.open}>
           {text('change')}
         </Button>
-        <Button size="compact-sm" variant="subtle" color="red" onClick={remove.open}>
-          {text('remove')}
-        </Button>
+        <RemoveButton
+          title={text('senders.removeTitle')}
+          consequence={text('senders.removeConsequence')}
+          name={address}
+          remove={remove}
+        />
       </Group>
-      {link.isSuccess && (
-        <Text size="sm" role="status">
-          {text('senders.linkSent', { address: sender.address })}
-        </Text>
-      )}
-      <ProblemAlert error={verify.error ?? link.error} onRefreshed={verify.reset} />
+      <ProblemAlert error={link.error} />
       <SenderDialog opened={changing} close={change.close} sender={sender} />
-      <ConfirmByName
-        opened={removing}
-        close={remove.close}
-        title={text('senders.removeTitle')}
-        consequence={text('senders.removeConsequence')}
-        name={sender.address}
-        action={text('remove')}
-        confirm={async () => {
-          const { displayNames, verified } = sender;
-          await ifUnchanged({ displayNames, verified }, readSender, (precondition) =>
-            api.DELETE(resourcePath, { params: { path }, ...precondition }),
-          );
-          await refresh();
-        }}
-      />
     </>
   );
 }

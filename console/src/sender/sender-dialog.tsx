@@ -2,13 +2,14 @@ import { Modal, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
+import { useAddSender } from './use-add-sender.ts';
 
 interface SenderDialogProps {
   opened: boolean;
@@ -34,31 +35,33 @@ function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
   const [sender] = useState(props.sender);
   const [address, setAddress] = useState(sender?.address ?? '');
   const [displayNames, setNames] = useState(sender?.displayNames ?? []);
+  const { add, sendsLink } = useAddSender();
+  const isNew = sender === undefined;
 
   async function submit() {
     const path = '/accounts/{accountId}/senders/{address}';
     const params = { path: { accountId, address: address.trim() } };
-    const body = { displayNames };
-    if (sender === undefined)
-      await createNew('address', (precondition) =>
-        api.PUT(path, { params, body, ...precondition }),
-      );
-    else
-      await ifUnchanged(
-        { displayNames: sender.displayNames },
-        () => api.GET(path, { params }),
-        (precondition) => api.PUT(path, { params, body, ...precondition }),
-      );
+    if (sender === undefined) return add({ address: address.trim(), displayNames });
+    await ifUnchanged(
+      { displayNames: sender.displayNames },
+      () => api.GET(path, { params }),
+      (precondition) => api.PUT(path, { params, body: { displayNames }, ...precondition }),
+    );
     await client.invalidateQueries({ queryKey: ['senders', accountId] });
   }
 
   return (
-    <DialogForm close={close} action={text('save')} submit={submit}>
+    <DialogForm
+      close={close}
+      action={text(isNew && sendsLink ? 'senders.addAndConfirm' : 'save')}
+      submit={submit}
+    >
       {(error) => (
         <>
           <Field
             field="address"
             label={text('senders.address')}
+            description={isNew && sendsLink ? text('senders.addHint') : undefined}
             type="email"
             required
             value={address}

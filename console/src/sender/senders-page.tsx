@@ -5,11 +5,14 @@ import type { Sender } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { DomainBadge } from '../domain/domain-badge.tsx';
 import { text } from '../texts/text.ts';
 import { SenderActions } from './sender-actions.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
+import { SenderState } from './sender-state.tsx';
 
 /** The senders of the account. */
 export function SendersPage() {
@@ -24,6 +27,8 @@ export function SendersPage() {
           params: { path: { accountId }, query: { cursor } },
         }),
       ),
+    // A confirmation link is opened elsewhere.
+    refetchInterval: 5_000,
   });
   const add = may('senders:write') ? (
     <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
@@ -49,17 +54,9 @@ export function SendersPage() {
           { title: text('senders.address'), cell: ({ address }) => address },
           {
             title: text('senders.verified'),
-            cell: ({ verified }) => (
-              <Badge
-                variant="light"
-                tt="none"
-                className="state-badge"
-                data-color={verified ? 'green' : 'yellow'}
-              >
-                {text(verified ? 'senders.isVerified' : 'senders.isNot')}
-              </Badge>
-            ),
+            cell: (sender) => <SenderState sender={sender} />,
           },
+          { title: text('senders.domain'), cell: (sender) => <SenderDomain sender={sender} /> },
           {
             title: text('senders.names'),
             cell: ({ displayNames }) =>
@@ -82,5 +79,18 @@ export function SendersPage() {
       />
       <SenderDialog opened={opened} close={dialog.close} />
     </>
+  );
+}
+
+/** The state of the sender's domain, or a link to set it up. */
+function SenderDomain({ sender: { domainState } }: { sender: Sender }) {
+  const account = useAccountId();
+  const may = useMay();
+  if (domainState !== null) return <DomainBadge state={domainState} />;
+  if (!may('domains:write')) return null;
+  return (
+    <PageAnchor to="/$account/domains" params={{ account }} size="sm" underline="always">
+      {text('senders.domain.none')}
+    </PageAnchor>
   );
 }

@@ -649,6 +649,7 @@ export interface SendingDomainTable {
   bad_checks: Generated<number>;
   checked_at: Timestamp | null;
   created_at: Generated<Timestamp>;
+  dns_provider: string | null;
   domain: string;
   next_check_at: Generated<Timestamp>;
   return_path: string;
@@ -658,6 +659,7 @@ export interface SendingDomainTable {
   tracking_host: string | null;
   warm_up_from: Timestamp | null;
   warm_up_plan: number[] | null;
+  zone: string | null;
 }
 
 export interface SessionPairTable {

@@ -1,5 +1,5 @@
 /** Record types the service looks up. */
-export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT';
+export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'TXT';
 
 /** The data of each record type. */
 export interface DnsData {
@@ -7,6 +7,7 @@ export interface DnsData {
   readonly AAAA: string;
   readonly CNAME: string;
   readonly MX: { readonly preference: number; readonly exchange: string };
+  readonly NS: string;
   readonly PTR: string;
   /** The strings of one record, joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2). */
   readonly TXT: string;

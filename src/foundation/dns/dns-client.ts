@@ -107,6 +107,7 @@ function readData(answer: Answer): DnsData[DnsType] | undefined {
     case 'AAAA':
       return answer.data;
     case 'CNAME':
+    case 'NS':
     case 'PTR':
       return replaceControls(answer.data).toLowerCase();
     case 'MX':

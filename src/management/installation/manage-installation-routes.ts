@@ -23,6 +23,10 @@ export const getSettings = defineOperation({
       deliveryAllow: Type.Array(Type.String(), {
         description: 'If not empty, only these domains are delivered to.',
       }),
+      systemMail: Type.Boolean({
+        description:
+          'Whether invitations, sender verification links and security notices are sent; see `SYSTEM_MAIL_FROM`.',
+      }),
       hostname: Nullable(Type.String({ description: 'Host name sent in EHLO.' })),
       sourcePools: Type.Array(Type.String(), {
         description: 'Source address pools available to sending domains.',
@@ -45,6 +49,7 @@ export const getSettings = defineOperation({
       delivery,
       deliveryRedirect,
       deliveryAllow,
+      systemMail: dependencies.invitations.mailEnabled,
       hostname,
       sourcePools: poolsOf(direct.sources),
     };

@@ -3,6 +3,7 @@ import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { settingsOfDomain } from '../../sender/domain-settings.ts';
+import { dnsProviders } from '../../sender/find-zone.ts';
 import { readRecordFindings } from '../../sender/record-findings.ts';
 import type { SendingDomain } from '../../sender/sending-domain.ts';
 import {
@@ -31,6 +32,23 @@ const DomainView = Type.Object(domainFacts, { ...strict, title: 'Domain' });
 const DomainDetailView = Type.Object(
   {
     ...domainFacts,
+    zone: Nullable(
+      Type.String({
+        description: 'The DNS zone that its records belong to, as of the last check.',
+      }),
+    ),
+    dnsProvider: Nullable(
+      Type.Enum([...dnsProviders], {
+        description: 'The DNS provider of the zone, if it is a known one.',
+      }),
+    ),
+    problems: Type.Array(
+      Type.Object(
+        { setting: Type.String(), sentence: Type.String(), nextStep: Type.String() },
+        { ...strict, title: 'DomainProblem' },
+      ),
+      { description: 'Settings of the installation that are missing for complete records.' },
+    ),
     keys: Type.Array(
       Type.Object(
         {
@@ -112,6 +130,9 @@ async function viewDetail(
   const records = await readRecordFindings(call.dependencies.domains, kysely, domain);
   return {
     ...viewDomain(domain),
+    zone: domain.zone ?? null,
+    dnsProvider: domain.dnsProvider ?? null,
+    problems: call.dependencies.domains.problems(),
     keys: keys.map(({ selector, algorithm, state, stateAt }) => ({
       selector,
       algorithm,

@@ -1,9 +1,12 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { domainOf, type EmailAddress } from '../../foundation/email-address.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
-import { readSender, readSenders, removeSender, type Sender } from '../../sender/sender-store.ts';
+import { readSenderDetails, type SenderDetails } from '../../sender/sender-details-store.ts';
+import { removeSender } from '../../sender/sender-store.ts';
+import { verifySendersOfDomain } from '../../sender/sender-verification-store.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
@@ -18,12 +21,27 @@ const SenderView = Type.Object(
       description: 'Allowed display names. The first is the default; `*` allows any.',
     }),
     verified: Type.Boolean({ description: 'Only verified senders can send.' }),
+    verifiedBy: Nullable(
+      Type.Enum(['domain', 'link', 'operator'], {
+        description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
+      }),
+    ),
+    domainState: Nullable(
+      Type.Enum(['pending', 'verified', 'broken'], {
+        description: 'State of its sending domain; null: the domain isn’t set up.',
+      }),
+    ),
+    linkExpiresAt: Nullable(
+      Time(
+        'When the emailed verification link expires; null: none was sent, or it no longer works.',
+      ),
+    ),
   },
   { ...strict, title: 'Sender' },
 );
 
-function viewSender({ address, displayNames, verified }: Sender) {
-  return { address, displayNames: [...displayNames], verified };
+function viewSender({ displayNames, ...details }: SenderDetails) {
+  return { ...details, displayNames: [...displayNames] };
 }
 
 function senderOf(call: OperationCall) {
@@ -32,7 +50,7 @@ function senderOf(call: OperationCall) {
     kind: 'sender',
     id: address,
     async read(transaction: DatabaseTransaction) {
-      const sender = await readSender(transaction, accountOf(call).id, address);
+      const [sender] = await readSenderDetails(transaction, accountOf(call).id, { address });
       return sender && viewSender(sender);
     },
   };
@@ -47,9 +65,9 @@ export const senderRoutes = resourceRoutes({
     id: 'listSenders',
     summary: 'List senders',
     key: 'address',
-    async read(call, { after }) {
-      const all = await readSenders(call.dependencies.database.kysely, accountOf(call).id);
-      return all.filter(({ address }) => address > after).map(viewSender);
+    async read(call, page) {
+      const { kysely } = call.dependencies.database;
+      return (await readSenderDetails(kysely, accountOf(call).id, page)).map(viewSender);
     },
   },
   get: { id: 'getSender', summary: 'Get a sender' },
@@ -57,14 +75,20 @@ export const senderRoutes = resourceRoutes({
     id: 'putSender',
     summary: 'Create or update a sender',
     description:
-      'Only operators can set `verified` to true. When updating, omitted members stay unchanged; defaults apply to new senders only.',
+      'A sender of a verified domain is verified at once. Only operators can set `verified` to true. When updating, omitted members stay unchanged; defaults apply to new senders only.',
     body: Type.Omit(SenderSchema, ['address'], strict),
     size: 'values',
     write: (call) => async (transaction, before) => {
       const { verified = before?.verified ?? false } = call.body;
-      if (verified && before?.verified !== true) await requireOperator(call);
+      if (verified && before?.verified !== true) {
+        await requireOperator(call);
+        await recordAudit(call, transaction, 'sender_marked_verified', call.params.address);
+      }
       const sender = { ...call.body, address: call.params.address };
       await applyManifestPart(call, transaction, { senders: [sender] });
+      const domain = domainOf(call.params.address as EmailAddress);
+      if (call.body.verified === undefined)
+        await verifySendersOfDomain(transaction, accountOf(call).id, domain);
     },
   },
   remove: {

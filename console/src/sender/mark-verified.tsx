@@ -1,0 +1,45 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useAccountId, useMe } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
+import { api } from '../api/management.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { text } from '../texts/text.ts';
+
+/** Lets operators skip the confirmation of a sender, after asking. */
+export function MarkVerified({ address }: { address: string }) {
+  const accountId = useAccountId();
+  const { data: me } = useMe();
+  const client = useQueryClient();
+  const [opened, dialog] = useDisclosure();
+  if (me?.operator !== true) return null;
+  const resourcePath = '/accounts/{accountId}/senders/{address}';
+  const params = { path: { accountId, address } };
+
+  async function verify() {
+    await ifUnchanged(
+      { verified: false },
+      () => api.GET(resourcePath, { params }),
+      (precondition) =>
+        api.PUT(resourcePath, { params, body: { verified: true }, ...precondition }),
+    );
+    await client.invalidateQueries({ queryKey: ['senders', accountId] });
+  }
+
+  return (
+    <>
+      <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
+        {text('senders.verify')}
+      </Button>
+      <Confirm
+        opened={opened}
+        close={dialog.close}
+        title={text('senders.verifyTitle', { address })}
+        consequence={text('senders.verifyHint')}
+        action={text('senders.verify')}
+        confirm={verify}
+      />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { Badge, Text } from '@mantine/core';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
+import type { Sender } from '../api/management.generated.ts';
+import { PageAnchor } from '../components/links.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+/** Whether a sender is verified, how, and what it waits for. */
+export function SenderState({ sender }: { sender: Sender }) {
+  const { verified, verifiedBy, linkExpiresAt } = sender;
+  const isWaiting = !verified && linkExpiresAt !== null;
+  const label = verified ? 'senders.isVerified' : isWaiting ? 'senders.waiting' : 'senders.isNot';
+  return (
+    <>
+      <Badge
+        variant="light"
+        tt="none"
+        className="state-badge"
+        data-color={verified ? 'green' : 'yellow'}
+      >
+        {text(label)}
+      </Badge>
+      <Text size="xs" c="dimmed">
+        {verifiedBy !== null && text(`senders.by.${verifiedBy}`)}
+        {isWaiting && (
+          <>
+            {text('senders.linkExpires')} <TimeText value={linkExpiresAt} distance />
+          </>
+        )}
+      </Text>
+      {isWaiting && <InboxHint />}
+    </>
+  );
+}
+
+/** Where the confirmation link is if mail stays on this machine. */
+export function InboxHint() {
+  const account = useAccountId();
+  const may = useMay();
+  const { data: settings } = useSettings();
+  if (settings?.delivery !== 'inbox' || !may('inbox:read')) return null;
+  return (
+    <Text size="xs">
+      {text('senders.inInbox')}{' '}
+      <PageAnchor to="/$account/inbox" params={{ account }} underline="always">
+        {text('senders.openInbox')}
+      </PageAnchor>
+    </Text>
+  );
+}
