@@ -46,9 +46,12 @@ async function addSender(page: Page): Promise<void> {
   await dialog.getByLabel('Address').fill('hello@shop.test');
   await dialog.getByLabel('Display names').fill('Olive’s Shop');
   await dialog.getByLabel('Display names').press('Enter');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Add and send link' }).click();
+  await page.getByText('Waiting for confirmation').waitFor();
   await page.getByRole('button', { name: 'Mark as verified' }).click();
-  await page.getByRole('button', { name: 'Mark as verified' }).waitFor({ state: 'detached' });
+  await dialog.getByText('The audit log records it.').waitFor();
+  await dialog.getByRole('button', { name: 'Mark as verified' }).click();
+  await page.getByText('by an operator').waitFor();
 }
 
 async function makeTemplate(page: Page): Promise<void> {

@@ -110,7 +110,7 @@ test('senders: removal requires typing the address; an invalid address is reject
   await page.getByRole('button', { name: 'Add a sender' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Address').fill('gone@other.test');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Add and send link' }).click();
   const row = page.getByRole('row', { name: /gone@other\.test/ });
   await row.getByRole('button', { name: 'Remove' }).click();
   assert.equal(await dialog.getByRole('button', { name: 'Remove' }).isDisabled(), true);

@@ -26,6 +26,9 @@ test('PUT creates a resource, repeating it changes nothing, and it is audited on
     address: 'news@shop.test',
     displayNames: ['News'],
     verified: false,
+    verifiedBy: null,
+    domainState: null,
+    linkExpiresAt: null,
   });
   const again = await owner.put(sender, { displayNames: ['News'] });
   assert.equal(again.status, 200);

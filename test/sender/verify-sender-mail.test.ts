@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setOperator } from '../../src/account/person-store.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { signInToManagement } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -17,12 +18,22 @@ const manager = await signInToManagement(service, shop.owner.email);
 const client = new SendClient(service, token);
 const sender = `/accounts/${shop.id}/senders/new@shop.test`;
 
+/** Kinds of audit events about a sender, oldest first. */
+async function auditedFor(address: string): Promise<string[]> {
+  const { rows } = await database.pool.query<{ kind: string }>(
+    `select kind from audit_event where detail ->> 'id' = $1 and kind like 'sender%' order by at, id`,
+    [address],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
 test('a sender verified by an emailed link can send', async () => {
   const body = bodyWith({ envelope: { fromAddress: 'new@shop.test' } });
   assert.equal((await client.send({ body })).status, 400);
   const answer = await manager.post(`${sender}/link`);
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.verified, false);
+  assert.ok(Date.parse(String(answer.body.linkExpiresAt)) > Date.now());
   const [mail] = await readInbox(service.url, '?to=new@shop.test&wait=60');
   const link = /href="(http[^"]+\/verify-sender\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
   assert.match(mail?.text ?? '', /\/verify-sender\//);
@@ -32,10 +43,45 @@ test('a sender verified by an emailed link can send', async () => {
   assert.equal((await sendRequest(link)).status, 200);
   assert.equal((await manager.get(sender)).body.verified, false);
   assert.equal((await sendRequest(link, { method: 'POST' })).status, 200);
-  assert.equal((await manager.get(sender)).body.verified, true);
+  const confirmed = (await manager.get(sender)).body;
+  assert.deepEqual(
+    [confirmed.verified, confirmed.verifiedBy, confirmed.linkExpiresAt],
+    [true, 'link', null],
+  );
+  assert.deepEqual(await auditedFor('new@shop.test'), ['sender_link_sent', 'sender_confirmed']);
   await waitFor('mail to leave', async () => (await client.send({ body })).status === 200);
   const again = await manager.post(`${sender}/link`);
   assert.equal(again.status, 409);
+});
+
+test('marking a sender as verified is for operators, and is recorded', async () => {
+  const other = `/accounts/${shop.id}/senders/other@shop.test`;
+  assert.equal((await manager.put(other, {})).status, 201);
+  assert.equal((await manager.put(other, { verified: true })).status, 403);
+  await setOperator(database.kysely, shop.owner.id, true);
+  const marked = await manager.put(other, { verified: true });
+  assert.equal(marked.body.verifiedBy, 'operator', marked.text);
+  await setOperator(database.kysely, shop.owner.id, false);
+  assert.deepEqual(await auditedFor('other@shop.test'), [
+    ...['sender_created', 'sender_marked_verified', 'sender_changed'],
+  ]);
+});
+
+test('a sender of a verified domain is verified at once, and shows the state of its nearest domain', async () => {
+  await database.pool.query(
+    `insert into sending_domain (account_id, domain, return_path, state) values
+      ($1, 'ready.test', 'bounces.ready.test', 'verified'), ($1, 'later.ready.test', 'b.later.ready.test', 'pending')`,
+    [shop.id],
+  );
+  const add = (address: string) => manager.put(`/accounts/${shop.id}/senders/${address}`, {});
+  const seen = async (address: string) => {
+    const { verified, verifiedBy, domainState } = (await add(address)).body;
+    return [verified, verifiedBy, domainState];
+  };
+  assert.deepEqual(await seen('shop@ready.test'), [true, 'domain', 'verified']);
+  assert.deepEqual(await seen('shop@later.ready.test'), [false, null, 'pending']);
+  assert.deepEqual(await seen('shop@news.ready.test'), [false, null, 'verified']);
+  assert.deepEqual(await seen('shop@already.test'), [false, null, null]);
 });
 
 test('the link isn’t stored anywhere once its mail was sent', async () => {

@@ -6,10 +6,15 @@ import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { useTemplate } from './use-template.ts';
 
-/** The default sender of a new template: the creator's address if verified, or else the first verified sender. */
+/**
+ * The default sender of a new template: a verified one, if possible of a domain that is set up, so its mail is signed, and
+ * the creator's own.
+ */
 export function chooseSender(senders: readonly Sender[], creator: string): string | undefined {
-  const verified = senders.filter((sender) => sender.verified).map(({ address }) => address);
-  return verified.find((address) => isSameAddress(address, creator)) ?? verified[0];
+  const verified = senders.filter((sender) => sender.verified);
+  const signed = verified.filter(({ domainState }) => domainState === 'verified');
+  const usable = signed.length > 0 ? signed : verified;
+  return (usable.find(({ address }) => isSameAddress(address, creator)) ?? usable[0])?.address;
 }
 
 interface UnverifiedSenderProps {
