@@ -15,7 +15,7 @@ import { text } from '../texts/text.ts';
 import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
-import { type DnsProvider, providerNames } from './record-boxes.ts';
+import { type ProviderId, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
@@ -128,7 +128,7 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
 }
 
 /** `other` shows full names, for providers whose boxes aren't known. */
-type ProviderChoice = DnsProvider | 'other';
+type ProviderChoice = ProviderId | 'other';
 
 function Records({ domain: { records, zone, dnsProvider } }: { domain: DomainDetail }) {
   const [chosen, setChosen] = useState<ProviderChoice>();

@@ -2,7 +2,7 @@ import type { DomainDetail, DomainRecord } from '../api/management.generated.ts'
 import type { TextKey } from '../texts/text.ts';
 import { quoteRecordData } from './zone-file.ts';
 
-export type DnsProvider = NonNullable<DomainDetail['dnsProvider']>;
+export type ProviderId = NonNullable<DomainDetail['dnsProvider']>;
 
 /** How a DNS provider asks for a record, by the names of its input boxes. */
 interface ProviderForm {
@@ -29,7 +29,7 @@ const plain = {
   apex: '@',
 } as const;
 
-const forms: Readonly<Record<DnsProvider, ProviderForm>> = {
+const forms: Readonly<Record<ProviderId, ProviderForm>> = {
   azure: { ...plain, priority: 'domains.box.preference', server: 'domains.box.exchange' },
   cloudflare: {
     ...plain,
@@ -62,7 +62,7 @@ const forms: Readonly<Record<DnsProvider, ProviderForm>> = {
   vercel: { ...plain, apex: '' },
 };
 
-export const providerNames = Object.keys(forms) as DnsProvider[];
+export const providerNames = Object.keys(forms) as ProviderId[];
 
 /** An input box of the provider and what to put into it. */
 export interface RecordBox {
@@ -78,7 +78,7 @@ export interface RecordBox {
  */
 export function recordBoxes(
   { name, type, expected }: DomainRecord,
-  provider: DnsProvider | undefined,
+  provider: ProviderId | undefined,
   zone: string | undefined,
 ): RecordBox[] {
   if (provider === undefined)

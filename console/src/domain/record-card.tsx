@@ -3,12 +3,12 @@ import type { DomainRecord } from '../api/management.generated.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
-import { type DnsProvider, recordBoxes } from './record-boxes.ts';
+import { type ProviderId, recordBoxes } from './record-boxes.ts';
 
 interface RecordCardProps {
   record: DomainRecord;
   /** Undefined: unknown. */
-  provider: DnsProvider | undefined;
+  provider: ProviderId | undefined;
   zone: string | undefined;
 }
 
