@@ -1,8 +1,8 @@
-import { parseMessageId } from '../../foundation/ids.ts';
+import { parseMessageId, type TemplateId } from '../../foundation/ids.ts';
 import { readMessageStatus } from '../../message/message-status-store.ts';
 import type { FieldValue } from '../../template/field-value.ts';
+import { readSecretNames } from '../../template/secret-names-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
-import { readSecretNames } from '../message/message-page-store.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import type { VersionContent } from './template-views.ts';
 
@@ -26,7 +26,9 @@ export async function readPastValues(
     throw invalidField('messageId', 'must be a message of this template');
   const { content, template_version: version } = found.message;
   if (content === null) throw new Problem('conflict', 'The content of this message was erased');
-  const secret = await readSecretNames(kysely, accountId, templateId, version);
+  const [secret = new Set()] = await readSecretNames(kysely, [
+    { accountId, templateId: found.message.template_id as TemplateId, version },
+  ]);
   const values = Object.entries(content.values).filter(
     (entry): entry is [string, FieldValue] =>
       entry[1] !== null && !secret.has(entry[0]) && !isSecret(fields, entry[0]),
