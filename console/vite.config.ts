@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { mantineStyles } from './mantine-styles.ts';
 
 const root = import.meta.dirname;
 
@@ -26,13 +27,15 @@ function precompress(): Plugin {
 export default defineConfig({
   root,
   base: '/console/',
-  plugins: [react(), precompress()],
+  plugins: [react(), mantineStyles(), precompress()],
   // The service replaces this with a new nonce for each page; only <style> elements that carry it apply.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
+    // Those that have light-dark(), which the pages without scripts use too.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // `data:` URLs would need a looser Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
@@ -42,5 +45,9 @@ export default defineConfig({
       input: { index: join(root, 'index.html'), frame: join(root, 'frame.html') },
     },
   },
-  server: { proxy: { '/manage': 'http://127.0.0.1:3000', '/sign-in': 'http://127.0.0.1:3000' } },
+  server: {
+    proxy: Object.fromEntries(
+      ['/manage', '/sign-in', '/brand'].map((path) => [path, 'http://127.0.0.1:3000']),
+    ),
+  },
 });

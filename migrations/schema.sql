@@ -585,9 +585,11 @@ create table person (
   operator boolean not null default false,
   locale text,
   proven_at timestamp with time zone,
+  formats text,
   person_pkey PRIMARY KEY (id),
   person_email_check CHECK (email = lower(email)),
   person_email_key UNIQUE (email),
+  person_formats_check CHECK (formats = ANY (ARRAY['en-US'::text, 'en-GB'::text, 'en-DE'::text, 'en-SE'::text, 'en-IN'::text])),
   person_locale_check CHECK (locale = ANY (ARRAY['en'::text, 'de'::text, 'fr'::text, 'es'::text]))
 );
 

@@ -27,6 +27,7 @@ import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
+import { registerBrandRoutes } from './http/brand-routes.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
 import { OpenStreams } from './http/limits/open-streams.ts';
@@ -267,6 +268,7 @@ export function createApp(dependencies: AppDependencies): App {
     https: config.publicUrl?.startsWith('https:') ?? false,
   });
 
+  registerBrandRoutes(http);
   registerConsoleRoutes(http);
   registerHealthRoutes(http, async () =>
     (await isSchemaCurrent(database)) ? undefined : 'the database needs this release’s migrations',

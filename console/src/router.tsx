@@ -124,6 +124,12 @@ const settings = createRoute({
   component: lazyComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
+const privacy = createRoute({
+  getParentRoute: () => account,
+  path: '/privacy',
+  component: lazyComponent(() => import('./settings/privacy-page.tsx'), 'PrivacyPage'),
+});
+
 const inbox = createRoute({
   getParentRoute: () => account,
   path: '/inbox',
@@ -192,6 +198,7 @@ const tree = root.addChildren([
     webhooks,
     webhook,
     settings,
+    privacy,
     inbox,
     mail,
   ]),

@@ -1,5 +1,13 @@
-import { createTheme, type MantineColorsTuple, Modal } from '@mantine/core';
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  type MantineColorsTuple,
+  type MantineThemeOverride,
+} from '@mantine/core';
+import { brandFont, brandRadii, monospaceFont } from '../../src/brand/tokens.ts';
 import { text } from './texts/text.ts';
+
+/** Shades around the accent of `brandColors`, which is the shade at 7 in light and near 3 in dark mode. */
 
 const signal: MantineColorsTuple = [
   '#e6f6f8',
@@ -42,6 +50,19 @@ const dark: MantineColorsTuple = [
   '#0b0e12',
 ];
 
+// By name, because importing the component would load its script with the first page.
+const components: MantineThemeOverride['components'] = {
+  Modal: {
+    defaultProps: {
+      // A stray click would discard the input.
+      closeOnClickOutside: false,
+      closeButtonProps: { 'aria-label': text('close') },
+      // The page already has a banner landmark.
+      attributes: { header: { role: 'none' } },
+    },
+  },
+};
+
 export const theme = createTheme({
   primaryColor: 'signal',
   primaryShade: { light: 7, dark: 6 },
@@ -49,24 +70,37 @@ export const theme = createTheme({
   autoContrast: true,
   luminanceThreshold: 0.36,
   defaultRadius: 'sm',
+  radius: {
+    sm: `${brandRadii.control}px`,
+    md: `${brandRadii.card}px`,
+    lg: `${brandRadii.float}px`,
+  },
   cursorType: 'pointer',
   respectReducedMotion: true,
-  fontFamily:
-    'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif',
-  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
-  components: {
-    Modal: Modal.extend({
-      defaultProps: {
-        // A stray click would discard the input.
-        closeOnClickOutside: false,
-        closeButtonProps: { 'aria-label': text('close') },
-        // The page already has a banner landmark.
-        attributes: { header: { role: 'none' } },
-      },
-    }),
-  },
+  fontFamily: brandFont,
+  fontFamilyMonospace: monospaceFont,
+  components,
   headings: {
-    fontWeight: '650',
-    sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.15rem' }, h3: { fontSize: '1rem' } },
+    fontWeight: '600',
+    sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.0625rem' }, h3: { fontSize: '1rem' } },
   },
+});
+
+const shared = {
+  '--mantine-color-body': 'var(--brand-surface)',
+  '--mantine-color-text': 'var(--brand-ink)',
+  '--mantine-color-dimmed': 'var(--brand-soft)',
+  '--mantine-color-error': 'var(--brand-bad)',
+  '--mantine-color-anchor': 'var(--brand-accent)',
+  '--mantine-color-default-border': 'var(--brand-line)',
+  '--mantine-color-default-hover': 'var(--brand-hover)',
+  '--mantine-color-signal-light-color': 'var(--brand-accent)',
+  '--mantine-color-red-light-color': 'var(--brand-bad)',
+};
+
+/** The library's variables for what the shared style sheet defines for all pages. Its own are per scheme, so these are too. */
+export const brandVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: shared,
+  dark: shared,
 });

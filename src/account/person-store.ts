@@ -5,6 +5,7 @@ import { newPersonId, type PersonId } from '../foundation/ids.ts';
 import { notifyOperators } from '../outbox/security-notice-store.ts';
 import type { Locale } from '../outbox/system-mail.ts';
 import type { Person } from './account.ts';
+import { defaultFormats, isPersonFormats, type PersonFormats } from './person-formats.ts';
 
 type Kysely = Database['kysely'];
 
@@ -166,6 +167,26 @@ export async function saveLocale(
     .where('id', '=', personId)
     .$if(onlyIfUnset, (query) => query.where('locale', 'is', null))
     .execute();
+}
+
+/** How a person reads dates and numbers. */
+export async function readFormats(kysely: Kysely, personId: PersonId): Promise<PersonFormats> {
+  const row = await kysely
+    .selectFrom('person')
+    .select('formats')
+    .where('id', '=', personId)
+    .executeTakeFirst();
+  return isPersonFormats(row?.formats ?? undefined)
+    ? (row?.formats as PersonFormats)
+    : defaultFormats;
+}
+
+export async function saveFormats(
+  kysely: Kysely,
+  personId: PersonId,
+  formats: PersonFormats,
+): Promise<void> {
+  await kysely.updateTable('person').set({ formats }).where('id', '=', personId).execute();
 }
 
 /** Whether a person is an operator of the installation. */

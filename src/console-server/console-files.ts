@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { brandHead } from '../brand/brand-files.ts';
 
 /** Location of the console build. */
 export const consoleFolder = join(import.meta.dirname, '../../console/dist');
@@ -13,7 +14,7 @@ export interface ConsolePage {
 }
 
 /**
- * Reads a page of the build and inserts a new nonce; undefined if the console isn't built. Reading the file every
+ * Reads a page of the build and inserts a new nonce and the shared icon, font and styles; undefined if the console isn't built. Reading the file every
  * time is cheap and makes a console available as soon as it is built.
  */
 export async function readConsolePage(
@@ -23,7 +24,8 @@ export async function readConsolePage(
   try {
     const text = await readFile(join(folder, name), 'utf8');
     const nonce = randomBytes(16).toString('base64url');
-    return { html: text.replaceAll('CSP_NONCE', nonce), nonce };
+    const html = text.replaceAll('CSP_NONCE', nonce).replace('<!-- brand -->', brandHead);
+    return { html, nonce };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

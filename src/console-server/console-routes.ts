@@ -3,7 +3,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyReply } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import { consoleFolder, readConsolePage } from './console-files.ts';
-import { notBuiltPage } from './not-built-page.ts';
+import { notBuiltPage, notBuiltPolicy } from './not-built-page.ts';
 
 /** Allows content from this origin only; styles that the page's script creates carry its nonce. */
 function consolePolicy(nonce: string): string {
@@ -83,8 +83,5 @@ function protect(reply: FastifyReply, policy: string): FastifyReply {
 }
 
 function notBuilt(reply: FastifyReply): FastifyReply {
-  return protect(reply, "default-src 'none'; frame-ancestors 'none'")
-    .code(503)
-    .header('retry-after', 5)
-    .send(notBuiltPage);
+  return protect(reply, notBuiltPolicy).code(503).header('retry-after', 5).send(notBuiltPage);
 }

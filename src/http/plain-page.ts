@@ -1,4 +1,8 @@
 import { html } from 'ghtml';
+import { pageHead, pageSources } from '../brand/brand-files.ts';
+
+/** The policy of a plain page. */
+export const plainPagePolicy = `${pageSources}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 /**
  * A page without scripts for someone who followed a link: a message and at most one button.
@@ -12,17 +16,11 @@ export function plainPage(
   return html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
+!${pageHead}
 <title>${title}</title>
-<style>
-body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 15vh auto 0; padding: 0 1rem; color: #1b1b1b; background: #fff }
-button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .4rem; background: #1b4fd1; color: #fff; cursor: pointer }
-@media (prefers-color-scheme: dark) { body { color: #eee; background: #161616 } }
-</style>
 </head>
 <body>
+<header></header>
 <main>
 <h1>${title}</h1>
 <p>${text}</p>

@@ -47,7 +47,7 @@ export interface ManagementDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
-  readonly browser: Pick<BrowserSessions, 'findSignedIn' | 'signIn'>;
+  readonly browser: Pick<BrowserSessions, 'findSignedIn' | 'signIn' | 'signOut'>;
   readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;

@@ -1,5 +1,5 @@
 import { accountRoutes, anyAccountRoutes } from './account/manage-account-routes.ts';
-import { getMe } from './account/manage-me-routes.ts';
+import { getMe, signOutMe } from './account/manage-me-routes.ts';
 import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
@@ -126,6 +126,7 @@ const rows: readonly RouteRow[] = [
   ['GET', '/set-up', 'public', getSetUp],
   ['POST', '/set-up', 'public', setUp],
   ['GET', '/me', 'signed-in', getMe],
+  ['DELETE', '/me/session', 'signed-in', signOutMe],
 
   ['GET', '/installation/settings', 'signed-in', getSettings],
   ...anyAccountRoutes,

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Http } from '../http/create-http.ts';
-import { plainPage } from '../http/plain-page.ts';
+import { plainPage, plainPagePolicy } from '../http/plain-page.ts';
 import type { SenderVerification } from './sender-verification.ts';
 
 /**
@@ -55,10 +55,7 @@ function sendConfirmationPage(
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
-    .header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    )
+    .header('content-security-policy', plainPagePolicy)
     .type('text/html; charset=utf-8')
     .send(plainPage(title, text, label === undefined ? undefined : { label }));
 }

@@ -112,7 +112,7 @@ test('a signed-out visitor is sent to the sign-in page and then back; an unknown
   await visit.end();
 });
 
-test('signing in without having requested a page opens the console', async () => {
+test('signing in without having requested a page opens the console; signing out is one click', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/sign-in`);
@@ -120,9 +120,13 @@ test('signing in without having requested a page opens the console', async () =>
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${service.url}/console/${shop.id}`);
-  await page.getByRole('button', { name: /^Signed in as/ }).click();
-  await page.getByRole('menuitem', { name: 'Security and sign-out' }).click();
+  await page.getByRole('link', { name: /^Signed in as/ }).click();
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
+  await page.getByRole('link', { name: 'Go to the console' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(`${service.url}/sign-in`);
+  await page.goto(`${service.url}/console/${shop.id}`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await visit.context.close();
 });
 
@@ -298,13 +302,15 @@ test('a long account name is truncated, with one account and with several; the b
     for (const options of [{}, { phone: true }]) {
       const visit = await signedIn(options);
       await visit.open(`${shop.id}/senders`);
-      await visit.page.getByRole('banner').getByText(name).waitFor();
-      const switcher = visit.page.getByRole('button', { name: /switch account$/ });
+      const banner = visit.page.getByRole('banner');
+      await banner.getByTitle(name).waitFor();
+      const switcher = banner.getByRole('combobox', { name: 'Account' });
       assert.equal(await switcher.count(), kind === 'several' ? 1 : 0);
-      await visit.page.getByRole('button', { name: /^Signed in as/ }).click({ trial: true });
-      const person = await visit.page.getByRole('button', { name: /^Signed in as/ }).boundingBox();
+      const search = banner.getByRole('button', { name: 'Go to…' });
+      await search.click({ trial: true });
+      const box = await search.boundingBox();
       const width = visit.page.viewportSize()?.width ?? 0;
-      assert.ok(person !== null && person.x + person.width <= width, `${kind} on ${width} px`);
+      assert.ok(box !== null && box.x + box.width <= width, `${kind} on ${width} px`);
       await visit.look(`long-account-name-${kind}-${width}`);
       await visit.end();
     }

@@ -9,7 +9,7 @@ const allowed = [
   /^\/console(?:\/|$)/,
   /^\/manage\/v1\//,
   /^\/sign-in(?:\/|\?|$)/,
-  /^\/session\.css$/,
+  /^\/brand\/[\w-]+-[\w.-]+$/,
   /^\/$/,
 ];
 

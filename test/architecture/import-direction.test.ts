@@ -6,6 +6,7 @@ import { test } from 'node:test';
 /** The modules in dependency order: each imports only itself and earlier modules. */
 const modules = [
   'template-types',
+  'brand',
   'foundation',
   'audit',
   'embedded-database',

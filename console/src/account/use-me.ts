@@ -2,10 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { MyAccount } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { chooseFormats } from '../format/formats.ts';
 
 const meQuery = {
   queryKey: ['me'],
-  queryFn: () => answerOf(api.GET('/me')),
+  async queryFn() {
+    const me = await answerOf(api.GET('/me'));
+    if (me.person !== null) chooseFormats(me.person.formats);
+    return me;
+  },
   staleTime: 60_000,
 } as const;
 

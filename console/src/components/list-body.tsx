@@ -3,7 +3,8 @@ import { EmptyState } from './empty-state.tsx';
 import type { IconName } from './icon.tsx';
 import { LoadMore } from './load-more.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
-import { type Column, Rows, RowsSkeleton } from './rows.tsx';
+import { type Column, Rows } from './rows.tsx';
+import { RowsSkeleton } from './rows-skeleton.tsx';
 
 interface ListBodyProps<Item> {
   label: string;

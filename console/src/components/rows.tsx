@@ -1,4 +1,4 @@
-import { ScrollArea, Skeleton, Stack, Table, VisuallyHidden } from '@mantine/core';
+import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export interface Column<Item> {
@@ -24,17 +24,16 @@ interface RowsProps<Item> {
  */
 export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
   return (
-    <ScrollArea
-      type="auto"
-      className="rows"
-      viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}
-    >
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys
+    <section className="rows" aria-label={label} tabIndex={0}>
       <Table highlightOnHover aria-label={label} role="table">
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {columns.map((column) => (
               <Table.Th key={column.title} role="columnheader" ta={alignmentOf(column)}>
-                {column.actions ? <VisuallyHidden>{column.title}</VisuallyHidden> : column.title}
+                <span className={column.actions ? 'visually-hidden' : undefined}>
+                  {column.title}
+                </span>
               </Table.Th>
             ))}
           </Table.Tr>
@@ -57,23 +56,10 @@ export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
           ))}
         </Table.Tbody>
       </Table>
-    </ScrollArea>
+    </section>
   );
 }
 
 function alignmentOf({ numeric, actions }: Column<never>): 'right' | undefined {
   return numeric || actions ? 'right' : undefined;
-}
-
-const placeholders = ['a', 'b', 'c', 'd', 'e', 'f'];
-
-/** A placeholder while a table loads. */
-export function RowsSkeleton() {
-  return (
-    <Stack gap="xs" aria-hidden="true">
-      {placeholders.map((name) => (
-        <Skeleton key={name} height={36} />
-      ))}
-    </Stack>
-  );
 }

@@ -9,7 +9,7 @@ import { CopyButton } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DomainActions } from './domain-actions.tsx';

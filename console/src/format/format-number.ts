@@ -1,10 +1,16 @@
-const whole = new Intl.NumberFormat();
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
-const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+import { formatterOf } from './formats.ts';
 
-/** In the number format of the browser's locale. */
+const whole = formatterOf((locale) => new Intl.NumberFormat(locale));
+const percent = formatterOf(
+  (locale) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
+);
+const precise = formatterOf(
+  (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }),
+);
+
+/** A number in the person's formats. */
 export function formatNumber(value: number): string {
-  return whole.format(value);
+  return whole().format(value);
 }
 
 /** A lower bound, such as "100+". */
@@ -14,20 +20,20 @@ export function formatAtLeast(value: number, more: boolean): string {
 
 /** A percentage; a dash if the total is zero. */
 export function formatShare(part: number, total: number): string {
-  return total === 0 ? '–' : percent.format(part / total);
+  return total === 0 ? '–' : percent().format(part / total);
 }
 
 /** A duration in milliseconds, in a suitable unit. */
 export function formatDuration(durationMs: number): string {
-  if (durationMs < 1_000) return `${precise.format(durationMs)} ms`;
-  if (durationMs < 60_000) return `${precise.format(durationMs / 1_000)} s`;
-  if (durationMs < 3_600_000) return `${precise.format(durationMs / 60_000)} min`;
-  return `${precise.format(durationMs / 3_600_000)} h`;
+  if (durationMs < 1_000) return `${precise().format(durationMs)} ms`;
+  if (durationMs < 60_000) return `${precise().format(durationMs / 1_000)} s`;
+  if (durationMs < 3_600_000) return `${precise().format(durationMs / 60_000)} min`;
+  return `${precise().format(durationMs / 3_600_000)} h`;
 }
 
 /** A size in bytes, in a suitable unit. */
 export function formatSize(octets: number): string {
-  if (octets < 1_024) return `${whole.format(octets)} B`;
-  if (octets < 1_048_576) return `${precise.format(octets / 1_024)} KiB`;
-  return `${precise.format(octets / 1_048_576)} MiB`;
+  if (octets < 1_024) return `${whole().format(octets)} B`;
+  if (octets < 1_048_576) return `${precise().format(octets / 1_024)} KiB`;
+  return `${precise().format(octets / 1_048_576)} MiB`;
 }

@@ -1,26 +1,47 @@
-/** Formats times in the browser's time zone and locale. */
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const exact = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'full',
-  timeStyle: 'long',
-});
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+import { formatterOf } from './formats.ts';
+
+/** Formats times in the browser's time zone and the person's formats. */
+const full = formatterOf(
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
+);
+const exact = formatterOf(
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' }),
+);
+const clock = formatterOf((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'medium' }));
+const day = formatterOf((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
+const shortDay = formatterOf(
+  (locale) => new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' }),
+);
+const shortTime = formatterOf(
+  (locale) => new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }),
+);
+const relative = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 
 /** The time only if it is today; otherwise date and time. */
 export function formatTime(value: string): string {
   const time = new Date(value);
-  return time.toDateString() === new Date().toDateString() ? clock.format(time) : full.format(time);
+  return time.toDateString() === new Date().toDateString()
+    ? clock().format(time)
+    : full().format(time);
 }
 
 /** The exact time with weekday and time zone. */
 export function formatExactTime(value: string): string {
-  return exact.format(new Date(value));
+  return exact().format(new Date(value));
 }
 
 export function formatDay(value: string): string {
-  return day.format(new Date(value));
+  return day().format(new Date(value));
+}
+
+/** A day without its year. */
+export function formatShortDay(at: Date | number): string {
+  return shortDay().format(at);
+}
+
+/** A time without its day and seconds. */
+export function formatShortTime(at: Date | number): string {
+  return shortTime().format(at);
 }
 
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -34,7 +55,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 export function formatDistance(value: string, now = Date.now()): string {
   const seconds = (new Date(value).getTime() - now) / 1_000;
   for (const [unit, size] of units) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
   }
-  return relative.format(0, 'second');
+  return relative().format(0, 'second');
 }

@@ -9,7 +9,7 @@ import { PageAnchor } from '../components/links.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
 
 /** A captured mail: rendered, plain text, headers and source. */

@@ -1,7 +1,5 @@
-import { Button, Menu, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccount, useMe } from '../account/use-me.ts';
-import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
 
 /** Shows the current account and switches to the person's other ones. */
@@ -12,37 +10,26 @@ export function AccountSwitcher() {
   if (me === undefined || account === undefined) return null;
   if (me.accounts.length === 1)
     return (
-      <Text size="sm" c="dimmed" truncate title={account.name}>
+      <span className="account-name" title={account.name}>
         {account.name}
-      </Text>
+      </span>
     );
   return (
-    <Menu position="bottom-start">
-      <Menu.Target>
-        <Button
-          variant="default"
-          size="compact-md"
-          miw={0}
-          title={account.name}
-          rightSection={<Icon name="down" size={14} />}
-          aria-label={text('layout.account', { name: account.name })}
-        >
-          <Text span inherit truncate>
-            {account.name}
-          </Text>
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown maw="min(26rem, 90vw)" className="breakable">
+    <span className="account-switcher">
+      <select
+        aria-label={text('layout.account')}
+        title={account.name}
+        value={account.id}
+        onChange={(event) =>
+          navigate({ to: '/$account', params: { account: event.currentTarget.value } })
+        }
+      >
         {me.accounts.map(({ id, name }) => (
-          <Menu.Item
-            key={id}
-            rightSection={id === account.id ? <Icon name="check" size={14} /> : undefined}
-            onClick={() => navigate({ to: '/$account', params: { account: id } })}
-          >
+          <option key={id} value={id}>
             {name}
-          </Menu.Item>
+          </option>
         ))}
-      </Menu.Dropdown>
-    </Menu>
+      </select>
+    </span>
   );
 }

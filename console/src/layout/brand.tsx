@@ -1,9 +1,12 @@
-import { Text } from '@mantine/core';
+import { brandMark } from '../../../src/brand/brand-mark.ts';
 
+/** The mark and the name, as on every other page of the product. */
 export function Brand() {
   return (
-    <Text component="span" fw={700} visibleFrom="xs" className="brand">
-      Signalpost
-    </Text>
+    <span className="brand">
+      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a constant of the product */}
+      <span className="brand-tile" dangerouslySetInnerHTML={{ __html: brandMark }} />
+      <span className="brand-name">Signalpost</span>
+    </span>
   );
 }

@@ -1,57 +1,75 @@
-import { NavLink, type NavLinkProps, ScrollArea } from '@mantine/core';
 import { createLink, useParams } from '@tanstack/react-router';
+import type { ComponentProps } from 'react';
 import { useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 
-function PlainNavLink(props: NavLinkProps & { icon: IconName; href?: string }) {
-  const { icon, ...rest } = props;
+function NavLink({
+  icon,
+  label,
+  ...rest
+}: ComponentProps<'a'> & { icon: IconName; label: string }) {
   return (
-    <NavLink component="a" leftSection={<Icon name={icon} />} {...rest} className="nav-link" />
+    <a {...rest} className="nav-link">
+      <Icon name={icon} size={17} /> {label}
+    </a>
   );
 }
 
-const PageLink = createLink(PlainNavLink);
+const PageLink = createLink(NavLink);
 
-/** Menu pages with their required permission. */
-const permissions = {
-  overview: 'account:read',
-  messages: 'messages:read',
-  scheduled: 'queue:read',
-  reports: 'reports:read',
-  inbox: 'inbox:read',
-  templates: 'templates:read',
-  integrations: 'integrations:read',
-  webhooks: 'webhooks:read',
-  senders: 'senders:read',
-  domains: 'domains:read',
-  destinations: 'queue:read',
-  lists: 'lists:read',
-  suppressions: 'suppressions:read',
-  team: 'users:read',
-  audit: 'audit:read',
-  settings: 'account:read',
-} as const satisfies Partial<Record<IconName, string>>;
+/** Menu pages with their required permission; `href` for pages outside the console. */
+const pages = {
+  overview: { permission: 'account:read' },
+  messages: { permission: 'messages:read' },
+  scheduled: { permission: 'queue:read' },
+  reports: { permission: 'reports:read' },
+  inbox: { permission: 'inbox:read' },
+  templates: { permission: 'templates:read' },
+  domains: { permission: 'domains:read' },
+  senders: { permission: 'senders:read' },
+  destinations: { permission: 'queue:read' },
+  suppressions: { permission: 'suppressions:read' },
+  lists: { permission: 'lists:read' },
+  integrations: { permission: 'integrations:read' },
+  webhooks: { permission: 'webhooks:read' },
+  docs: { permission: 'account:read', href: '/docs' },
+  team: { permission: 'users:read' },
+  security: { permission: 'account:read', href: '/me' },
+  privacy: { permission: 'privacy:read' },
+  audit: { permission: 'audit:read' },
+  settings: { permission: 'account:read' },
+} as const satisfies Partial<
+  Record<IconName, { readonly permission: string; readonly href?: string }>
+>;
 
-type PageName = keyof typeof permissions;
+type PageName = keyof typeof pages;
+type ConsolePageName = Exclude<PageName, 'docs' | 'security'>;
 
 interface Section {
-  /** Undefined for the first section, which has no heading. */
+  /** Undefined for a section without a heading. */
   readonly title?: TextKey;
   readonly names: readonly PageName[];
 }
 
+/** The menu, by the question that brings someone here. */
 const sections: readonly Section[] = [
-  { names: ['overview', 'messages', 'scheduled', 'reports', 'inbox'] },
-  { title: 'nav.build', names: ['templates', 'integrations', 'webhooks'] },
-  { title: 'nav.deliver', names: ['senders', 'domains', 'destinations'] },
-  { title: 'nav.people', names: ['lists', 'suppressions'] },
-  { title: 'nav.account', names: ['team', 'audit', 'settings'] },
+  { names: ['overview'] },
+  { title: 'nav.activity', names: ['messages', 'scheduled', 'reports', 'inbox'] },
+  { names: ['templates'] },
+  { title: 'nav.sending', names: ['domains', 'senders'] },
+  { title: 'nav.delivery', names: ['destinations'] },
+  { title: 'nav.audience', names: ['suppressions', 'lists'] },
+  { title: 'nav.developers', names: ['integrations', 'webhooks', 'docs'] },
+  { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings'] },
 ];
 
-function routeOf(name: PageName) {
-  return name === 'overview' ? '/$account' : (`/$account/${name}` as const);
+function targetOf(name: PageName) {
+  const page = pages[name];
+  if ('href' in page) return { name, href: page.href };
+  if (name === 'overview') return { name, to: '/$account' as const };
+  return { name, to: `/$account/${name as Exclude<ConsolePageName, 'overview'>}` as const };
 }
 
 /** The pages visible to the person's role, by section. */
@@ -59,36 +77,34 @@ export function useSections() {
   const may = useMay();
   const { data: settings } = useSettings();
   const isVisible = (name: PageName) =>
-    may(permissions[name]) && (name !== 'inbox' || settings?.delivery === 'inbox');
+    may(pages[name].permission) && (name !== 'inbox' || settings?.delivery === 'inbox');
   return sections
-    .map(({ title, names }) => ({
-      title,
-      entries: names.filter(isVisible).map((name) => ({ name, to: routeOf(name) })),
-    }))
+    .map(({ title, names }) => ({ title, entries: names.filter(isVisible).map(targetOf) }))
     .filter(({ entries }) => entries.length > 0);
 }
 
 /** The menu of the console. */
 export function Navigation() {
   const { account = '' } = useParams({ strict: false });
-  return (
-    <ScrollArea>
-      {useSections().map(({ title, entries }) => (
-        <div key={title ?? ''} className="nav-section">
-          {title !== undefined && <div className="nav-heading">{text(title)}</div>}
-          {entries.map(({ to, name }) => (
-            <PageLink
-              key={to}
-              to={to}
-              params={{ account }}
-              icon={name}
-              label={text(`nav.${name}`)}
-              activeOptions={{ exact: to === '/$account' }}
-              activeProps={{ 'data-active': true, 'aria-current': 'page' } as object}
-            />
-          ))}
-        </div>
-      ))}
-    </ScrollArea>
-  );
+  return useSections().map(({ title, entries }) => (
+    <div key={entries[0]?.name} className="nav-section">
+      {title !== undefined && <div className="nav-heading">{text(title)}</div>}
+      {entries.map(({ name, ...target }) => {
+        const label = text(`nav.${name}`);
+        return target.to === undefined ? (
+          <NavLink key={name} href={target.href} icon={name} label={label} />
+        ) : (
+          <PageLink
+            key={name}
+            to={target.to}
+            params={{ account }}
+            icon={name}
+            label={label}
+            activeOptions={{ exact: name === 'overview' }}
+            activeProps={{ 'data-active': true, 'aria-current': 'page' } as object}
+          />
+        );
+      })}
+    </div>
+  ));
 }

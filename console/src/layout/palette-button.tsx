@@ -33,7 +33,7 @@ export function PaletteButton() {
     <>
       <Button
         variant="default"
-        size="compact-md"
+        className="palette-button"
         fw={400}
         c="dimmed"
         onClick={open}

@@ -118,10 +118,13 @@ function usePaletteItems(typed: string): {
   const pages = sections
     .flatMap(({ entries }) => entries)
     .map(
-      ({ to, name }): PaletteItem => ({
+      ({ name, ...target }): PaletteItem => ({
         name: text(`nav.${name}` as TextKey),
         icon: name,
-        go: () => navigate({ to, params: { account } }),
+        go: () =>
+          target.to === undefined
+            ? location.assign(target.href)
+            : navigate({ to: target.to, params: { account } }),
       }),
     )
     .filter(({ name }) => name.toLowerCase().includes(lowerCaseInput));

@@ -2,7 +2,6 @@ import {
   Anchor,
   Button,
   Code,
-  Container,
   Paper,
   PasswordInput,
   SimpleGrid,
@@ -17,6 +16,7 @@ import { ApiProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
+import { Gate } from './gate.tsx';
 
 /**
  * First-time setup: creates the owner with the code of the set-up link, or explains how to get one and how to open the
@@ -27,23 +27,25 @@ export function SetUpPage({ code }: { code: string | undefined }) {
     document.title = `${text('setUp.title')} · Signalpost`;
   }, []);
   return (
-    <Container component="main" size="md" py="xl">
-      <Title order={1}>{text('setUp.title')}</Title>
-      <Text c="dimmed" mb="lg">
+    <Gate wide={code === undefined}>
+      <Title order={1} ta="center">
+        {text('setUp.title')}
+      </Title>
+      <Text c="dimmed" mb="lg" ta="center">
         {text(code === undefined ? 'setUp.hintLocked' : 'setUp.hint')}
       </Text>
       <SimpleGrid cols={{ base: 1, sm: code === undefined ? 2 : 1 }} spacing="lg">
         {code === undefined ? <LinkHint /> : <OwnerForm code={code} />}
         {code === undefined && <DemoHint />}
       </SimpleGrid>
-    </Container>
+    </Gate>
   );
 }
 
 /** Without a code, only shows where the operator finds the link. */
 function LinkHint() {
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="own">
+    <Paper withBorder p="lg" radius="md" component="section" aria-labelledby="own">
       <Stack gap="sm">
         <Title order={2} id="own">
           {text('setUp.own')}
@@ -80,7 +82,7 @@ function OwnerForm({ code }: { code: string }) {
   }
 
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="own">
+    <Paper withBorder p="xl" radius="md" component="section" aria-labelledby="own">
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Title order={2} id="own">
@@ -117,7 +119,7 @@ function OwnerForm({ code }: { code: string }) {
 
 function DemoHint() {
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="demo">
+    <Paper withBorder p="lg" radius="md" component="section" aria-labelledby="demo">
       <Stack gap="sm" align="flex-start">
         <Title order={2} id="demo">
           {text('setUp.demo')}

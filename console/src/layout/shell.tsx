@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group } from '@mantine/core';
+import { Burger } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
@@ -11,10 +11,9 @@ import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
 import { PaletteButton } from './palette-button.tsx';
-import { PersonMenu } from './person-menu.tsx';
-import { SchemeToggle } from './scheme-toggle.tsx';
+import { PersonBar } from './person-bar.tsx';
 
-/** The layout around every page of an account. */
+/** The layout around every page of an account: a bar at the side, which is at the top on phones. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure();
   const { account, isPending } = useAccount();
@@ -36,43 +35,33 @@ export function Shell() {
 
   if (!isPending && account === undefined) return <NotFoundPage />;
   return (
-    <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding="md"
-    >
+    <div className="shell">
       <a href="#main" className="skip-link">
         {text('layout.skip')}
       </a>
-      <AppShell.Header>
-        <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
-          {/* A long name shrinks in favor of the controls at the other end. */}
-          <Group gap="sm" wrap="nowrap" miw={0}>
-            <Burger
-              opened={opened}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={text(opened ? 'layout.closeMenu' : 'layout.openMenu')}
-              aria-expanded={opened}
-            />
-            <Brand />
-            <AccountSwitcher />
-          </Group>
-          <Group gap={4} wrap="nowrap" flex="none">
-            {account !== undefined && <PaletteButton />}
-            <SchemeToggle />
-            <PersonMenu />
-          </Group>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar aria-label={text('layout.pages')} p="xs">
-        <Navigation />
-      </AppShell.Navbar>
-      <AppShell.Main id="main" ref={main} tabIndex={-1} className="main">
+      <div className="side" data-opened={opened}>
+        <header className="side-head">
+          <Burger
+            opened={opened}
+            onClick={toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={text(opened ? 'layout.closeMenu' : 'layout.openMenu')}
+            aria-expanded={opened}
+          />
+          <Brand />
+          <AccountSwitcher />
+          {account !== undefined && <PaletteButton />}
+        </header>
+        <nav className="side-menu" aria-label={text('layout.pages')}>
+          <Navigation />
+        </nav>
+        <PersonBar />
+      </div>
+      <main id="main" ref={main} tabIndex={-1} className="main">
         <div className="page">{account !== undefined && <Outlet />}</div>
-      </AppShell.Main>
+      </main>
       <Notices />
-    </AppShell>
+    </div>
   );
 }

@@ -1,18 +1,20 @@
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import { readLastAccount } from '../account/last-account.ts';
 import { useMe } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { goToSignIn } from '../api/sign-in.ts';
+import { lazyComponent } from '../components/lazy-component.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { NoAccountPage } from './no-account-page.tsx';
-import { SetUpPage } from './set-up-page.tsx';
 
 /** The set-up link carries its code in the fragment, which is never sent to a server. */
 const setUpCode = /^#set-up=([\w-]+)$/;
+
+const SetUpPage = lazyComponent(() => import('./set-up-page.tsx'), 'SetUpPage');
 
 /** The start page: redirects to the account, the sign-in page or the set-up. */
 export function StartPage() {
@@ -30,7 +32,12 @@ export function StartPage() {
   }, [closed]);
 
   const open = setUp.data?.open === true;
-  if (open && (signedOut || code !== undefined)) return <SetUpPage code={code} />;
+  if (open && (signedOut || code !== undefined))
+    return (
+      <Suspense>
+        <SetUpPage code={code} />
+      </Suspense>
+    );
   if (me.data !== undefined && !setUp.isLoading) {
     const last = readLastAccount();
     const account = me.data.accounts.find(({ id }) => id === last) ?? me.data.accounts[0];

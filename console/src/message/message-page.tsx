@@ -7,7 +7,7 @@ import { answerOf, api } from '../api/management.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { text } from '../texts/text.ts';

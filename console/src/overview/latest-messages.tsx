@@ -2,7 +2,7 @@ import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';

@@ -3,6 +3,7 @@ import { useElementSize } from '@mantine/hooks';
 import { useState } from 'react';
 import type { ReportRow } from '../api/management.generated.ts';
 import { formatNumber } from '../format/format-number.ts';
+import { formatShortDay, formatShortTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { niceAxisMax, type PlotPoint, plotPoints } from './plot-points.ts';
 import type { ReportPeriod } from './use-report.ts';
@@ -14,9 +15,6 @@ const [left, bottom, top] = [44, 22, 8];
 const stackedSeries = ['delivered', 'bounced', 'open'] as const;
 
 const series = [...stackedSeries, 'opened'] as const;
-
-const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
-const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
 interface CountPlotProps {
   rows: readonly ReportRow[] | undefined;
@@ -32,7 +30,7 @@ export function CountPlot({ rows, period, unit }: CountPlotProps) {
   const { ref, width } = useElementSize();
   const [hovered, setHovered] = useState<number>();
   const points = rows === undefined ? [] : plotPoints(rows, period, unit);
-  const name = (point: PlotPoint) => (unit === 'day' ? day : hour).format(point.at);
+  const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
   return (
     <div ref={ref} aria-hidden="true">

@@ -1,7 +1,7 @@
-import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { useAccount, useMay, useMe } from '../account/use-me.ts';
+import { useAccount, useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { MyAccount, Settings } from '../api/management.generated.ts';
@@ -11,11 +11,10 @@ import { useAction } from '../api/use-action.ts';
 import { Facts } from '../components/facts.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
-import { PrivacySettings } from './privacy-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
 
 /** Settings of the account and the installation. */
@@ -27,10 +26,8 @@ export function SettingsPage() {
       <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
-        {account !== undefined && <PrivacySettings key={`privacy ${account.id}`} />}
         {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
         {account !== undefined && <OperatorSettings key={`operate ${account.id}`} />}
-        <SignIn />
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
         {settings.isPending && <RowsSkeleton />}
         {settings.data !== undefined && <InstallationSettings settings={settings.data} />}
@@ -121,24 +118,6 @@ function AccountSettings({ account }: { account: MyAccount }) {
           [text('settings.retention'), text('settings.days', { count: account.retentionDays })],
         ]}
       />
-    </Paper>
-  );
-}
-
-/** Links to the person's own page, which works without JavaScript. */
-function SignIn() {
-  const { data: me } = useMe();
-  return (
-    <Paper withBorder p="md" component="section" aria-labelledby="sign-in">
-      <Title order={2} id="sign-in" mb="xs">
-        {text('settings.signIn')}
-      </Title>
-      <Text size="sm" mb="xs">
-        {text('settings.signedInAs', { email: me?.person?.email ?? '' })}
-      </Text>
-      <Anchor href="/me" size="sm">
-        {text('settings.me')}
-      </Anchor>
     </Paper>
   );
 }

@@ -5,7 +5,7 @@ import type { TemplateContent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
 import { showImages, useImageUrls } from './template-images.ts';

@@ -11,7 +11,7 @@ import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatDistance } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';

@@ -4,7 +4,7 @@ import type { TemplateField } from '../api/management.generated.ts';
 import { CopyButton } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
 import { EnvironmentSnippet } from './environment-snippet.tsx';
 import { snippets } from './snippets.ts';

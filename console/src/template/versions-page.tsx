@@ -6,7 +6,7 @@ import { usePages } from '../api/pages.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { describeContent } from './describe-content.ts';

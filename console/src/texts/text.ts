@@ -1,3 +1,4 @@
+import { formatNumber } from '../format/format-number.ts';
 import { en } from './en.ts';
 
 /** A key of the catalog. */
@@ -45,6 +46,6 @@ function fill(pattern: string, values: TextValues): string {
     if (one === undefined) return String(value);
     const number = Number(value);
     const form: string = plurals.select(number) === 'one' ? one : other;
-    return form.replace('#', number.toLocaleString());
+    return form.replace('#', formatNumber(number));
   });
 }

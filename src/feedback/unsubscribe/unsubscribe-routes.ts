@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
-import { plainPage } from '../../http/plain-page.ts';
+import { plainPage, plainPagePolicy } from '../../http/plain-page.ts';
 import { resubscribe, unsubscribe } from './unsubscribe-store.ts';
 import type { UnsubscribeTokens } from './unsubscribe-token.ts';
 
@@ -68,10 +68,7 @@ function show(reply: FastifyReply, page: string): FastifyReply {
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
-    .header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    )
+    .header('content-security-policy', plainPagePolicy)
     .type('text/html; charset=utf-8')
     .send(page);
 }

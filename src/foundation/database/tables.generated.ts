@@ -413,6 +413,7 @@ export interface PersonTable {
   created_at: Generated<Timestamp>;
   disabled_at: Timestamp | null;
   email: string;
+  formats: string | null;
   id: string;
   locale: string | null;
   name: string;

@@ -50,7 +50,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/.well-known/oauth-authorization-server', 'anyone', none),
 
   // Pages
-  line('GET', '/session.css', 'anyone', none),
+  line('GET', '/brand/:file', 'anyone', none),
   line('GET POST', '/sign-in', 'a browser', form),
   line('GET POST', '/sign-in/code', 'a browser', form),
   line('GET POST', '/sign-in/recovery-code', 'a browser', form),

@@ -3,7 +3,8 @@ import { permissions, permissionsOf } from '../../access/permission.ts';
 import type { Principal } from '../../access/principal.ts';
 import { readAccounts } from '../../account/account-store.ts';
 import { readMemberships } from '../../account/membership-store.ts';
-import { readPerson } from '../../account/person-store.ts';
+import { personFormats } from '../../account/person-formats.ts';
+import { readFormats, readPerson } from '../../account/person-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { canOperate } from '../access/admit-actor.ts';
@@ -27,7 +28,14 @@ export const getMe = defineOperation({
     {
       person: Nullable(
         Type.Object(
-          { id: Type.String(), email: Type.String(), name: Type.String() },
+          {
+            id: Type.String(),
+            email: Type.String(),
+            name: Type.String(),
+            formats: Type.Enum([...personFormats], {
+              description: 'The region whose dates and numbers the person reads.',
+            }),
+          },
           { ...strict, description: 'Null for an API key.' },
         ),
       ),
@@ -58,10 +66,27 @@ export const getMe = defineOperation({
     });
     return {
       person:
-        person === undefined ? null : { id: person.id, email: person.email, name: person.name },
+        person === undefined
+          ? null
+          : {
+              id: person.id,
+              email: person.email,
+              name: person.name,
+              formats: await readFormats(kysely, person.id),
+            },
       operator: await canOperate(call.dependencies, actor),
       accounts: list,
     };
+  },
+});
+
+export const signOutMe = defineOperation({
+  id: 'signOut',
+  summary: 'Sign out of this browser',
+  description: 'Ends the browser session of the cookie. Access tokens and API keys stay valid.',
+  async handle(call) {
+    await call.dependencies.browser.signOut(call.request);
+    return undefined;
   },
 });
 

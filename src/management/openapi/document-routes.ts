@@ -1,7 +1,10 @@
+import { brandHead } from '../../brand/brand-files.ts';
+import { brandMark } from '../../brand/brand-mark.ts';
 import type { Http } from '../../http/create-http.ts';
 import { type ProblemCode, problemCatalog } from '../answer/problem.ts';
 import { openapiDocument } from './openapi-document.ts';
 import { loadViewerScript } from './viewer-script.ts';
+import { barStyles, viewerStyles } from './viewer-styles.ts';
 
 /** Allows no external resources; the viewer injects its own style sheets. */
 const policy = [
@@ -23,27 +26,17 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Signalpost API</title>
-<link rel="icon" href="data:,">
+${brandHead}
+<style>${barStyles}</style>
 </head>
 <body>
+<header class="docs-bar"><a class="docs-brand" href="/docs">${brandMark}Signalpost <span>API</span></a><a href="/openapi.json">OpenAPI document</a><a href="/console">Console</a></header>
 <div id="reference"></div>
 <script src="/docs/viewer.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
 `;
-
-/** Hides the vendor link and darkens the light theme's colors for contrast (WCAG 2.2, 1.4.3). */
-const styles = `
-a[href*="//www.scalar.com"] { display: none }
-.light-mode {
-  --scalar-color-2: #4a4f55;
-  --scalar-color-3: #5b6067;
-  --scalar-color-green: #046c39;
-  --scalar-color-blue: #0b5cad;
-  --scalar-color-orange: #8f4700;
-  --scalar-color-red: #b42318;
-}`;
 
 /** Disables everything that loads from or links to other hosts. */
 const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
@@ -55,7 +48,8 @@ const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   hideClientButton: true,
   showDeveloperTools: 'never',
   proxyUrl: '',
-  customCss: styles,
+  theme: 'none',
+  customCss: viewerStyles,
 })});
 `;
 

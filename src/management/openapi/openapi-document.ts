@@ -5,6 +5,7 @@ import { pathParamNames, pathParams } from '../path-params.ts';
 import type { ManagementRoute } from '../resource-routes.ts';
 import { routeTable } from '../route-table.ts';
 import { type ContractOperationSpec, contractOperationSpecs } from './contract-operation-specs.ts';
+import { introduction } from './introduction.ts';
 import { NamedSchemas, type SchemaJson } from './named-schemas.ts';
 import { ProblemSchema } from './shared-schemas.ts';
 
@@ -76,8 +77,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
     info: {
       title: 'Signalpost',
       version,
-      description:
-        'The contract (session authentication, event-triggered email, lists) and the management API under `/manage/v1`.',
+      description: introduction,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This installation' }],

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { readLocale, saveLocale } from '../../account/person-store.ts';
+import { isPersonFormats } from '../../account/person-formats.ts';
+import { readFormats, readLocale, saveFormats, saveLocale } from '../../account/person-store.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { parseClientId } from '../../foundation/ids.ts';
+import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import { isLocale } from '../../outbox/system-mail.ts';
 import type { ConsentStore } from '../authorize/consent-store.ts';
@@ -29,24 +31,25 @@ const notices: Readonly<Record<string, string>> = {
   consent: 'Integration access revoked.',
   password: 'Password changed.',
   removed: 'Second factor removed.',
-  language: 'Language saved.',
+  language: 'Language and formats saved.',
 };
 
 /**
  * `GET /me`: the person's browsers, consents, password and second factor. `POST /me/sessions/end` signs another
  * browser out, `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the
- * language of email.
+ * language of email and the formats of dates and numbers.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
   const { database, browser, sessions, consents, secondFactors, audit } = dependencies;
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
-      const [listed, consented, hasSecondFactor, locale] = await Promise.all([
+      const [listed, consented, hasSecondFactor, locale, formats] = await Promise.all([
         sessions.list(person.personId),
         consents.list(person.personId),
         secondFactors.has(person.personId),
         readLocale(database.kysely, person.personId),
+        readFormats(database.kysely, person.personId),
       ]);
       return sendPage(
         reply,
@@ -59,6 +62,8 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           consents: consented,
           hasSecondFactor,
           locale: locale ?? 'en',
+          formats,
+          timeZone: browserTimeZone(request),
           note: noticeOf(request),
         }),
       );
@@ -102,6 +107,8 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
     signedInForm(browser, '/me', (_request, reply) => async ({ person }, form) => {
       const locale = form.get('language');
       if (isLocale(locale)) await saveLocale(database.kysely, person.personId, locale);
+      const formats = form.get('formats');
+      if (isPersonFormats(formats)) await saveFormats(database.kysely, person.personId, formats);
       return seeOther(reply, '/me?done=language');
     }),
   );

@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
+import { pageHead, pageSources } from '../../brand/brand-files.ts';
+import { brandMark } from '../../brand/brand-mark.ts';
 
 export interface Page {
   readonly title: string;
@@ -9,9 +11,6 @@ export interface Page {
   readonly formAction?: string;
   readonly status?: number;
 }
-
-/** URL path of the stylesheet. */
-export const stylesheetPath = '/session.css';
 
 /**
  * Sends a page that can't be cached or framed and runs no scripts. Chromium applies form-action to redirects after a
@@ -24,7 +23,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .type('text/html; charset=utf-8')
     .header(
       'content-security-policy',
-      `default-src 'none'; style-src 'self'; form-action 'self'${formAction}; frame-ancestors 'none'; base-uri 'none'`,
+      `${pageSources}; form-action 'self'${formAction}; frame-ancestors 'none'; base-uri 'none'`,
     )
     .send(layout(page));
 }
@@ -48,15 +47,11 @@ function layout({ title, body }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
+!${pageHead}
 <title>${title} · Signalpost</title>
-<link rel="stylesheet" href="${stylesheetPath}">
 </head>
 <body>
-<header><p class="brand">Signalpost</p></header>
+<header><p class="brand">!${brandMark}Signalpost</p></header>
 <main>
 !${body}
 </main>

@@ -1,4 +1,9 @@
 import { html } from 'ghtml';
+import {
+  formatPersonTime,
+  type PersonFormats,
+  personFormats,
+} from '../../account/person-formats.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
 import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
@@ -15,28 +20,44 @@ export interface MePage {
   readonly consents: readonly Consent[];
   readonly hasSecondFactor: boolean;
   readonly locale: Locale;
+  readonly formats: PersonFormats;
+  /** Of the browser. */
+  readonly timeZone: string;
   readonly note?: string | undefined;
 }
 
 /** The page for managing your own sign-in: sessions, integrations, password, second factor and language. */
 export function mePage(page: MePage): Page {
+  const { csrf, name, email, hasSecondFactor } = page;
   const body = html`<div class="wide">
-<h1>Sign-in and security</h1>
+<div class="head">
+<div><h1>Sign-in and security</h1><p class="soft">${name} · ${email}</p></div>
+<form method="post" action="/sign-out" class="row">
+<input type="hidden" name="csrf" value="${csrf}">
+<a class="button quiet small" href="/console">Go to the console</a>
+<button type="submit" class="quiet small">Sign out</button>
+</form>
+</div>
 !${noticeBox(page.note)}
-<p>${page.name}, ${page.email} · <a href="/console">Go to the console</a></p>
+<section class="row" aria-labelledby="own-password">
+<div><h2 id="own-password">Password</h2><p class="soft">Changing it signs you out everywhere else.</p></div>
+<a class="button quiet small" href="/me/password">Change your password</a>
+</section>
+<section class="row" aria-labelledby="factor">
+<div><h2 id="factor">Second factor</h2><p class="soft">!${hasSecondFactor ? 'Signing in requires a code from your authenticator app.' : 'You sign in with your password only.'}</p></div>
+<a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add a second factor'}</a>
+</section>
+<section aria-labelledby="browsers">
 <h2 id="browsers">Sessions</h2>
 <ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
+</section>
+<section aria-labelledby="integrations">
 <h2 id="integrations">Integrations with access</h2>
 !${consentList(page)}
-<h2>Password</h2>
-<p><a href="/me/password">Change your password</a></p>
-<h2>Second factor</h2>
-<p>!${page.hasSecondFactor ? 'Signing in requires a code from your authenticator app.' : 'You sign in with your password only.'} <a href="/me/second-factor">!${page.hasSecondFactor ? 'Manage second factor' : 'Add a second factor'}</a></p>
+</section>
+<section aria-labelledby="language-title">
 !${languageForm(page)}
-<form method="post" action="/sign-out" class="foot">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<button type="submit" class="quiet">Sign out</button>
-</form>
+</section>
 </div>`;
   return { title: 'Sign-in and security', body };
 }
@@ -48,43 +69,53 @@ const languages: Readonly<Record<Locale, string>> = {
   es: 'Español',
 };
 
-function languageForm({ csrf, locale }: MePage): string {
+function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
   const options = Object.entries(languages).map(
     ([value, name]) =>
       html`<option value="${value}" lang="${value}"!${value === locale ? ' selected' : ''}>${name}</option>`,
   );
-  return html`<h2>Language</h2>
+  const regions = new Intl.DisplayNames('en', { type: 'region' });
+  const now = new Date();
+  const choices = personFormats.map((value) => {
+    const region = regions.of(value.slice(-2)) ?? value;
+    const example = `${formatPersonTime(now, value, timeZone)} · ${new Intl.NumberFormat(value).format(123_456.7)}`;
+    return html`<option value="${value}"!${value === formats ? ' selected' : ''}>${region}: ${example}</option>`;
+  });
+  return html`<h2 id="language-title">Language and formats</h2>
 <form method="post" action="/me/language">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="language">Language for account emails</label>
 <select id="language" name="language">!${options.join('')}</select>
-<div class="actions"><button type="submit" class="quiet">Save language</button></div>
+<label for="formats">Dates and numbers</label>
+<select id="formats" name="formats">!${choices.join('')}</select>
+<div class="actions"><button type="submit" class="quiet">Save</button></div>
 </form>`;
 }
 
-function sessionItem({ csrf, sessionId }: MePage, session: ListedBrowserSession): string {
-  const what = html`<span>${browserName(session.userAgent)} <span class="soft">${session.remoteAddress}, since !${time(session.createdAt)}</span></span>`;
-  if (session.id === sessionId) return html`<li>!${what}<strong>This browser</strong></li>`;
+function sessionItem(page: MePage, session: ListedBrowserSession): string {
+  const { csrf, sessionId } = page;
+  const what = html`<span>${browserName(session.userAgent)} <span class="soft">${session.remoteAddress}, since !${time(page, session.createdAt)}</span></span>`;
+  if (session.id === sessionId) return html`<li>!${what}<span class="tag">This browser</span></li>`;
   return html`<li>!${what}<form method="post" action="/me/sessions/end">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${session.id}">
-<button type="submit" class="quiet" aria-label="Sign out ${browserName(session.userAgent)} at ${session.remoteAddress}">Sign out</button></form></li>`;
+<button type="submit" class="quiet small" aria-label="Sign out ${browserName(session.userAgent)} at ${session.remoteAddress}">Sign out</button></form></li>`;
 }
 
-function consentList({ csrf, consents }: MePage): string {
+function consentList(page: MePage): string {
+  const { csrf, consents } = page;
   if (consents.length === 0) return '<p class="soft">None.</p>';
   const items = consents.map(
     (
       consent,
-    ) => html`<li><span>${consent.integrationName} <span class="soft">in ${consent.accountName}, since !${time(consent.grantedAt)}</span></span><form method="post" action="/me/consents/withdraw">
+    ) => html`<li><span>${consent.integrationName} <span class="soft">in ${consent.accountName}, since !${time(page, consent.grantedAt)}</span></span><form method="post" action="/me/consents/withdraw">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="client_id" value="${consent.clientId}">
-<button type="submit" class="quiet" aria-label="Revoke ${consent.integrationName}">Revoke</button></form></li>`,
+<button type="submit" class="quiet small" aria-label="Revoke ${consent.integrationName}">Revoke</button></form></li>`,
   );
   return html`<ul class="plain" aria-labelledby="integrations">!${items.join('')}</ul>`;
 }
 
-function time(at: Date): string {
-  const text = at.toISOString();
-  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
+function time({ formats, timeZone }: MePage, at: Date): string {
+  return html`<time datetime="${at.toISOString()}">${formatPersonTime(at, formats, timeZone)}</time>`;
 }
 
 /** The browser and operating system, as claimed by the User-Agent header. */

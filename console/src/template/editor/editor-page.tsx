@@ -1,5 +1,5 @@
 import { ProblemAlert } from '../../components/problem-alert.tsx';
-import { RowsSkeleton } from '../../components/rows.tsx';
+import { RowsSkeleton } from '../../components/rows-skeleton.tsx';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { useTemplatePath } from '../use-template.ts';
 import { Editor } from './editor.tsx';

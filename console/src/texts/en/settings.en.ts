@@ -1,6 +1,6 @@
 /** Settings of the account and the installation. */
 export const settingsTexts = {
-  'settings.title': 'Settings',
+  'settings.title': 'Account',
   'settings.hint': 'Settings for this account and its installation.',
   'settings.account': 'Account',
   'settings.nameBlank': 'Enter a name.',
@@ -12,6 +12,8 @@ export const settingsTexts = {
   'settings.days': '{count|1 day|# days}',
 
   'privacy.title': 'Privacy',
+  'privacy.retention': 'Retention',
+  'privacy.personTitle': 'Data about a person',
   'privacy.hint':
     'Erase personal data earlier than the rest of the message, after at least 3 days. Changes also apply to existing data.',
   'privacy.contentDays': 'Values and subjects',
@@ -61,9 +63,6 @@ export const settingsTexts = {
   'operate.suspendConsequence':
     'Requests to send are rejected, and waiting messages stay queued until you lift the suspension.',
 
-  'settings.signIn': 'Sign-in and security',
-  'settings.signedInAs': 'Signed in as {email}.',
-  'settings.me': 'Password, second factor and sessions',
   'settings.installation': 'Installation',
   'settings.version': 'Version',
   'settings.publicUrl': 'URL',

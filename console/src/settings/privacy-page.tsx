@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Paper, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, NumberInput, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -8,13 +8,24 @@ import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
 /** Retention of personal data, and data about a single person. */
-export function PrivacySettings() {
+export function PrivacyPage() {
+  const accountId = useAccountId();
+  return (
+    <>
+      <PageHeading title={text('privacy.title')} />
+      <PrivacySettings key={accountId} />
+    </>
+  );
+}
+
+function PrivacySettings() {
   const accountId = useAccountId();
   const may = useMay();
   const rule = useQuery({
@@ -27,22 +38,32 @@ export function PrivacySettings() {
   });
   if (!may('privacy:read')) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="privacy">
-      <Title order={2} id="privacy">
-        {text('privacy.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('privacy.hint')}
-      </Text>
-      <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
-      {/* Reserves the space of the form while loading. */}
-      <RuleForm
-        key={String(rule.isSuccess)}
-        rule={rule.data ?? emptyRule}
-        reading={!rule.isSuccess}
-      />
-      <PersonData />
-    </Paper>
+    <Stack gap="lg" maw={760}>
+      <Paper withBorder p="md" component="section" aria-labelledby="retention">
+        <Title order={2} id="retention">
+          {text('privacy.retention')}
+        </Title>
+        <Text size="sm" c="dimmed" mb="sm">
+          {text('privacy.hint')}
+        </Text>
+        <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
+        {/* Reserves the space of the form while loading. */}
+        <RuleForm
+          key={String(rule.isSuccess)}
+          rule={rule.data ?? emptyRule}
+          reading={!rule.isSuccess}
+        />
+      </Paper>
+      <Paper withBorder p="md" component="section" aria-labelledby="person">
+        <Title order={2} id="person">
+          {text('privacy.personTitle')}
+        </Title>
+        <Text size="sm" c="dimmed" mb="sm">
+          {text('privacy.personHint')}
+        </Text>
+        <PersonData />
+      </Paper>
+    </Stack>
   );
 }
 
@@ -120,7 +141,6 @@ function PersonData() {
     <Group align="flex-end">
       <TextInput
         label={text('privacy.person')}
-        description={text('privacy.personHint')}
         type="email"
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}

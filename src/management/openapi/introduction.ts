@@ -1,0 +1,42 @@
+/** The introduction of the API's documentation, in Markdown: from nothing to a first email. */
+export const introduction = `Send one email to one person because something happened: a receipt, a password reset, an
+invitation. The documentation covers sending, message status and lists, and everything the console does, under \`/manage/v1\`.
+
+## Send your first email
+
+1. In the [console](/console), open **Templates**, create one and publish it.
+2. Under **Developers**, create an API key that can send. It is shown once; keep it in a secret store.
+3. Send to yourself. Replace the account ID \`1001\`, the template ID \`welcome\` and the address:
+
+\`\`\`bash
+curl "$SIGNALPOST_URL/ete/v1/email/1001/welcome" \\
+  -H "Authorization: Bearer $SIGNALPOST_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{
+    "envelope": { "toAddress": "you@example.com" },
+    "content": { "personalizationDataMap": { "First Name": "Ada" } },
+    "metadata": { "transactional": true },
+    "actions": { "trackOpens": false, "trackClicks": false }
+  }'
+\`\`\`
+
+The answer is \`200\` with a \`messageId\` once the message is stored. With it, ask what happened:
+
+\`\`\`bash
+curl "$SIGNALPOST_URL/ete/v1/message/1001/MESSAGE_ID" \\
+  -H "Authorization: Bearer $SIGNALPOST_KEY"
+\`\`\`
+
+## Authentication
+
+Send an API key or an access token as \`Authorization: Bearer …\`. API keys are for your own programs and have the scopes
+that you choose. Access tokens from \`/token\` are for OAuth apps; they send, read message status and read lists.
+
+## Errors and retries
+
+Every rejected request says what is wrong and what to change. Retry \`429\` and \`503\` after the seconds in \`Retry-After\`.
+With an \`Idempotency-Key\`, a request that you repeat is sent once.
+
+## Find an operation
+
+Press \`Ctrl K\` or \`⌘ K\` to search by name, path or field.`;
