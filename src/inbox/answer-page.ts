@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 const pagePolicy = [
   "default-src 'none'",
   "style-src 'self'",
+  "font-src 'self'",
   "script-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",

@@ -1,26 +1,26 @@
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-const exact = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZoneName: 'short',
-});
-const thisYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const otherYear = new Intl.DateTimeFormat('en-GB', {
+const thisYear = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short' });
+const otherYear = new Intl.DateTimeFormat('en-US', {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
 });
 
-/** The full date and time with time zone, in the time zone of the service. */
-export function formatFullTime(time: Date): string {
-  return exact.format(time);
+/** The full date and time with the name of the time zone. */
+export function formatFullTime(time: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-US', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZone,
+    timeZoneName: 'short',
+  }).format(time);
 }
 
 /** A short age, such as minutes or hours; the date from the day before yesterday on. */

@@ -1,7 +1,7 @@
 import type { Http } from '../http/create-http.ts';
 import type { Asset } from './read-assets.ts';
 
-/** `GET /inbox/assets/…`: style, script and icon of the pages, cached indefinitely. */
+/** `GET /inbox/assets/…`: style and script of the pages, cached indefinitely. */
 export function registerInboxAssetsRoutes(http: Http, assets: readonly Asset[]): void {
   for (const { url, type, content } of assets) {
     http.get(url, async (_request, reply) =>

@@ -1,3 +1,4 @@
+import { browserTimeZone } from '../http/browser-time-zone.ts';
 import type { Http } from '../http/create-http.ts';
 import { answerPage } from './answer-page.ts';
 import type { InboxStore } from './inbox-store.ts';
@@ -24,7 +25,14 @@ export function registerInboxPageRoutes(
       (state.page - 1) * pageSize,
       pageSize,
     );
-    const list = renderList({ summaries, total, state, selected: undefined, now: new Date() });
+    const list = renderList({
+      summaries,
+      total,
+      state,
+      selected: undefined,
+      now: new Date(),
+      timeZone: browserTimeZone(request),
+    });
     return answerPage(
       reply,
       renderLayout({

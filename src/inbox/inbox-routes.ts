@@ -24,7 +24,7 @@ export interface InboxRoutesDependencies {
   readonly checkAccess: CheckInboxAccess;
 }
 
-/** Everything below `/inbox`. Only the entry link, style, script and icon are available without access. */
+/** Everything below `/inbox`. Only the entry link, style and script are available without access. */
 export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDependencies): void {
   const { store, arrivals, browsers, streams, checkAccess } = dependencies;
   const stopping = new AbortController();
@@ -32,7 +32,7 @@ export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDepende
   http.register(async (scope) => {
     const assets = await readAssets();
     registerInboxAssetsRoutes(scope, Object.values(assets));
-    const urls = { style: assets.style.url, script: assets.script.url, icon: assets.icon.url };
+    const urls = { style: assets.style.url, script: assets.script.url };
     const answerProblem = createAnswerProblem(urls);
     scope.register(
       async (entrance) => {

@@ -1,3 +1,4 @@
+import { browserTimeZone } from '../http/browser-time-zone.ts';
 import type { Http } from '../http/create-http.ts';
 import { answerPage } from './answer-page.ts';
 import type { AnswerProblem } from './answer-problem.ts';
@@ -34,6 +35,7 @@ export function registerMessagePageRoutes(
       return answerProblem(request, reply, { status: 404, message: text });
     }
     const now = new Date();
+    const timeZone = browserTimeZone(request);
     const prepared = prepare(message);
     const tab = readTab(request.query.view, message);
     const narrow = request.query.width === 'phone';
@@ -46,8 +48,8 @@ export function registerMessagePageRoutes(
         title: message.subject === '' ? '(no subject)' : message.subject,
         state,
         focus: 'message',
-        list: renderList({ summaries, total, state, selected: message.id, now }),
-        main: renderMessageView({ message, links, state, tab, panel, now }),
+        list: renderList({ summaries, total, state, selected: message.id, now, timeZone }),
+        main: renderMessageView({ message, links, state, tab, panel, now, timeZone }),
       }),
     );
   });

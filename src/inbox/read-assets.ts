@@ -3,11 +3,10 @@ import { readFile } from 'node:fs/promises';
 
 const folder = new URL('./assets/', import.meta.url);
 
-/** The URLs of the style, script and icon. */
+/** The URLs of the style and script. */
 export interface AssetUrls {
   readonly style: string;
   readonly script: string;
-  readonly icon: string;
 }
 
 export interface Asset {
@@ -29,14 +28,13 @@ const stylePieces = [
   'preferences',
 ];
 
-/** Reads the style, script and icon of the pages. */
+/** Reads the style and script of the pages. */
 export async function readAssets(): Promise<Record<keyof AssetUrls, Asset>> {
-  const [style, script, icon] = await Promise.all([
+  const [style, script] = await Promise.all([
     readAsset(stylePieces, 'css', 'text/css; charset=utf-8'),
     readAsset(['inbox'], 'js', 'text/javascript; charset=utf-8'),
-    readAsset(['icon'], 'svg', 'image/svg+xml'),
   ]);
-  return { style, script, icon };
+  return { style, script };
 }
 
 /** Concatenates files into one asset, with a URL that changes with its content. */

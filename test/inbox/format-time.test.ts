@@ -13,8 +13,8 @@ test('an age is as short as possible', () => {
     [new Date(2026, 7, 14, 0, 5), '15 h'],
     [new Date(2026, 7, 13, 23, 30), 'yesterday'],
     [new Date(2026, 7, 13, 1, 0), 'yesterday'],
-    [new Date(2026, 7, 12, 23, 0), '12 Aug'],
-    [new Date(2025, 11, 31), '31 Dec 2025'],
+    [new Date(2026, 7, 12, 23, 0), 'Aug 12'],
+    [new Date(2025, 11, 31), 'Dec 31, 2025'],
   ];
   for (const [time, said] of ages) assert.equal(formatAge(time, now), said, time.toString());
   assert.equal(formatAge(new Date(2026, 7, 13, 23, 30), new Date(2026, 7, 14, 0, 10)), '40 min');
@@ -23,7 +23,7 @@ test('an age is as short as possible', () => {
 
 test('the exact time has day, second and zone', () => {
   assert.match(
-    formatFullTime(new Date(2026, 7, 14, 15, 30, 5)),
-    /^Fri,? 14 Aug 2026,? (?:at )?15:30:05 \S+$/,
+    formatFullTime(new Date('2026-08-14T15:30:05Z'), 'America/New_York'),
+    /^Fri, Aug 14, 2026, 11:30:05\sAM EDT$/,
   );
 });

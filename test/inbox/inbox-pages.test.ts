@@ -51,7 +51,7 @@ function assertTame(text: string, where: string): void {
   for (const [name, value] of attributes) {
     assert.doesNotMatch(name, /^on|^style$|^srcdoc$/, where);
     if (['href', 'src', 'action'].includes(name))
-      assert.match(value, /^(?:\/inbox|#main|https?:\/\/|mailto:|tel:)/, where);
+      assert.match(value, /^(?:\/inbox|\/brand\/|#main|https?:\/\/|mailto:|tel:)/, where);
   }
 }
 
@@ -99,7 +99,10 @@ test('a page can load its own style, script and frame, and nothing else', async 
   for (const path of ['', `/messages/${id}`]) {
     const { headers } = await sendRequest(`${inbox}${path}`, { headers: inboxHeaders });
     const policy = headers.get('content-security-policy') ?? '';
-    assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'/);
+    assert.match(
+      policy,
+      /^default-src 'none'; style-src 'self'; font-src 'self'; script-src 'self'/,
+    );
     assert.match(policy, /frame-ancestors 'none'/);
     assert.match(policy, /base-uri 'none'/);
     assert.doesNotMatch(policy, /unsafe|\*|data:|https?:/);
@@ -157,7 +160,7 @@ test('the HTML of a message is in a sandbox without scripts, forms and remote co
     /href="https:\/\/shop\.test\/reset\?a&#61;1&#38;b&#61;2" target="_blank" rel="noopener noreferrer"/,
   );
   const leading = elementsOf(links).attributes.filter(
-    ([name, value]) => name === 'href' && !value.startsWith('/inbox'),
+    ([name, value]) => name === 'href' && !/^\/(?:inbox|brand\/)/.test(value),
   );
   assert.deepEqual(leading, [
     ['href', '#main'],
@@ -244,12 +247,14 @@ test('a missing message is a 404 with a link back', async () => {
   }
 });
 
-test('style, script and icon have a content hash in their URL and are cached', async () => {
+test('style, font, script and icon have a content hash in their URL and are cached', async () => {
   const text = await page('');
-  const urls = [...text.matchAll(/(?:href|src)="(\/inbox\/assets\/[^"]+)"/g)].map(([, url]) => url);
+  const urls = [...text.matchAll(/(?:href|src)="(\/(?:inbox\/assets|brand)\/[^"]+)"/g)].map(
+    ([, url]) => url,
+  );
   assert.deepEqual(
     urls.map((url) => url?.split('.').pop()),
-    ['svg', 'css', 'js'],
+    ['svg', 'woff2', 'css', 'css', 'js'],
   );
   for (const url of urls) {
     const { status, headers } = await sendRequest(`${service.url}${url}`);

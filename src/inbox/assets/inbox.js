@@ -11,6 +11,10 @@ const announcer = document.getElementById('announcer');
 
 /** @type {EventSource | undefined} */
 let source;
+// Times of the next page are in the time zone of this browser.
+// biome-ignore lint/suspicious/noDocumentCookie: Firefox has no Cookie Store API
+document.cookie = `signalpost_zone=${new Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
+
 let timer;
 let refreshing = false;
 let refreshAgain = false;

@@ -2,7 +2,6 @@ import { html } from 'ghtml';
 
 /** Decorative line icons on a 24-unit grid, in the color of the surrounding text. */
 const paths = {
-  flag: 'M6 21V3.5M6 4.5h12.5l-3 4 3 4H6',
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM20 20l-4.8-4.8',
   bin: 'M4 7h16M9.5 7V4.5h5V7M6.5 7l.8 12.5h9.4L17.5 7M10.2 11v5M13.8 11v5',
   back: 'M19 12H5M11 6l-6 6 6 6',

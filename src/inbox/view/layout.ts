@@ -1,4 +1,6 @@
 import { html } from 'ghtml';
+import { brandHead } from '../../brand/brand-files.ts';
+import { brandMark } from '../../brand/brand-mark.ts';
 import type { ListState } from '../list-state.ts';
 import type { AssetUrls } from '../read-assets.ts';
 import { icon } from './icons.ts';
@@ -23,16 +25,15 @@ export function renderLayout(props: LayoutProps): string {
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
     <title>${title} · Signalpost</title>
-    <link rel="icon" href="${assets.icon}" type="image/svg+xml">
+    !${brandHead}
     <link rel="stylesheet" href="${assets.style}">
     <script src="${assets.script}" type="module"></script>
   </head>
   <body class="focus-${focus}">
     <a class="skip" href="#main">${focus === 'list' ? 'Skip to messages' : 'Skip to message'}</a>
     <header class="bar">
-      <a class="brand" href="/inbox"><span class="brand-mark">!${icon('flag')}</span><span class="brand-name">Signalpost</span> <span class="brand-room">Inbox</span></a>
+      <a class="brand" href="/inbox">!${brandMark}<span class="brand-name">Signalpost</span> <span class="brand-room">Inbox</span></a>
       <form class="search" action="/inbox" role="search">
         !${icon('search')}
         <input type="search" name="q" value="${state.search}" placeholder="Subject, address or text" aria-label="Search inbox" maxlength="200" autocomplete="off" spellcheck="false">

@@ -13,6 +13,8 @@ export interface ListViewProps {
   /** The message open next to the list. */
   readonly selected: InboxMessageId | undefined;
   readonly now: Date;
+  /** Of the browser. */
+  readonly timeZone: string;
 }
 
 /** The message list with its count and page links. */
@@ -45,7 +47,7 @@ function heading(total: number, state: ListState): string {
 }
 
 function renderRow(summary: CapturedMessageSummary, props: ListViewProps): string {
-  const { state, selected, now } = props;
+  const { state, selected, now, timeZone } = props;
   const to = summary.envelopeTo.join(', ');
   const current = summary.id === selected ? 'page' : 'false';
   const subject = summary.subject === '' ? '(no subject)' : summary.subject;
@@ -53,7 +55,7 @@ function renderRow(summary: CapturedMessageSummary, props: ListViewProps): strin
   <a class="mail" href="${messageUrl(summary.id, state)}" aria-current="${current}">
     <span class="avatar hue-${hueOf(to)}" aria-hidden="true">${initialOf(to)}</span>
     <span class="mail-to">!${markFound(to, state.search)}</span>
-    <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt)}">${formatAge(summary.receivedAt, now)}</time>
+    <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt, timeZone)}">${formatAge(summary.receivedAt, now)}</time>
     <span class="mail-subject">!${markFound(subject, state.search)}</span>
     <span class="mail-beginning">!${markFound(tidyBeginning(summary.beginning), state.search)}</span>
   </a>

@@ -25,18 +25,21 @@ export interface MessageViewProps {
   /** The content of the tab as HTML. */
   readonly panel: string;
   readonly now: Date;
+  /** Of the browser. */
+  readonly timeZone: string;
 }
 
 /** A message: addresses, time, tabs and the content of the selected tab. */
 export function renderMessageView(props: MessageViewProps): string {
-  const { message, state, tab, panel, now } = props;
+  const { message, state, tab, panel, now, timeZone } = props;
+  const received = formatFullTime(message.receivedAt, timeZone);
   return html`<article class="message tab-${tab}">
   <header class="message-head">
     <a class="back" href="${listUrl(state)}">!${icon('back')}<span>All messages</span></a>
     <h1>${message.subject === '' ? '(no subject)' : message.subject}</h1>
     <dl class="facts">
       !${renderFacts(message)}
-      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${formatFullTime(message.receivedAt)}">${formatFullTime(message.receivedAt)}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now)}</span></dd></div>
+      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${received}">${received}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now)}</span></dd></div>
     </dl>
   </header>
   <nav class="tabs" aria-label="Message parts">!${tabs.map((name) => renderTab(name, props))}</nav>

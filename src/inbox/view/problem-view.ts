@@ -1,6 +1,7 @@
 import { html } from 'ghtml';
+import { brandHead } from '../../brand/brand-files.ts';
+import { brandMark } from '../../brand/brand-mark.ts';
 import type { AssetUrls } from '../read-assets.ts';
-import { icon } from './icons.ts';
 
 /** An error page that reveals nothing about the inbox. */
 export function renderProblem(assets: AssetUrls, status: number, message: string): string {
@@ -9,14 +10,13 @@ export function renderProblem(assets: AssetUrls, status: number, message: string
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
     <title>${titleOf(status)} · Signalpost</title>
-    <link rel="icon" href="${assets.icon}" type="image/svg+xml">
+    !${brandHead}
     <link rel="stylesheet" href="${assets.style}">
   </head>
   <body class="problem">
     <main class="welcome">
-      <span class="welcome-mark">!${icon('flag')}</span>
+      !${brandMark}
       <h1>${titleOf(status)}</h1>
       !${status === 401 ? renderAccessHelp() : renderMessage(message)}
     </main>
