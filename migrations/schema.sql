@@ -1093,6 +1093,8 @@ create table webhook_delivery (
   last_request text,
   last_answer text,
   erased boolean not null default false,
+  tries jsonb not null default '[]'::jsonb,
+  replay_id uuid,
   webhook_delivery_pkey PRIMARY KEY (account_id, endpoint_id, event_id),
   webhook_delivery_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoint(account_id, id) ON DELETE CASCADE,
   webhook_delivery_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
@@ -1119,6 +1121,25 @@ create table webhook_endpoint (
   webhook_endpoint_pkey PRIMARY KEY (account_id, id),
   webhook_endpoint_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );
+
+create table webhook_replay (
+  account_id text not null,
+  endpoint_id uuid not null,
+  id uuid not null,
+  from_at timestamp with time zone not null,
+  until_at timestamp with time zone not null,
+  state text,
+  after_place bigint not null default 0,
+  up_to_place bigint not null,
+  events integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  changed_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  webhook_replay_pkey PRIMARY KEY (account_id, endpoint_id, id),
+  webhook_replay_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoint(account_id, id) ON DELETE CASCADE,
+  webhook_replay_state_check CHECK (state = ANY (ARRAY['delivered'::text, 'failed'::text]))
+);
+CREATE UNIQUE INDEX webhook_replay_running ON webhook_replay USING btree (account_id, endpoint_id) WHERE (finished_at IS NULL);
 
 create table wrong_guess (
   key bytea not null,

@@ -57,7 +57,10 @@ export interface ManagementDependencies {
     SendingDomains,
     'add' | 'rotate' | 'keys' | 'records' | 'problems' | 'check'
   >;
-  readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
+  readonly webhooks: Pick<
+    Webhooks,
+    'box' | 'networks' | 'replayEvent' | 'replayPeriod' | 'resume' | 'sendTest'
+  >;
   readonly events: Pick<AccountEvents, 'latest' | 'listen' | 'read'>;
   readonly streams: Pick<OpenStreams, 'open'>;
   /** Aborts when the service stops. */

@@ -17,6 +17,7 @@ export interface PathParams {
   readonly clientId: ClientId;
   readonly destination: string;
   readonly email: string;
+  readonly eventId: string;
   readonly filterName: string;
   readonly importId: string;
   readonly inboxMessageId: string;
@@ -32,7 +33,6 @@ export interface PathParams {
   readonly sha256: string;
   readonly domain: string;
   readonly webhookId: string;
-  readonly deliveryId: string;
 }
 
 /** An authorized request with valid input. */

@@ -77,6 +77,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   },
   domain: domain('The domain.'),
   email: address('The user’s email address, case-insensitive.'),
+  eventId: uuid('The event.'),
   filterName: {
     schema: Type.String({ description: 'The name of the filter.', maxLength: maxFilterName }),
     form: `must be 1 to ${maxFilterName} characters, without line breaks or spaces around them`,
@@ -121,7 +122,6 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     read: (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
   },
   webhookId: uuid('The webhook.'),
-  deliveryId: uuid('The delivery.'),
 };
 
 /** The names of the parameters of a path such as `/accounts/:accountId`. */

@@ -108,7 +108,9 @@ import {
   resumeWebhook,
   rotateWebhookSecret,
 } from './webhook/manage-webhooks-routes.ts';
-import { listWebhookDeliveries, replayWebhook } from './webhook/webhook-log-routes.ts';
+import { listWebhookReplays, replayWebhook } from './webhook/replay-webhook-routes.ts';
+import { testWebhook } from './webhook/test-webhook-routes.ts';
+import { getWebhookDelivery, listWebhookDeliveries } from './webhook/webhook-log-routes.ts';
 
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;
@@ -232,7 +234,10 @@ const rows: readonly RouteRow[] = [
   ['POST', `${webhook}/pause`, 'webhooks:write', pauseWebhook],
   ['POST', `${webhook}/resume`, 'webhooks:write', resumeWebhook],
   ['GET', `${webhook}/deliveries`, 'webhooks:read', listWebhookDeliveries],
+  ['GET', `${webhook}/deliveries/:eventId`, 'webhooks:read', getWebhookDelivery],
   ['POST', `${webhook}/replay`, 'webhooks:write', replayWebhook],
+  ['GET', `${webhook}/replays`, 'webhooks:read', listWebhookReplays],
+  ['POST', `${webhook}/test`, 'webhooks:write', testWebhook],
 
   ['GET', `${account}/attention`, 'reports:read', getAttention],
   ['GET', `${account}/reports`, 'reports:read', getReport],

@@ -87,7 +87,8 @@ async function deliverOne(
   const request = JSON.stringify(describeEvent({ ...delivery, messageId }));
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
-  const { status, text } = await postWebhook(endpoint.url, headers, request, dependencies.networks);
+  const exchange = await postWebhook(endpoint.url, headers, request, dependencies.networks);
+  const { status, text } = exchange;
   const succeeded = status >= 200 && status < 300;
   const tooOld = !succeeded && delivery.age > maxFailureMs;
   const state = succeeded ? 'delivered' : tooOld ? 'failed' : 'pending';
@@ -95,9 +96,8 @@ async function deliverOne(
   const key = { accountId, endpointId, eventId, claim };
   const stillClaimed = await recordDeliveryAttempt(kysely, key, {
     state,
-    status,
     request,
-    answer: text,
+    exchange,
   });
   await recordEndpointHealth(kysely, accountId, endpointId, succeeded);
   // Another job now delivers the rest, in order.

@@ -4,6 +4,8 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { recipientAddress } from '../message/message-sql.ts';
+import type { AccountEvent } from './account-event-store.ts';
+import type { WebhookExchange } from './post-webhook.ts';
 
 type Kysely = Database['kysely'];
 
@@ -125,6 +127,9 @@ export async function releaseClaims(
       and claimed_until = ${first.claim}::timestamptz`.execute(kysely);
 }
 
+/** How many tries of an event are kept; its retries alone are about 20. */
+const maxTries = 25;
+
 /**
  * Records an attempt with its request and response, which may contain personal data; both are omitted if the recipient
  * was erased meanwhile.
@@ -140,16 +145,21 @@ export async function recordDeliveryAttempt(
   },
   attempt: {
     readonly state: DeliveryState;
-    readonly status: number;
     readonly request: string;
-    readonly answer: string;
+    readonly exchange: WebhookExchange;
   },
 ): Promise<boolean> {
+  const { status, text, durationMs, requestHeaders, responseHeaders } = attempt.exchange;
+  const headers = JSON.stringify({ requestHeaders, responseHeaders });
   const { numAffectedRows } = await sql`
     update webhook_delivery
-    set state = ${attempt.state}, claimed_until = null, attempts = attempts + 1, last_at = now(), last_status = ${attempt.status},
+    set state = ${attempt.state}, claimed_until = null, attempts = attempts + 1, last_at = now(), last_status = ${status},
       last_request = case when erased then null else ${attempt.request} end,
-      last_answer = case when erased then null else ${attempt.answer} end
+      last_answer = case when erased then null else ${text} end,
+      tries = case when erased then tries
+        else (case when jsonb_array_length(tries) < ${maxTries} then tries else tries - 0 end) || (${headers}::jsonb
+          || jsonb_build_object('at', now(), 'status', ${status}::integer, 'durationMs', ${durationMs}::integer,
+            'answer', ${text}::text)) end
     where account_id = ${key.accountId} and endpoint_id = ${key.endpointId} and event_id = ${key.eventId}
       and claimed_until = ${key.claim}::timestamptz`.execute(kysely);
   return numAffectedRows === 1n;
@@ -163,6 +173,8 @@ export interface LoggedDelivery {
   readonly messageId: MessageId;
   readonly kind: WebhookKind;
   readonly at: Date;
+  /** The recipient, or To if the event is about the whole message; null once erased. */
+  readonly address: string | null;
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly lastAt: Date | null;
@@ -174,6 +186,15 @@ export interface LoggedDelivery {
   readonly place: string;
 }
 
+/** Columns of `LoggedDelivery`, for a delivery `d` and its message `m`. */
+const logColumns = sql`
+  d.event_id as "eventId", d.message_id as "messageId", d.kind, d.event_at as at, d.state, d.attempts, d.last_at as "lastAt",
+  d.last_status as "lastStatus", d.last_request as "lastRequest", d.last_answer as "lastAnswer", d.place::text as place,
+  ${sql.raw(recipientAddress('m', 'd.recipient'))} as address`;
+
+const messageOfDelivery = sql`
+  left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days`;
+
 /**
  * An endpoint's log, newest first. The state is a literal in the SQL so that the planner can use the partial index on
  * undelivered events.
@@ -184,19 +205,89 @@ export async function readLog(
   endpointId: string,
   options: {
     readonly state?: DeliveryState | undefined;
+    readonly messageId?: string | undefined;
     readonly before?: string | undefined;
     readonly limit: number;
   },
 ): Promise<LoggedDelivery[]> {
+  const { state, messageId, before, limit } = options;
   const { rows } = await sql<LoggedDelivery>`
-    select event_id as "eventId", message_id as "messageId", kind, event_at as at, state, attempts, last_at as "lastAt",
-      last_status as "lastStatus", last_request as "lastRequest", last_answer as "lastAnswer", place::text
-    from webhook_delivery
-    where account_id = ${accountId} and endpoint_id = ${endpointId}
-      and ${options.state === undefined ? sql`true` : sql`state = ${sql.lit(options.state)}`}
-      and ${options.before === undefined ? sql`true` : sql`place < ${options.before}::bigint`}
-    order by place desc limit ${options.limit}`.execute(kysely);
+    select ${logColumns}
+    from (
+      select * from webhook_delivery l
+      where account_id = ${accountId} and endpoint_id = ${endpointId}
+        and ${state === undefined ? sql`true` : sql`state = ${sql.lit(state)}`}
+        and ${messageId === undefined ? sql`true` : sql`message_id = ${messageId}`}
+        and ${before === undefined ? sql`true` : sql`place < ${before}::bigint`}
+      order by l.place desc limit ${limit}) d
+    ${messageOfDelivery}
+    order by d.place desc`.execute(kysely);
   return rows;
+}
+
+/** One try of an event. */
+export interface DeliveryTry {
+  readonly at: string;
+  /** 0 means no response; `answer` then says why. */
+  readonly status: number;
+  readonly durationMs: number;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly answer: string;
+}
+
+/** An entry in an endpoint's log, with all its tries. */
+export interface DeliveryDetail extends LoggedDelivery {
+  /** The latest tries, newest first. */
+  readonly tries: readonly DeliveryTry[];
+  /** What the next request would contain. */
+  readonly event: Omit<AccountEvent, 'position'>;
+  /** When it is tried again; null if it isn't waiting or the time isn't known. */
+  readonly nextAt: Date | null;
+}
+
+/** An entry of an endpoint's log. */
+export async function readDelivery(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  eventId: string,
+): Promise<DeliveryDetail | undefined> {
+  const { rows } = await sql<LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[] }>`
+    select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
+      m.content -> 'attributes' as attributes
+    from webhook_delivery d ${messageOfDelivery}
+    where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`.execute(
+    kysely,
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { tries, recipient, detail, templateId, tag, externalId, attributes, ...entry } = row;
+  const { kind, at, messageId, address } = entry;
+  const message = { messageId, templateId, tag, externalId, attributes };
+  const nextAt =
+    row.state === 'pending'
+      ? await readNextTry(kysely, accountId, endpointId, row.messageId)
+      : undefined;
+  return {
+    ...entry,
+    event: { eventId, kind, at, recipient, detail, address, ...message },
+    tries: tries.toReversed(),
+    nextAt: nextAt ?? null,
+  };
+}
+
+/** When the job of a message runs next. */
+async function readNextTry(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  messageId: MessageId,
+): Promise<Date | undefined> {
+  const { rows } = await sql<{ runAt: Date }>`
+    select run_at as "runAt" from graphile_worker.jobs
+    where key = ${`${accountId} ${endpointId} ${messageId}`}`.execute(kysely);
+  return rows[0]?.runAt;
 }
 
 /** Replays one event. @returns how many were replayed */
@@ -214,6 +305,14 @@ export async function replayDelivery(
   );
 }
 
+/** Which events a replay selects. */
+export interface ReplaySelection {
+  readonly from: Date;
+  readonly until: Date;
+  /** Undefined: all, also those that wait for their next try. */
+  readonly state: 'delivered' | 'failed' | undefined;
+}
+
 /** A range of an endpoint's log: after the first place, up to and including the last. */
 export interface LogRange {
   readonly after: string;
@@ -221,42 +320,39 @@ export interface LogRange {
 }
 
 /** Log entries per statement, since a log can have millions. */
-const rangeSize = 2_000;
+const rangeSize = 500;
 
-/** Splits an endpoint's current log into ranges, in order. */
-export async function* logRanges(
+/** The next range of an endpoint's log after a place. */
+export async function nextLogRange(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
-): AsyncGenerator<LogRange> {
-  const lines = sql`webhook_delivery where account_id = ${accountId} and endpoint_id = ${endpointId}`;
-  const { rows: ends } = await sql<{ last: string | null }>`
-    select max(place)::text as last from ${lines}`.execute(kysely);
-  const last = ends[0]?.last ?? null;
-  for (let after = '0'; last !== null && BigInt(after) < BigInt(last); ) {
-    const { rows } = await sql<{ end: string | null }>`
-      select max(place)::text as end from (
-        select place from ${lines} and place > ${after}::bigint and place <= ${last}::bigint
-        order by place limit ${rangeSize}) as s`.execute(kysely);
-    const upTo = rows[0]?.end ?? last;
-    yield { after, upTo };
-    after = upTo;
-  }
+  { after, upTo }: LogRange,
+): Promise<LogRange> {
+  const { rows } = await sql<{ end: string | null }>`
+    select max(place)::text as end from (
+      select l.place from webhook_delivery l
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and l.place > ${after}::bigint and l.place <= ${upTo}::bigint
+      order by l.place limit ${rangeSize}) as s`.execute(kysely);
+  return { after, upTo: rows[0]?.end ?? upTo };
 }
 
-/** Replays events of a time span within one range of the log. @returns the number of events */
+/** Replays the selected events in one range of the log. @returns the number of events */
 export async function replayRange(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
-  { from, until }: { readonly from: Date; readonly until: Date },
+  replayId: string,
+  { from, until, state }: ReplaySelection,
   { after, upTo }: LogRange,
 ): Promise<number> {
   return await enqueue(
     kysely,
     { accountId, endpointId },
-    sql`state = 'pending', due_since = now()`,
-    sql`event_at >= ${from} and event_at < ${until} and place > ${after}::bigint and place <= ${upTo}::bigint`,
+    sql`state = 'pending', due_since = now(), replay_id = ${replayId}`,
+    sql`event_at >= ${from} and event_at < ${until} and place > ${after}::bigint and place <= ${upTo}::bigint
+      and ${state === undefined ? sql`true` : sql`state = ${state}`}`,
+    sql`${bulkPriority}`,
   );
 }
 
@@ -291,15 +387,20 @@ export async function enqueueAbandoned(
   );
 }
 
+/** Live events go first. */
+const bulkPriority = 2;
+
 /**
- * Updates log entries and creates jobs for them. Bulk jobs get lower priority than live events. @returns the number of
- * entries
+ * Updates log entries and creates jobs for them.
+ * @param priority of the jobs; by default, that of bulk jobs if there are many
+ * @returns the number of entries
  */
 async function enqueue(
   kysely: Kysely,
   { accountId, endpointId }: { readonly accountId: AccountId; readonly endpointId: string },
   change: ReturnType<typeof sql>,
   which: ReturnType<typeof sql>,
+  priority = sql`case when (select count(*) from changed) < ${longBacklog} then 0 else ${bulkPriority} end`,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with changed as (
@@ -307,7 +408,7 @@ async function enqueue(
       where account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
       returning account_id, endpoint_id, message_id),
     jobs as (
-      select ${addJobs('replace', sql`case when (select count(*) from changed) < ${longBacklog} then 0 else 2 end`)}
+      select ${addJobs('replace', priority)}
       from (select distinct account_id, endpoint_id, message_id from changed) as d)
     select (select count(*) from changed)::int as count, (select count(*) from jobs) as jobs`.execute(
     kysely,

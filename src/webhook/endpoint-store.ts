@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
+import type { DeliveryState } from './delivery-store.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
 
@@ -19,6 +20,17 @@ export interface WebhookEndpoint {
   /** Until when the previous secret also signs. */
   readonly previousUntil: Date | null;
   readonly createdAt: Date;
+}
+
+/** An endpoint with its newest event. */
+export interface ListedEndpoint extends WebhookEndpoint {
+  /** Null without events. */
+  readonly latest: {
+    readonly at: Date;
+    readonly state: DeliveryState;
+    /** Of the last try; 0 means no response, null that it wasn't tried. */
+    readonly status: number | null;
+  } | null;
 }
 
 /** Endpoint details needed for sending. */
@@ -74,15 +86,37 @@ export async function removeEndpoint(
   return numAffectedRows === 1n;
 }
 
+/** An account's endpoints, newest first. */
 export async function listEndpoints(
   kysely: Kysely,
   accountId: AccountId,
-): Promise<WebhookEndpoint[]> {
+): Promise<ListedEndpoint[]> {
+  const { rows } = await sql<
+    WebhookEndpoint & { eventAt: Date | null; state: DeliveryState | null; status: number | null }
+  >`
+    select ${columns}, d.event_at as "eventAt", d.state, d.last_status as status
+    from webhook_endpoint w
+    left join lateral (
+      select event_at, state, last_status from webhook_delivery
+      where account_id = w.account_id and endpoint_id = w.id order by place desc limit 1) d on true
+    where w.account_id = ${accountId} order by w.created_at desc, w.id desc`.execute(kysely);
+  return rows.map(({ eventAt, state, status, ...endpoint }) => ({
+    ...endpoint,
+    latest: eventAt === null || state === null ? null : { at: eventAt, state, status },
+  }));
+}
+
+/** An endpoint; undefined if not found. */
+export async function readEndpoint(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+): Promise<WebhookEndpoint | undefined> {
   const { rows } = await sql<WebhookEndpoint>`
-    select ${columns} from webhook_endpoint where account_id = ${accountId} order by id`.execute(
+    select ${columns} from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(
     kysely,
   );
-  return rows;
+  return rows[0];
 }
 
 /**
@@ -166,12 +200,12 @@ export async function unpauseEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Active endpoints of all accounts. */
-export async function listActiveEndpoints(
+/** The endpoints of all accounts. */
+export async function listAllEndpoints(
   kysely: Kysely,
-): Promise<{ readonly accountId: AccountId; readonly id: string }[]> {
-  const { rows } = await sql<{ accountId: AccountId; id: string }>`
-    select account_id as "accountId", id from webhook_endpoint where paused_at is null`.execute(
+): Promise<{ readonly accountId: AccountId; readonly id: string; readonly paused: boolean }[]> {
+  const { rows } = await sql<{ accountId: AccountId; id: string; paused: boolean }>`
+    select account_id as "accountId", id, paused_at is not null as paused from webhook_endpoint`.execute(
     kysely,
   );
   return rows;

@@ -4,15 +4,26 @@ import { isIP } from 'node:net';
 import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 
-/** Response from an endpoint. Status 0 means no response; `text` then says why. */
-export interface WebhookResponse {
+/** One request to an endpoint and its response. */
+export interface WebhookExchange {
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** 0 means no response; `text` then says why. */
   readonly status: number;
+  readonly responseHeaders: Readonly<Record<string, string>>;
   /** Start of the response body. */
   readonly text: string;
+  readonly durationMs: number;
 }
+
+type Response = Pick<WebhookExchange, 'status' | 'responseHeaders' | 'text'>;
 
 const timeoutMs = 15_000;
 const maxResponseCharacters = 1_000;
+/** Limits of the response headers that are kept. */
+const maxHeaders = 40;
+const maxHeaderCharacters = 4_000;
+
+const privateUrlMessage = `${privateAddressMessage}, which isn’t in WEBHOOK_NETWORKS`;
 
 /**
  * Posts a body to an endpoint. Connects to the exact address that was checked, which prevents DNS rebinding; doesn't
@@ -23,18 +34,40 @@ export async function postWebhook(
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
-): Promise<WebhookResponse> {
+): Promise<WebhookExchange> {
+  const requestHeaders = {
+    'content-type': 'application/json',
+    'user-agent': 'Signalpost-Webhook/1',
+    ...headers,
+  };
+  const startedAt = performance.now();
+  const response = await exchange(url, requestHeaders, body, networks);
+  return {
+    requestHeaders,
+    ...response,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+async function exchange(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  networks: PublicNetworks,
+): Promise<Response> {
   const target = URL.parse(url);
   const problem = target === null ? 'the URL is invalid' : findUrlProblem(target, networks);
-  if (target === null || problem !== undefined) return { status: 0, text: problem ?? '' };
+  if (target === null || problem !== undefined) return noResponse(problem ?? '');
   try {
-    return await exchange(target, headers, body, networks);
+    return await request(target, headers, body, networks);
   } catch (error) {
-    return {
-      status: 0,
-      text: (error instanceof Error ? error.message : String(error)).slice(0, 300),
-    };
+    const reason = error instanceof Error ? error.message : String(error);
+    return noResponse(reason === privateAddressMessage ? privateUrlMessage : reason);
   }
+}
+
+function noResponse(reason: string): Response {
+  return { status: 0, responseHeaders: {}, text: storableText(reason.slice(0, 300)) };
 }
 
 /** Why a URL is not allowed, as far as known before the DNS lookup. */
@@ -43,45 +76,45 @@ function findUrlProblem(target: URL, networks: PublicNetworks): string | undefin
   if (target.username !== '' || target.password !== '')
     return 'the URL must not contain credentials';
   const host = target.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !networks.allows(host)) return privateAddressMessage;
+  if (isIP(host) !== 0 && !networks.allows(host)) return privateUrlMessage;
   if (target.protocol === 'http:' && !(isIP(host) !== 0 && networks.isTrusted(host)))
     return 'the URL must use https';
   return undefined;
 }
 
-function exchange(
+function request(
   target: URL,
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
-): Promise<WebhookResponse> {
+): Promise<Response> {
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        'user-agent': 'Signalpost-Webhook/1',
-        ...headers,
-      },
+      headers: { 'content-length': Buffer.byteLength(body), ...headers },
       agent: false,
       lookup: guardedLookup(networks),
       signal: AbortSignal.timeout(timeoutMs),
     };
     const onResponse = (response: IncomingMessage): void => {
       readBeginning(response).then(
-        (text) => resolve({ status: response.statusCode ?? 0, text }),
+        (text) =>
+          resolve({
+            status: response.statusCode ?? 0,
+            responseHeaders: headersOf(response),
+            text,
+          }),
         (error: unknown) => reject(error),
       );
     };
-    const request: ClientRequest =
+    const sent: ClientRequest =
       target.protocol === 'https:'
         ? httpsRequest(target, options, onResponse)
         : httpRequest(target, options, onResponse);
-    request.on('error', (error) =>
+    sent.on('error', (error) =>
       reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error),
     );
-    request.end(body);
+    sent.end(body);
   });
 }
 
@@ -93,5 +126,23 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
     if (text.length >= maxResponseCharacters) break;
   }
   response.destroy();
-  return text.slice(0, maxResponseCharacters).toWellFormed().replaceAll('\0', '');
+  return storableText(text.slice(0, maxResponseCharacters));
+}
+
+/** The headers in the order of the response, as far as the limits allow. Cookies are the endpoint's own secrets. */
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let characters = 0;
+  const { 'set-cookie': _, ...shown } = headers;
+  for (const [name, value] of Object.entries(shown).slice(0, maxHeaders)) {
+    const text = Array.isArray(value) ? value.join(', ') : (value ?? '');
+    characters += name.length + text.length;
+    if (characters > maxHeaderCharacters) break;
+    kept[name] = storableText(text);
+  }
+  return kept;
+}
+
+function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
 }

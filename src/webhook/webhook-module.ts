@@ -10,18 +10,20 @@ import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import type { WebhookKind } from '../message/event-kinds.ts';
 import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
 import {
   enqueuePending,
   enqueueWindow,
-  logRanges,
+  type ReplaySelection,
   removeOldDeliveries,
   replayDelivery,
-  replayRange,
 } from './delivery-store.ts';
 import { hasAnyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
+import { type ReplayKey, runReplay, startReplay } from './replay-store.ts';
 import { resumeAbandoned } from './resume-abandoned.ts';
 import { SecretBox } from './secret-box.ts';
+import { sendTestEvent, type TestEventResult } from './send-test-event.ts';
 import { JobShares } from './share-jobs.ts';
 
 /** Name of its row in `feed_cursor`. */
@@ -63,22 +65,41 @@ export interface Webhooks {
    */
   resume(accountId: AccountId, endpointId: string, commitWith?: CommitWith): Promise<boolean>;
   /**
-   * Replays one event or all events in a time range. A range is committed in chunks; if interrupted, calling again
-   * completes the rest.
-   * @param commitWith work to commit at the end; receives the number of events
-   * @returns the number of events
+   * Replays one event.
+   * @param commitWith work to commit in the same transaction; receives the number of events
+   * @returns the number of events: 0 if it is not found
    */
-  replay: (
+  replayEvent(
     accountId: AccountId,
     endpointId: string,
-    which: { readonly eventId: string } | { readonly from: Date; readonly until: Date },
-    commitWith?: (transaction: Database['kysely'], events: number) => Promise<void>,
-  ) => Promise<number>;
+    eventId: string,
+    commitWith: (transaction: Database['kysely'], events: number) => Promise<void>,
+  ): Promise<number>;
+  /**
+   * Starts a replay of a period, which a worker completes even if this process dies.
+   * @param commitWith work to commit in the same transaction
+   * @returns its id; undefined if one is running or the endpoint is not found
+   */
+  replayPeriod(
+    accountId: AccountId,
+    endpointId: string,
+    selection: ReplaySelection,
+    commitWith: CommitWith,
+  ): Promise<string | undefined>;
+  /**
+   * Posts a sample event to an endpoint, also while it is paused. It isn't logged or retried.
+   * @returns undefined if the endpoint is not found
+   */
+  sendTest(
+    accountId: AccountId,
+    endpointId: string,
+    kind: WebhookKind,
+  ): Promise<TestEventResult | undefined>;
 }
 
 /** Wires up webhooks. Jobs use a few separate connections. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
-  const { database, log } = dependencies;
+  const { database, log, clock } = dependencies;
   const box = new SecretBox(dependencies.key);
   const networks = new PublicNetworks(dependencies.allowedNetworks);
   let jobs: Promise<void> | undefined;
@@ -133,10 +154,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       logger,
       taskList: {
         webhook: (payload) =>
-          deliverWebhooks(
-            { database, box, networks, clock: dependencies.clock },
-            payload as WebhookJob,
-          ),
+          deliverWebhooks({ database, box, networks, clock }, payload as WebhookJob),
+        'webhook-replay': (payload) => runReplay(database.kysely, payload as ReplayKey),
       },
     });
     void restartAfter(runner, once(shares.events, 'pool:fatalError'));
@@ -195,20 +214,24 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
         return true;
       });
     },
-    async replay(accountId, endpointId, which, commitWith) {
+    async replayEvent(accountId, endpointId, eventId, commitWith) {
       await migrate();
-      const { kysely } = database;
-      let events = 0;
-      if (!('eventId' in which))
-        for await (const range of logRanges(kysely, accountId, endpointId))
-          events += await replayRange(kysely, accountId, endpointId, which, range);
-      await kysely.transaction().execute(async (transaction) => {
-        if ('eventId' in which)
-          events = await replayDelivery(transaction, accountId, endpointId, which.eventId);
-        await commitWith?.(transaction, events);
+      return await database.kysely.transaction().execute(async (transaction) => {
+        const events = await replayDelivery(transaction, accountId, endpointId, eventId);
+        await commitWith(transaction, events);
+        return events;
       });
-      return events;
     },
+    async replayPeriod(accountId, endpointId, selection, commitWith) {
+      await migrate();
+      return await database.kysely.transaction().execute(async (transaction) => {
+        const replayId = await startReplay(transaction, accountId, endpointId, selection);
+        if (replayId !== undefined) await commitWith(transaction);
+        return replayId;
+      });
+    },
+    sendTest: (accountId, endpointId, kind) =>
+      sendTestEvent({ database, box, networks, clock }, accountId, endpointId, kind),
   };
 }
 

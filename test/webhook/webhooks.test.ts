@@ -10,6 +10,7 @@ import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
 import {
   claimPending,
+  readDelivery,
   readLog,
   recordDeliveryAttempt,
   releaseClaims,
@@ -22,6 +23,7 @@ import {
   removeEndpoint,
   rotateEndpointSecret,
 } from '../../src/webhook/endpoint-store.ts';
+import { readReplays, type WebhookReplay } from '../../src/webhook/replay-store.ts';
 import { resumeAbandoned } from '../../src/webhook/resume-abandoned.ts';
 import { createWebhooks } from '../../src/webhook/webhook-module.ts';
 import { testAccountFirst } from '../support/account-first.ts';
@@ -85,7 +87,10 @@ class Receiver {
       });
       await this.#held;
       response
-        .writeHead(this.status, { location: `http://127.0.0.1:${this.port}/elsewhere` })
+        .writeHead(this.status, {
+          location: `http://127.0.0.1:${this.port}/elsewhere`,
+          'set-cookie': 'session=secret',
+        })
         .end(`said ${this.status}`);
     });
   });
@@ -114,6 +119,27 @@ class Receiver {
   about(messageId: string): Received[] {
     return this.received.filter(({ body }) => body.data.messageId === messageId);
   }
+}
+
+/** Replays a period, and waits until its events are selected. */
+async function replay(
+  endpointId: string,
+  from: Date,
+  until = new Date(Date.now() + 60_000),
+  state?: 'delivered' | 'failed',
+): Promise<WebhookReplay> {
+  const selection = { from, until, state };
+  const started = await webhooks.replayPeriod(
+    accountId,
+    endpointId,
+    selection,
+    async () => undefined,
+  );
+  assert.ok(started);
+  return await waitFor('the events to be selected', async () => {
+    const [latest] = await readReplays(kysely, accountId, endpointId);
+    return latest?.id === started && latest.selectedAt !== null && latest;
+  });
 }
 
 /** Verifies a request as the Standard Webhooks specification requires. */
@@ -285,8 +311,7 @@ test('an endpoint that answers 410 is paused visibly; pending events are sent wh
     async () =>
       (await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 10 })).length === 0,
   );
-  const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
-  assert.equal(await webhooks.replay(accountId, endpointId, span), 2);
+  assert.equal((await replay(endpointId, new Date(Date.now() - 60_000))).events, 2);
   await waitFor('the replay', () => receiver.about(second.id).length === 2);
   const eventId = String(receiver.about(second.id)[0]?.body.data.eventId);
   await waitFor(
@@ -294,9 +319,29 @@ test('an endpoint that answers 410 is paused visibly; pending events are sent wh
     async () =>
       (await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 10 })).length === 0,
   );
-  assert.equal(await webhooks.replay(accountId, endpointId, { eventId }), 1);
+  const committed: number[] = [];
+  const commitWith = async (_transaction: unknown, events: number) => {
+    committed.push(events);
+  };
+  assert.equal(await webhooks.replayEvent(accountId, endpointId, eventId, commitWith), 1);
   await waitFor('one more', () => receiver.about(second.id).length === 3);
-  assert.equal(await webhooks.replay('other' as AccountId, endpointId, { eventId }), 0);
+  const other = 'other' as AccountId;
+  assert.equal(await webhooks.replayEvent(other, endpointId, eventId, commitWith), 0);
+  assert.deepEqual(committed, [1, 0]);
+  const detail = await waitFor('all tries', async () => {
+    const found = await readDelivery(kysely, accountId, endpointId, eventId);
+    return found?.tries.length === 3 && found;
+  });
+  assert.equal(detail.address, second.mail.envelopeTo[0]);
+  for (const [index, { requestHeaders, responseHeaders, answer }] of detail.tries.entries()) {
+    const request = receiver.about(second.id).toReversed()[index];
+    const { 'webhook-signature': signature } = request?.headers ?? {};
+    assert.equal(requestHeaders['webhook-signature'], signature);
+    assert.match(responseHeaders.location ?? '', /elsewhere/);
+    assert.equal(responseHeaders['set-cookie'], undefined);
+    assert.equal(answer, '');
+  }
+  assert.equal(await readDelivery(kysely, other, endpointId, eventId), undefined);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
@@ -377,7 +422,7 @@ test('a replay of a long period commits in steps and includes every event once',
     kinds: ['clicked'],
   });
   await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
-  await addDelivered(endpointId, 5_000);
+  await addDelivered(endpointId, 1_200);
   const pending = async (): Promise<number> => {
     const { rows } = await pool.query(
       "select count(*)::int as count from webhook_delivery where endpoint_id = $1 and state = 'pending'",
@@ -386,40 +431,61 @@ test('a replay of a long period commits in steps and includes every event once',
     return rows[0].count;
   };
   const other = await pool.connect();
-  let announcedEvents: number | undefined;
   try {
     await other.query('begin');
     await other.query(
       'select from webhook_delivery where endpoint_id = $1 order by place desc offset 100 limit 1 for update',
       [endpointId],
     );
-    const range = {
-      from: new Date('2026-01-01T00:01:41Z'),
-      until: new Date('2026-01-02T00:00:00Z'),
-    };
-    const replayed = webhooks.replay(accountId, endpointId, range, async (_transaction, events) => {
-      announcedEvents = events;
+    const replayId = await webhooks.replayPeriod(
+      accountId,
+      endpointId,
+      {
+        from: new Date('2026-01-01T00:01:41Z'),
+        until: new Date('2026-01-02T00:00:00Z'),
+        state: undefined,
+      },
+      async () => undefined,
+    );
+    assert.ok(replayId);
+    const progress = async () => (await readReplays(kysely, accountId, endpointId))[0];
+    await waitFor('the first ranges', async () => ((await progress())?.events ?? 0) > 0);
+    assert.equal((await progress())?.selectedAt, null);
+    assert.equal(await pending(), (await progress())?.waiting);
+    const all = { from: new Date(0), until: new Date(), state: undefined };
+    const refused = webhooks.replayPeriod(accountId, endpointId, all, async () => {
+      throw new Error('not reached');
     });
-    await waitFor('the first steps', async () => (await pending()) >= 2_000);
-    assert.equal(announcedEvents, undefined);
+    assert.equal(await refused, undefined, 'one at a time');
     await other.query('commit');
-    assert.equal(await replayed, 4_900);
+    await waitFor('all ranges', async () => (await progress())?.selectedAt !== null);
+    assert.equal((await progress())?.events, 1_100);
+    // The state that kill -9 leaves behind: the job stays locked, and nobody makes progress.
+    await pool.query(
+      `with job as (
+         select id from graphile_worker.add_job('webhook-replay', '{}', job_key => $2, run_at => now() + interval '1 hour')),
+       locked as (
+         update graphile_worker._private_jobs j set locked_at = now(), locked_by = 'killed' from job where j.id = job.id)
+       update webhook_replay set finished_at = null, after_place = 0, events = 0, changed_at = now() - interval '2 minutes'
+       where id = $1`,
+      [replayId, `replay ${replayId}`],
+    );
+    await resumeAbandoned(kysely);
+    await waitFor('the resumed replay', async () => (await progress())?.selectedAt !== null);
+    assert.equal((await progress())?.events, 1_100);
+    assert.equal((await progress())?.waiting, 1_100);
   } finally {
     other.release();
   }
-  assert.equal(announcedEvents, 4_900);
-  assert.equal(await pending(), 4_900);
+  assert.equal(await pending(), 1_100);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
 test('a new event does not wait for a replay of a long period', async () => {
   const receiver = await Receiver.open();
   const { id: endpointId } = await openEndpoint({ url: receiver.url, kinds: ['accepted'] });
-  await addDelivered(endpointId, 3_000);
-  await webhooks.replay(accountId, endpointId, {
-    from: new Date('2026-01-01'),
-    until: new Date('2026-01-02'),
-  });
+  await addDelivered(endpointId, 1_000);
+  await replay(endpointId, new Date('2026-01-01'), new Date('2026-01-02'));
   const { id } = await shop.send('note');
   await waitFor('its event', () => receiver.about(id).length === 1);
   const waiting = await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 1 });
@@ -453,6 +519,9 @@ test('an attempt running while its person is erased stores no personal data', as
   assert.equal(line?.lastStatus, 200);
   assert.equal(line?.lastRequest, null);
   assert.equal(line?.lastAnswer, null);
+  assert.equal(line?.address, null);
+  const detail = await readDelivery(kysely, accountId, endpointId, line?.eventId ?? '');
+  assert.deepEqual(detail?.tries, []);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
@@ -476,7 +545,14 @@ test('a job that lost its claim does not affect the other job', async () => {
   );
   const [second] = await claimPending(kysely, accountId, endpointId, messageId);
   assert.ok(first && second);
-  const attempt = { state: 'delivered', status: 200, request: 'asked', answer: 'said' } as const;
+  const exchange = {
+    status: 200,
+    text: 'said',
+    durationMs: 1,
+    requestHeaders: {},
+    responseHeaders: {},
+  };
+  const attempt = { state: 'delivered', request: 'asked', exchange } as const;
   const key = { accountId, endpointId, eventId };
   assert.equal(await recordDeliveryAttempt(kysely, { ...key, claim: first.claim }, attempt), false);
   await releaseClaims(kysely, accountId, endpointId, [first]);
@@ -498,12 +574,14 @@ test('an event is retried for 3 days at growing intervals; then it fails visibly
   const { id } = await shop.send('note');
   const { pool } = shop.database;
   const delays: number[] = [];
+  let newestEvent = '';
   for (;;) {
     const tries = delays.length + 1;
     const line = await waitFor(`attempt ${tries}`, async () => {
       const [found] = await readLog(kysely, accountId, endpointId, { limit: 1 });
       return found?.attempts === tries && found;
     });
+    newestEvent = line.eventId;
     if (line.state === 'failed') break;
     assert.equal(line.state, 'pending');
     const job = await waitFor('the next attempt to be scheduled', async () => {
@@ -537,7 +615,10 @@ test('an event is retried for 3 days at growing intervals; then it fails visibly
   assert.equal(paused, 'requests failed for 3 days');
   receiver.status = 200;
   await webhooks.resume(accountId, endpointId);
-  await webhooks.replay(accountId, endpointId, { from: new Date(0), until: new Date() });
+  const detail = await readDelivery(kysely, accountId, endpointId, newestEvent);
+  assert.equal(detail?.tries.length, Math.min(delays.length + 1, 25));
+  assert.equal((await replay(endpointId, new Date(0), new Date(), 'delivered')).events, 0);
+  assert.equal((await replay(endpointId, new Date(0), new Date(), 'failed')).events, 1);
   await waitFor('the replay', async () => {
     const [line] = await readLog(kysely, accountId, endpointId, { limit: 1 });
     return line?.state === 'delivered';

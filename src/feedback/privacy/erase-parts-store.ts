@@ -11,7 +11,7 @@ const withoutTraces = (table: 'e' | 'w') =>
 
 /** Columns set in erased webhook log rows. Pending ones are still sent, without reader data, and aren't logged. */
 export const erasedWebhookColumns = sql`
-  detail = ${withoutTraces('w')}, last_request = null, last_answer = null, erased = true`;
+  detail = ${withoutTraces('w')}, last_request = null, last_answer = null, tries = '[]', erased = true`;
 
 /** Erases personal data from the messages' opens and clicks, and from webhooks about the messages. */
 export const eraseTraces = (messages: string) => sql`

@@ -815,8 +815,10 @@ export interface WebhookDeliveryTable {
   message_id: string;
   place: Generated<Int8>;
   recipient: number | null;
+  replay_id: string | null;
   retention_days: number;
   state: Generated<string>;
+  tries: Generated<Json>;
 }
 
 export interface WebhookEndpointTable {
@@ -831,6 +833,21 @@ export interface WebhookEndpointTable {
   previous_until: Timestamp | null;
   secret: Buffer;
   url: string;
+}
+
+export interface WebhookReplayTable {
+  account_id: string;
+  after_place: Generated<Int8>;
+  changed_at: Generated<Timestamp>;
+  created_at: Generated<Timestamp>;
+  endpoint_id: string;
+  events: Generated<number>;
+  finished_at: Timestamp | null;
+  from_at: Timestamp;
+  id: string;
+  state: string | null;
+  until_at: Timestamp;
+  up_to_place: Int8;
 }
 
 export interface WrongGuessTable {
@@ -914,6 +931,7 @@ export interface DB {
   warm_up_use: WarmUpUseTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_endpoint: WebhookEndpointTable;
+  webhook_replay: WebhookReplayTable;
   wrong_guess: WrongGuessTable;
 }
 

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import type { Wire } from '../../foundation/wire.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
 import {
   addEndpoint,
   changeEndpoint,
   listEndpoints,
   pauseEndpoint,
+  readEndpoint,
   removeEndpoint,
   rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../webhook/endpoint-store.ts';
 import { pageOf } from '../answer/page.ts';
-import { invalidField, notFound } from '../answer/problem.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import {
   inTransaction,
@@ -24,18 +24,38 @@ import {
   saveResource,
 } from '../save-resource.ts';
 
-const WebhookView = Type.Object(
+export const DeliveryStateView = Type.Enum(['pending', 'delivered', 'failed']);
+
+const members = {
+  id: Uuid,
+  url: Type.String(),
+  kinds: Type.Array(Type.Enum([...webhookKinds])),
+  failingSince: Nullable(Time('When requests started failing.')),
+  pausedAt: Nullable(Time('When it was paused. Events are kept until it resumes.')),
+  pausedReason: Nullable(Type.String()),
+  previousUntil: Nullable(Time('When the previous secret stops signing.')),
+  createdAt: Time('When it was created.'),
+};
+
+const WebhookView = Type.Object(members, { ...strict, title: 'Webhook' });
+
+const ListedWebhookView = Type.Object(
   {
-    id: Uuid,
-    url: Type.String(),
-    kinds: Type.Array(Type.Enum([...webhookKinds])),
-    failingSince: Nullable(Time('When requests started failing.')),
-    pausedAt: Nullable(Time('When it was paused. Events are kept until it resumes.')),
-    pausedReason: Nullable(Type.String()),
-    previousUntil: Nullable(Time('When the previous secret stops signing.')),
-    createdAt: Time('When it was created.'),
+    ...members,
+    latest: Nullable(
+      Type.Object(
+        {
+          at: Time('When it occurred.'),
+          state: DeliveryStateView,
+          status: Nullable(
+            Type.Integer({ description: 'Of the last try; 0 if there was no response.' }),
+          ),
+        },
+        { ...strict, description: 'Its newest event.' },
+      ),
+    ),
   },
-  { ...strict, title: 'Webhook' },
+  { ...strict, title: 'ListedWebhook' },
 );
 
 const WebhookSettings = Type.Object(
@@ -56,27 +76,25 @@ const SecretView = Type.Object(
   { ...strict, title: 'WebhookSecret' },
 );
 
-function viewWebhook(webhook: WebhookEndpoint): Wire<Static<typeof WebhookView>> {
-  return { ...webhook, kinds: [...webhook.kinds] };
-}
+/** Max webhooks of an account; every event is matched with each. */
+const maxWebhooks = 50;
 
 function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
   return {
     kind: 'webhook',
     id: webhookId,
-    async read(transaction: DatabaseTransaction) {
-      const all = await listEndpoints(transaction, accountOf(call).id);
-      const found = all.find(({ id }) => id === webhookId);
-      return found && viewWebhook(found);
-    },
+    read: (transaction: DatabaseTransaction) =>
+      readEndpoint(transaction, accountOf(call).id, webhookId),
   };
 }
 
 /** @throws Problem if the webhook doesn't exist */
-export function requireWebhook(call: OperationCall): Promise<Wire<Static<typeof WebhookView>>> {
+export function requireWebhook(call: OperationCall): Promise<WebhookEndpoint> {
   return requireResource(call, webhookChange(call));
 }
+
+const allowedNetworks = 'An operator can allow networks in the setting WEBHOOK_NETWORKS';
 
 /** Host names are resolved and checked per request; IP addresses and local names can be rejected now. */
 function checkUrl(call: OperationCall, text: string): void {
@@ -89,17 +107,21 @@ function checkUrl(call: OperationCall, text: string): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const trusted = networks.isTrusted(host);
   if (isIP(host) === 0 ? !networks.allowsName(host) : !networks.allows(host))
-    throw invalidField('url', 'must not point to a private network');
-  if (url.protocol === 'http:' && !trusted) throw invalidField('url', 'must use https');
+    throw invalidField('url', `is in a private network. ${allowedNetworks}`);
+  if (url.protocol === 'http:' && !trusted)
+    throw invalidField(
+      'url',
+      `must use https, except for addresses of allowed networks. ${allowedNetworks}`,
+    );
 }
 
 export const listWebhooks = defineOperation({
   id: 'listWebhooks',
-  summary: 'List webhooks',
-  answer: pageOf(WebhookView),
+  summary: 'List webhooks, newest first',
+  answer: pageOf(ListedWebhookView),
   async handle(call) {
-    const all = await listEndpoints(call.dependencies.database.kysely, accountOf(call).id);
-    return { items: all.map(viewWebhook), nextCursor: null };
+    const { kysely } = call.dependencies.database;
+    return { items: await listEndpoints(kysely, accountOf(call).id), nextCursor: null };
   },
 });
 
@@ -120,6 +142,11 @@ export const createWebhook = defineOperation({
     checkUrl(call, call.body.url);
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
+      if ((await listEndpoints(transaction, accountOf(call).id)).length >= maxWebhooks)
+        throw new Problem(
+          'conflict',
+          `An account can have ${maxWebhooks} webhooks. Remove one that you no longer need`,
+        );
       const created = await addEndpoint(transaction, box, accountOf(call).id, call.body);
       await recordAudit(call, transaction, 'webhook_created', created.id);
       return created;
@@ -160,7 +187,8 @@ export const deleteWebhook = defineOperation({
 export const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
   summary: 'Rotate the signing secret',
-  description: 'The new secret is shown once. For 24 hours, requests are signed with both secrets.',
+  description:
+    'The new secret is shown once. For 24 hours, requests carry signatures of both secrets, so either verifies them; then the old one stops signing. Rotating again in that time ends the older secret.',
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {

@@ -1,44 +1,76 @@
 import { Type } from 'typebox';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import { Nullable, StringMap, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
-import { readLog } from '../../webhook/delivery-store.ts';
+import { readDelivery, readLog } from '../../webhook/delivery-store.ts';
+import { describeEvent } from '../../webhook/describe-event.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { invalidField } from '../answer/problem.ts';
-import { readTime } from '../answer/read-time.ts';
+import { notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation } from '../operation.ts';
-import { recordAudit } from '../save-resource.ts';
-import { requireWebhook } from './manage-webhooks-routes.ts';
+import { DeliveryStateView, requireWebhook } from './manage-webhooks-routes.ts';
 
-const states = ['pending', 'delivered', 'failed'] as const;
+const members = {
+  eventId: Uuid,
+  messageId: Uuid,
+  kind: Type.Enum(webhookKinds),
+  at: Time('When the event occurred.'),
+  address: Nullable(
+    Type.String({
+      description: 'The recipient, or To for an event of the message; null once erased.',
+    }),
+  ),
+  state: DeliveryStateView,
+  attempts: Type.Integer(),
+  lastAt: Nullable(Time('When it was last attempted.')),
+  lastStatus: Nullable(Type.Integer({ description: 'HTTP status; 0 if there was no response.' })),
+  lastRequest: Nullable(Type.String()),
+  lastAnswer: Nullable(Type.String()),
+};
 
-const DeliveryView = Type.Object(
+const DeliveryView = Type.Object(members, { ...strict, title: 'WebhookDelivery' });
+
+/** A request to an endpoint and its response. */
+export const exchangeMembers = {
+  status: Type.Integer({ description: 'HTTP status; 0 if there was no response.' }),
+  durationMs: Type.Integer({ description: 'Milliseconds until the end of the response.' }),
+  requestHeaders: StringMap('Headers of the request.'),
+  responseHeaders: StringMap('Headers of the response, without cookies.'),
+  answer: Type.String({
+    description: 'The first 1,000 characters of the response, or why there was none.',
+  }),
+};
+
+const DeliveryDetailView = Type.Object(
   {
-    eventId: Uuid,
-    messageId: Uuid,
-    kind: Type.Enum(webhookKinds),
-    at: Time('When the event occurred.'),
-    state: Type.Enum([...states]),
-    attempts: Type.Integer(),
-    lastAt: Nullable(Time('When it was last attempted.')),
-    lastStatus: Nullable(Type.Integer({ description: 'HTTP status; 0 if there was no response.' })),
-    lastRequest: Nullable(Type.String()),
-    lastAnswer: Nullable(Type.String()),
+    ...members,
+    request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
+    nextAt: Nullable(Time('When it is tried next.')),
+    tries: Type.Array(
+      Type.Object({ at: Time('When it ended.'), ...exchangeMembers }, { ...strict, title: 'Try' }),
+      { description: 'The latest tries, newest first. Removed with personal data.' },
+    ),
   },
-  { ...strict, title: 'WebhookDelivery' },
+  { ...strict, title: 'WebhookDeliveryDetail' },
 );
 
 export const listWebhookDeliveries = defineOperation({
   id: 'listWebhookDeliveries',
   summary: 'List webhook deliveries, newest first',
-  query: pageQuery({ state: Type.Optional(Type.Enum([...states])) }),
+  query: pageQuery({
+    state: Type.Optional(DeliveryStateView),
+    messageId: Type.Optional(
+      Type.String({ format: 'uuid', maxLength: 36, description: 'Only events of this message.' }),
+    ),
+  }),
   answer: pageOf(DeliveryView),
   async handle(call) {
     await requireWebhook(call);
     const limit = pageSizeOf(call.query);
     const [before] = readCursor(call.query, 'integer') ?? [];
+    const { state, messageId } = call.query;
     const { kysely } = call.dependencies.database;
     const rows = await readLog(kysely, accountOf(call).id, call.params.webhookId, {
-      state: call.query.state,
+      state,
+      messageId,
       before,
       limit: limit + 1,
     });
@@ -51,45 +83,17 @@ export const listWebhookDeliveries = defineOperation({
   },
 });
 
-export const replayWebhook = defineOperation({
-  id: 'replayWebhook',
-  summary: 'Replay webhook events',
-  description: 'Redelivers one event, or all events of a time range.',
-  body: Type.Object(
-    {
-      eventId: Type.Optional(Uuid),
-      from: Type.Optional(TimeOrDay('Events at or after this time.')),
-      until: Type.Optional(TimeOrDay('Events before this time.')),
-    },
-    strict,
-  ),
-  answer: Type.Object(
-    { events: Type.Integer({ description: 'Number of events to redeliver.' }) },
-    { ...strict, title: 'WebhookReplay' },
-  ),
-  status: 202,
+export const getWebhookDelivery = defineOperation({
+  id: 'getWebhookDelivery',
+  summary: 'Get a webhook delivery with its tries',
+  answer: DeliveryDetailView,
   async handle(call) {
-    await requireWebhook(call);
-    const { webhookId } = call.params;
-    const events = await call.dependencies.webhooks.replay(
-      accountOf(call).id,
-      webhookId,
-      readReplayRange(call.body),
-      (transaction, count) =>
-        recordAudit(call, transaction, 'webhook_replayed', webhookId, { events: count }),
-    );
-    return { events };
+    const { kysely } = call.dependencies.database;
+    const { webhookId, eventId } = call.params;
+    const found = await readDelivery(kysely, accountOf(call).id, webhookId, eventId);
+    if (found === undefined) throw notFound('webhook delivery');
+    const { event, place: _, tries, ...entry } = found;
+    const request = entry.lastRequest ?? JSON.stringify(describeEvent(event));
+    return { ...entry, request, tries: [...tries] };
   },
 });
-
-function readReplayRange(body: { eventId?: string; from?: string; until?: string }) {
-  const { eventId, from, until } = body;
-  if (eventId !== undefined) {
-    if (from !== undefined || until !== undefined)
-      throw invalidField('eventId', 'can’t be combined with from or until');
-    return { eventId };
-  }
-  if (from === undefined || until === undefined)
-    throw invalidField('eventId', 'is required unless you set both from and until');
-  return { from: readTime('from', from), until: readTime('until', until) };
-}
