@@ -226,7 +226,7 @@ export async function readLog(
 }
 
 /** One try of an event. */
-export interface DeliveryTry {
+interface DeliveryTry {
   readonly at: string;
   /** 0 means no response; `answer` then says why. */
   readonly status: number;
