@@ -128,6 +128,7 @@ create table browser_session (
   expires_at timestamp with time zone not null,
   remote_address text not null,
   user_agent text not null,
+  authenticated_at timestamp with time zone not null default now(),
   browser_session_pkey PRIMARY KEY (hash),
   browser_session_id_key UNIQUE (id),
   browser_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
@@ -566,6 +567,22 @@ create table one_time_link (
   one_time_link_purpose_check CHECK (purpose = ANY (ARRAY['set-up'::text, 'inbox'::text]))
 );
 
+create table passkey (
+  id uuid not null,
+  person_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  sign_count bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  passkey_pkey PRIMARY KEY (id),
+  passkey_credential_id_key UNIQUE (credential_id),
+  passkey_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX passkey_person ON passkey USING btree (person_id);
+
 create table password_reset (
   hash bytea not null,
   person_id uuid not null,
@@ -635,7 +652,7 @@ create table recovery_code (
   person_id uuid not null,
   hash bytea not null,
   recovery_code_pkey PRIMARY KEY (person_id, hash),
-  recovery_code_person_id_fkey FOREIGN KEY (person_id) REFERENCES second_factor(person_id) ON DELETE CASCADE
+  recovery_code_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );
 
 create table report_destination (
@@ -916,6 +933,13 @@ create table source_warm_up (
   warm_up_plan integer[] not null,
   source_warm_up_pkey PRIMARY KEY (address)
 );
+
+create table spent_challenge (
+  challenge bytea not null,
+  expires_at timestamp with time zone not null,
+  spent_challenge_pkey PRIMARY KEY (challenge)
+);
+CREATE INDEX spent_challenge_expiry ON spent_challenge USING btree (expires_at);
 
 create table spent_intake_token (
   hash bytea not null,

@@ -4,7 +4,7 @@ export const userActions = {
   enable: 'enable a disabled user',
   'password-link': 'print a link to set a password; it works once, within 30 minutes',
   'remove-second-factor':
-    'remove the second factor of a user who lost the authenticator and the recovery codes',
+    'remove the authenticator app and passkeys of a user who lost them and the recovery codes',
 } as const;
 
 export type UserActionName = keyof typeof userActions;

@@ -72,9 +72,7 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
     done: 'now signs in with only the password',
     async run(transaction, { id, email }) {
       const store = new SecondFactorStore({ kysely: transaction });
-      if ((await store.find(id)) === undefined)
-        throw new OperatorError(`${email} has no second factor.`);
-      await store.remove(id);
+      if (!(await store.removeAll(id))) throw new OperatorError(`${email} has no second factor.`);
       return undefined;
     },
   },

@@ -29,6 +29,8 @@ export const securityEvents = [
   'password-set-by-link',
   'second-factor-added',
   'second-factor-removed',
+  'passkey-added',
+  'passkey-removed',
   'recovery-codes-made',
   'api-key-created',
   'api-key-rotated',

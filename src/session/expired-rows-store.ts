@@ -6,6 +6,7 @@ export const expiringKinds = [
   'access tokens',
   'codes',
   'browser sessions',
+  'passkey challenges',
   'links',
   'invitations',
   'guesses',
@@ -54,6 +55,13 @@ const removers: Readonly<Record<ExpiringKind, Remove>> = {
     countAffected(
       sql`delete from browser_session where hash in (
         select hash from browser_session
+        where expires_at < now()
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  'passkey challenges': (database, limit) =>
+    countAffected(
+      sql`delete from spent_challenge where challenge in (
+        select challenge from spent_challenge
         where expires_at < now()
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),

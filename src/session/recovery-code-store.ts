@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { hasSecondFactor } from '../account/second-factor-sql.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
@@ -13,13 +14,14 @@ export class RecoveryCodeStore {
 
   /**
    * Replaces all of the person's codes.
-   * @returns false if the person has no confirmed second factor; nothing is stored then
+   * @returns false if the person has no second factor; nothing is stored then
    */
   async replace(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
     return this.#database.kysely.transaction().execute(async (transaction) => {
-      const { rows } = await sql`
-        select from second_factor
-        where person_id = ${personId} and confirmed_at is not null for update`.execute(transaction);
+      await lockPerson(transaction, personId);
+      const { rows } = await sql`select where ${hasSecondFactor(sql`${personId}::uuid`)}`.execute(
+        transaction,
+      );
       if (rows.length === 0) return false;
       await sql`delete from recovery_code where person_id = ${personId}`.execute(transaction);
       await sql`
@@ -46,4 +48,22 @@ export class RecoveryCodeStore {
     );
     return rows[0]?.count ?? 0;
   }
+}
+
+/** Removes a person's recovery codes once there is no second factor that they could replace. */
+export async function removeUnusedRecoveryCodes(
+  transaction: Database['kysely'],
+  personId: PersonId,
+): Promise<void> {
+  await lockPerson(transaction, personId);
+  await sql`
+    delete from recovery_code
+    where person_id = ${personId} and not ${hasSecondFactor(sql`${personId}::uuid`)}`.execute(
+    transaction,
+  );
+}
+
+/** Serializes new codes with the removal of a second factor. */
+async function lockPerson(transaction: Database['kysely'], personId: PersonId): Promise<void> {
+  await sql`select from person where id = ${personId} for no key update`.execute(transaction);
 }

@@ -1,15 +1,17 @@
 import { sql } from 'kysely';
+import { hasSecondFactor } from '../account/second-factor-sql.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
+import { removeUnusedRecoveryCodes } from './recovery-code-store.ts';
 
-/** A person's second factor as stored, with its secret sealed. */
+/** A person's authenticator app as stored, with its secret sealed. */
 export interface StoredFactor {
   readonly secret: Buffer;
   readonly confirmed: boolean;
 }
 
-/** Second factors in the database. */
+/** Authenticator apps in the database. */
 export class SecondFactorStore {
   readonly #database: Pick<Database, 'kysely'>;
 
@@ -24,6 +26,14 @@ export class SecondFactorStore {
       this.#database.kysely,
     );
     return rows[0];
+  }
+
+  /** Whether the person has any second factor: an authenticator app or a passkey. */
+  async hasAny(personId: PersonId): Promise<boolean> {
+    const { rows } = await sql`select where ${hasSecondFactor(sql`${personId}::uuid`)}`.execute(
+      this.#database.kysely,
+    );
+    return rows.length === 1;
   }
 
   /** Starts an enrollment; a confirmed factor is left unchanged. */
@@ -61,7 +71,29 @@ export class SecondFactorStore {
       const { rows } = await sql<{ confirmed: boolean }>`
         delete from second_factor where person_id = ${personId}
         returning confirmed_at is not null as confirmed`.execute(transaction);
+      await removeUnusedRecoveryCodes(transaction, personId);
       if (rows[0]?.confirmed) await notifyPerson(transaction, personId, 'second-factor-removed');
+    });
+  }
+
+  /**
+   * Removes a person's authenticator app, passkeys and recovery codes.
+   * @returns false if there was no second factor
+   */
+  async removeAll(personId: PersonId): Promise<boolean> {
+    return this.#inTransaction(async (transaction) => {
+      const { rows } = await sql<{ passkeys: number; apps: number }>`
+        with passkeys as (delete from passkey where person_id = ${personId} returning 1),
+        apps as (
+          delete from second_factor where person_id = ${personId}
+          returning confirmed_at is not null as confirmed)
+        select (select count(*) from passkeys)::integer as passkeys,
+          (select count(*) from apps where confirmed)::integer as apps`.execute(transaction);
+      const { passkeys = 0, apps = 0 } = rows[0] ?? {};
+      await removeUnusedRecoveryCodes(transaction, personId);
+      if (apps > 0) await notifyPerson(transaction, personId, 'second-factor-removed');
+      if (passkeys > 0) await notifyPerson(transaction, personId, 'passkey-removed');
+      return apps + passkeys > 0;
     });
   }
 

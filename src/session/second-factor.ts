@@ -48,8 +48,13 @@ export class SecondFactors {
     this.#keys = dependencies.key.keysFor(secondFactorPurpose);
   }
 
-  /** True if the person has a confirmed second factor. */
-  async has(personId: PersonId): Promise<boolean> {
+  /** True if the person has any second factor: a confirmed authenticator app or a passkey. */
+  has(personId: PersonId): Promise<boolean> {
+    return this.#dependencies.store.hasAny(personId);
+  }
+
+  /** True if the person has a confirmed authenticator app. */
+  async hasAuthenticator(personId: PersonId): Promise<boolean> {
     return (await this.#dependencies.store.find(personId))?.confirmed === true;
   }
 

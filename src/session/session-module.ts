@@ -14,6 +14,8 @@ import { BrowserSessionStore } from './browser/browser-session-store.ts';
 import { BrowserSessions } from './browser/browser-sessions.ts';
 import { KnownDevices } from './browser/known-devices.ts';
 import { ClientSecretHasher } from './client-secret.ts';
+import { registerConfirmRoutes } from './confirm/confirm-routes.ts';
+import { Confirmation } from './confirm/confirmation.ts';
 import { ExpiredRowCleaner } from './expired-row-cleaner.ts';
 import { CodeGrant } from './grants/code-grant.ts';
 import { PasswordGrant } from './grants/password-grant.ts';
@@ -25,10 +27,14 @@ import { Invitations } from './invitation/invitations.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
 import { registerMeRoutes } from './me/me-routes.ts';
+import { registerMyPasskeysRoutes } from './me/my-passkeys-routes.ts';
 import { registerSecondFactorRoutes } from './me/second-factor-routes.ts';
 import { registerMetadataRoutes } from './metadata-routes.ts';
 import { OwnTokens } from './own-tokens.ts';
 import { registerOwnTokensRoutes } from './own-tokens-routes.ts';
+import { PasskeyStore } from './passkey/passkey-store.ts';
+import { Passkeys } from './passkey/passkeys.ts';
+import { registerSignInPasskeyRoutes } from './passkey/sign-in-passkey-routes.ts';
 import { PasswordAuthenticator } from './password-authenticator.ts';
 import { PasswordChecker } from './password-checker.ts';
 import { registerPasswordLinkRoutes } from './password-link-routes.ts';
@@ -99,6 +105,14 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     throttle,
     key,
   });
+  const passkeys = new Passkeys({ store: new PasskeyStore(database), key, clock, publicUrl });
+  const confirmation = new Confirmation({
+    passwordAuthenticator,
+    secondFactors,
+    recoveryCodes,
+    passkeys,
+    audit,
+  });
   const endpoint = new TokenEndpoint(clients, [
     new PasswordGrant({ database, mint, audit, passwordAuthenticator, secondFactors }),
     new CodeGrant({ database, mint, audit }),
@@ -137,9 +151,19 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           devices,
           passwordAuthenticator,
           secondFactors,
+          passkeys,
           audit,
         });
-        registerSignInCodeRoutes(scope, { browser, devices, secondFactors, recoveryCodes, audit });
+        registerSignInCodeRoutes(scope, {
+          browser,
+          devices,
+          secondFactors,
+          recoveryCodes,
+          passkeys,
+          audit,
+        });
+        registerSignInPasskeyRoutes(scope, { database, browser, devices, passkeys, audit });
+        registerConfirmRoutes(scope, { browser, confirmation, passkeys, secondFactors });
         registerAuthorizeRoutes(scope, {
           database,
           mint,
@@ -157,6 +181,14 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           sessions,
           consents,
           secondFactors,
+          passkeys,
+          audit,
+        });
+        registerMyPasskeysRoutes(scope, {
+          browser,
+          passkeys,
+          secondFactors,
+          recoveryCodes,
           audit,
         });
         registerChangePasswordRoutes(scope, {
@@ -168,9 +200,9 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         });
         registerSecondFactorRoutes(scope, {
           browser,
-          passwordAuthenticator,
           secondFactors,
           recoveryCodes,
+          passkeys,
           audit,
         });
       });

@@ -11,15 +11,17 @@ import { SlowDown } from './oauth-errors.ts';
 import { type Page, seeOther, sendPage } from './pages/layout.ts';
 import { recoveryCodePage } from './pages/recovery-codes-page.ts';
 import { secondFactorPage } from './pages/sign-in-page.ts';
+import type { Passkeys } from './passkey/passkeys.ts';
 import type { RecoveryCodes } from './recovery-codes.ts';
 import type { SecondFactors } from './second-factor.ts';
-import { queryOf, signInPath, waitText } from './sign-in-routes.ts';
+import { passkeyFailedText, queryOf, signInPath, waitText } from './sign-in-routes.ts';
 
 export interface SignInCodeDependencies {
   readonly browser: BrowserSessions;
   readonly devices: KnownDevices;
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
+  readonly passkeys: Passkeys;
   readonly audit: AuditStore;
 }
 
@@ -27,11 +29,12 @@ export interface SignInCodeDependencies {
 interface SecondFactorMethod {
   readonly path: string;
   readonly page: (page: {
+    readonly personId: PersonId;
     readonly csrf: string;
     readonly next: string;
-    readonly error?: string;
+    readonly error?: string | undefined;
     readonly status?: number;
-  }) => Page;
+  }) => Promise<Page> | Page;
   readonly wrongCodeText: string;
   /** Details for the audit log entry of the sign-in. */
   readonly detail: Readonly<Record<string, boolean>>;
@@ -39,15 +42,21 @@ interface SecondFactorMethod {
 }
 
 /**
- * `GET` and `POST /sign-in/code`: the second factor after the right password;
+ * `GET` and `POST /sign-in/code`: the second factor after the right password, or its passkey (`POST /sign-in/passkey`);
  * `GET` and `POST /sign-in/recovery-code`: a recovery code instead. Both continue to the local path `next`.
  */
 export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDependencies): void {
-  const { browser, secondFactors, recoveryCodes } = dependencies;
+  const { browser, secondFactors, recoveryCodes, passkeys } = dependencies;
   const methods: readonly SecondFactorMethod[] = [
     {
       path: '/sign-in/code',
-      page: secondFactorPage,
+      async page({ personId, csrf, ...page }) {
+        const [prompt, hasAuthenticator] = await Promise.all([
+          passkeys.prompt({ purpose: 'second-factor', csrf, personId }),
+          secondFactors.hasAuthenticator(personId),
+        ]);
+        return secondFactorPage({ csrf, prompt, hasAuthenticator, ...page });
+      },
       wrongCodeText: 'The code is wrong or was already used. Wait for the next one.',
       detail: { secondFactor: true },
       verifyCode: (...guess) => secondFactors.verify(...guess),
@@ -66,7 +75,10 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
       const { csrf, person, awaitingSecondFactor: halfway } = await browser.visit(request, reply);
       if (person !== undefined) return seeOther(reply, next);
       if (halfway === undefined) return seeOther(reply, signInPath(next));
-      return sendPage(reply, method.page({ csrf, next }));
+      const { personId } = halfway;
+      const failed = queryOf(request, 'failed') === 'passkey';
+      const error = failed ? passkeyFailedText : undefined;
+      return sendPage(reply, await method.page({ personId, csrf, next, error }));
     });
     scope.post(method.path, (request, reply) => submitCode(dependencies, method, request, reply));
   }
@@ -93,8 +105,8 @@ async function submitCode(
   const origin = originOf(request);
   const record = (outcome: 'success' | 'refused') =>
     audit.record({ kind: 'sign_in', outcome, personId, origin, detail: method.detail });
-  const showAgain = (error: string, status: number) =>
-    sendPage(reply, method.page({ csrf, next, error, status }));
+  const showAgain = async (error: string, status: number) =>
+    sendPage(reply, await method.page({ personId, csrf, next, error, status }));
   try {
     if (!(await method.verifyCode(personId, form.get('code') ?? '', guess))) {
       await record('refused');

@@ -8,6 +8,7 @@ import { localPath } from './local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
 import { type SignInPage, signInPage } from './pages/sign-in-page.ts';
+import type { Passkeys } from './passkey/passkeys.ts';
 import type { PasswordAuthenticator } from './password-authenticator.ts';
 import type { SecondFactors } from './second-factor.ts';
 
@@ -16,8 +17,13 @@ export interface SignInDependencies {
   readonly devices: KnownDevices;
   readonly passwordAuthenticator: PasswordAuthenticator;
   readonly secondFactors: SecondFactors;
+  readonly passkeys: Passkeys;
   readonly audit: AuditStore;
 }
+
+/** Shown after a passkey that was not accepted. */
+export const passkeyFailedText =
+  'The passkey wasn’t accepted. It may have been removed, or the page expired. Try again, or sign in another way.';
 
 const expiredFormNotice = 'The page expired. Try again.';
 
@@ -26,13 +32,15 @@ const expiredFormNotice = 'The page expired. Try again.';
  * /sign-out`. All continue to the local path `next`.
  */
 export function registerSignInRoutes(scope: Http, dependencies: SignInDependencies): void {
-  const { browser } = dependencies;
+  const { browser, passkeys } = dependencies;
 
   scope.get('/sign-in', async (request, reply) => {
     const next = localPath(queryOf(request, 'next'));
     const visit = await browser.visit(request, reply);
     if (visit.person !== undefined) return seeOther(reply, next);
-    return sendPage(reply, signInPage({ csrf: visit.csrf, next }));
+    const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
+    const error = queryOf(request, 'failed') === 'passkey' ? passkeyFailedText : undefined;
+    return sendPage(reply, signInPage({ csrf: visit.csrf, next, prompt, error }));
   });
 
   scope.post('/sign-in', (request, reply) => signIn(dependencies, request, reply));
@@ -51,7 +59,7 @@ export function signInPath(next: string): string {
 }
 
 async function signIn(
-  { browser, devices, passwordAuthenticator, secondFactors, audit }: SignInDependencies,
+  { browser, devices, passwordAuthenticator, secondFactors, passkeys, audit }: SignInDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -59,8 +67,10 @@ async function signIn(
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
   const visit = await browser.visit(request, reply);
-  const showAgain = (page: Partial<SignInPage>) =>
-    sendPage(reply, signInPage({ csrf: visit.csrf, next, email, ...page }));
+  const showAgain = async (page: Partial<SignInPage>) => {
+    const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
+    return sendPage(reply, signInPage({ csrf: visit.csrf, next, email, prompt, ...page }));
+  };
 
   if (!browser.hasValidCsrfToken(request, form)) {
     // Someone who went back to this page after signing in continues to their page.

@@ -119,8 +119,15 @@ test('an operator removes a lost second factor', async () => {
     "insert into second_factor (person_id, secret, confirmed_at) values ($1, '', now())",
     [person.id],
   );
+  await database.pool.query(
+    `insert into passkey (id, person_id, credential_id, public_key, sign_count, transports, name, created_at)
+     values ($1, $1, '', '', 0, '{}', 'Lost phone', now())`,
+    [person.id],
+  );
   assert.equal((await run('user', 'remove-second-factor', person.email)).code, 0);
-  const { rows } = await database.pool.query('select from second_factor');
+  const { rows } = await database.pool.query(
+    'select person_id from second_factor union all select person_id from passkey',
+  );
   assert.equal(rows.length, 0);
   assert.match((await run('audit', '--person', person.email)).out, /second_factor_removed/);
   assert.match((await run('user', 'disable', 'no@one.test')).err, /User "no@one.test" not found/);

@@ -172,10 +172,10 @@ test('ASVS 2.2.3: every change of credentials, owners, operators and keys sends 
   const factors = new SecondFactorStore(database);
   await factors.begin(person.id, Buffer.from('x'));
   assert.ok(await factors.consumeStep(person.id, 1));
-  await noticeTo(person.email, /Second factor added/);
+  await noticeTo(person.email, /Authenticator app added/);
   assert.ok(await factors.consumeStep(person.id, 2));
   await factors.remove(person.id);
-  await noticeTo(person.email, /Second factor removed/);
+  await noticeTo(person.email, /Authenticator app removed/);
   await saveMembership(database.kysely, {
     accountId: shop.id,
     personId: person.id,
@@ -203,7 +203,7 @@ test('ASVS 2.2.3: every change of credentials, owners, operators and keys sends 
   assert.match(notice.html, /Shop &lt;b&gt;one&lt;\/b&gt;/);
   assert.match(notice.text, new RegExp(shop.owner.email));
   const added = await readInbox(service.url, `?to=${person.email}`);
-  assert.equal(added.filter(({ subject }) => subject === 'Second factor added').length, 1);
+  assert.equal(added.filter(({ subject }) => subject === 'Authenticator app added').length, 1);
 });
 
 test('ASVS 2.2.3: a notice is committed with its change and sent exactly once', async () => {

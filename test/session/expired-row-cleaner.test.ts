@@ -54,7 +54,7 @@ test('expired access tokens are removed in chunks, live ones stay', async () => 
   assert.deepEqual(await tokensLeft(), ['live']);
 });
 
-test('codes, browser sessions, links, invitations, guesses and audit events are removed after they expire', async () => {
+test('codes, browser sessions, challenges, links, invitations, guesses and audit events are removed after they expire', async () => {
   const past = "now() - interval '2 hours'";
   await database.pool.query(
     `insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, expires_at)
@@ -65,6 +65,9 @@ test('codes, browser sessions, links, invitations, guesses and audit events are 
     `insert into browser_session (hash, id, person_id, complete, created_at, expires_at, remote_address, user_agent)
      values ('\\x01', $1, $1, true, ${past}, ${past}, '', '')`,
     [person.id],
+  );
+  await database.pool.query(
+    `insert into spent_challenge (challenge, expires_at) values ('\\x01', ${past})`,
   );
   await database.pool.query(
     `insert into password_reset (hash, person_id, expires_at) values ('\\x01', $1, ${past})`,

@@ -45,7 +45,11 @@ function codeOf(secret: string, steps = 0): string {
 async function enrolWithCodes(
   browser: TestBrowser,
 ): Promise<{ secret: string; used: string; recoveryCodes: string[] }> {
-  const page = await browser.submit(await browser.open('/me/second-factor'), { password });
+  const page = await browser.submit(
+    await browser.open('/me/second-factor'),
+    {},
+    '/me/second-factor/begin',
+  );
   const secret = (/or enter this key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(
     ' ',
     '',
@@ -226,7 +230,11 @@ test('a wrong first code keeps the QR code, and another browser can’t get the 
   const [browser] = await signedIn(email);
   const keyOn = (page: VisitedPage) =>
     /or enter this key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1]?.replaceAll(' ', '');
-  const page = await browser.submit(await browser.open('/me/second-factor'), { password });
+  const page = await browser.submit(
+    await browser.open('/me/second-factor'),
+    {},
+    '/me/second-factor/begin',
+  );
   const key = keyOn(page) ?? '';
   const wrong = await browser.submit(page, { code: '000000' });
   assert.equal(wrong.status, 401);
@@ -256,18 +264,27 @@ test('a wrong first code keeps the QR code, and another browser can’t get the 
   assert.match((await browser.submit(page, { code: '000000' })).text, /Start again/);
 });
 
-test('removing a second factor requires one more code', async () => {
-  const { email } = await world.addPerson();
+test('without the authenticator app, the password alone signs in, and all recovery codes are gone', async () => {
+  const { id, email } = await world.addPerson();
   const [browser] = await signedIn(email);
-  const secret = await enrol(browser);
+  await enrol(browser);
   const page = await browser.open('/me/second-factor');
-  assert.match(
-    (await browser.submit(page, { code: '000000' })).text,
-    /is wrong or was already used/,
-  );
-  const after = await browser.submit(page, { code: codeOf(secret, 1) });
-  assert.match(after.text, /Second factor removed/);
+  const after = await browser.submit(page, {}, '/me/second-factor/remove');
+  assert.match(after.text, /Authenticator app removed/);
   assert.match((await signedIn(email))[1].text, /<h1>Sign-in and security/);
+  const { rows } = await database.pool.query('select from recovery_code where person_id = $1', [
+    id,
+  ]);
+  assert.equal(rows.length, 0);
+});
+
+test('the first second factor signs out the browsers that signed in with the password alone', async () => {
+  const { email } = await world.addPerson();
+  const [other] = await signedIn(email);
+  const [browser] = await signedIn(email);
+  await enrol(browser);
+  assert.match((await other.open('/me')).text, /<h1>Sign in<\/h1>/);
+  assert.match((await browser.open('/me')).text, /<h1>Sign-in and security/);
 });
 
 test('ASVS 2.6.1: ten recovery codes are shown once, and each signs in once without the authenticator', async () => {
@@ -329,38 +346,17 @@ test('ASVS 2.6.2: recovery codes are stored hashed under the key and bound to th
   );
 });
 
-test('new recovery codes replace the old ones, and require a code', async () => {
-  const { id, email } = await world.addPerson();
-  const [browser] = await signedIn(email);
-  const { secret, recoveryCodes } = await enrolWithCodes(browser);
-  const [old = '', spent = ''] = recoveryCodes;
-  const renew = async (code: string) => {
-    const { forms } = await browser.open('/me/second-factor');
-    return browser.request('/me/second-factor/recovery-codes', { ...forms[0]?.fields, code });
-  };
-  const refused = await renew('000000');
-  assert.equal(refused.status, 401);
-  assert.deepEqual(recoveryCodesOn(refused), []);
-  assert.equal(recoveryCodesOn(await renew(codeOf(secret, 1))).length, 10);
-  assert.match((await signInByRecovery(email, old)).text, /is wrong or was already used/);
-  assert.equal((await renew(spent)).status, 401);
-  const [made] = (await lastEvents(id)).filter((event) => event.startsWith('recovery_codes_made'));
-  assert.equal(made, 'recovery_codes_made success');
-});
-
-test('without the authenticator, a recovery code also removes the second factor and all other codes', async () => {
+test('new recovery codes replace the old ones', async () => {
   const { id, email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const { recoveryCodes } = await enrolWithCodes(browser);
   const page = await browser.open('/me/second-factor');
-  assert.match(
-    (await browser.submit(page, { code: recoveryCodes[0] ?? '' })).text,
-    /Second factor removed/,
-  );
-  const { rows } = await database.pool.query('select from recovery_code where person_id = $1', [
-    id,
-  ]);
-  assert.equal(rows.length, 0);
+  const renewed = await browser.submit(page, {}, '/me/second-factor/recovery-codes');
+  assert.equal(recoveryCodesOn(renewed).length, 10);
+  const [old = ''] = recoveryCodes;
+  assert.match((await signInByRecovery(email, old)).text, /is wrong or was already used/);
+  const made = (await lastEvents(id)).filter((event) => event.startsWith('recovery_codes_made'));
+  assert.deepEqual(made, ['recovery_codes_made success', 'recovery_codes_made success']);
 });
 
 test('guessing recovery codes is throttled, together with the authenticator’s codes', async () => {

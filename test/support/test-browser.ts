@@ -3,9 +3,11 @@ import { type DefaultTreeAdapterMap, parse } from 'parse5';
 type Node = DefaultTreeAdapterMap['node'];
 type Element = DefaultTreeAdapterMap['element'];
 
-/** A form of a page: its target and its initial values. */
+/** A form of a page: its target, its initial values and what it tells scripts. */
 interface PageForm {
   readonly action: string;
+  /** Its `data-…` attributes. */
+  readonly data: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -112,6 +114,11 @@ function readForms(document: Node): PageForm[] {
         if (input.tagName === 'input' && name !== undefined && chosen)
           fields[name] = attribute(input, 'value') ?? '';
       }
-      return { action: attribute(form, 'action') ?? '', fields };
+      const data = Object.fromEntries(
+        form.attrs
+          .filter(({ name }) => name.startsWith('data-'))
+          .map(({ name, value }) => [name.slice('data-'.length), value]),
+      );
+      return { action: attribute(form, 'action') ?? '', data, fields };
     });
 }

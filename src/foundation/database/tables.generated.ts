@@ -118,6 +118,7 @@ export interface AuditEventTable {
 }
 
 export interface BrowserSessionTable {
+  authenticated_at: Generated<Timestamp>;
   complete: boolean;
   created_at: Timestamp;
   expires_at: Timestamp;
@@ -403,6 +404,18 @@ export interface OneTimeLinkTable {
   purpose: string;
 }
 
+export interface PasskeyTable {
+  created_at: Timestamp;
+  credential_id: Buffer;
+  id: string;
+  last_used_at: Timestamp | null;
+  name: string;
+  person_id: string;
+  public_key: Buffer;
+  sign_count: Int8;
+  transports: string[];
+}
+
 export interface PasswordResetTable {
   expires_at: Timestamp;
   hash: Buffer;
@@ -680,6 +693,11 @@ export interface SourceWarmUpTable {
   warm_up_plan: number[];
 }
 
+export interface SpentChallengeTable {
+  challenge: Buffer;
+  expires_at: Timestamp;
+}
+
 export interface SpentIntakeTokenTable {
   hash: Buffer;
   spent_at: Generated<Timestamp>;
@@ -894,6 +912,7 @@ export interface DB {
   message_event: MessageEventTable;
   message_search: MessageSearchTable;
   one_time_link: OneTimeLinkTable;
+  passkey: PasskeyTable;
   password_reset: PasswordResetTable;
   person: PersonTable;
   privacy_record: PrivacyRecordTable;
@@ -916,6 +935,7 @@ export interface DB {
   sending_domain: SendingDomainTable;
   session_pair: SessionPairTable;
   source_warm_up: SourceWarmUpTable;
+  spent_challenge: SpentChallengeTable;
   spent_intake_token: SpentIntakeTokenTable;
   sts_policy: StsPolicyTable;
   subject_word: SubjectWordTable;

@@ -11,7 +11,12 @@ export interface BrowserSession {
   readonly name: string;
   /** False until the second factor is verified. */
   readonly complete: boolean;
+  /** The person signed in, or confirmed it, in the last ten minutes. */
+  readonly recentlyConfirmed: boolean;
 }
+
+/** Minutes after which sensitive changes ask the person to confirm who they are. */
+const confirmedMinutes = 10;
 
 /** A session as listed to its owner. */
 export interface ListedBrowserSession {
@@ -45,8 +50,8 @@ export class BrowserSessionStore {
       with language as (
         update person set locale = ${session.locale}
         where id = ${session.personId} and locale is null and ${session.complete}::boolean)
-      insert into browser_session (hash, id, person_id, complete, created_at, expires_at, remote_address, user_agent)
-      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at,
+      insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, expires_at, remote_address, user_agent)
+      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, at,
         at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent}
       from (select now() as at) moment`.execute(this.#database.kysely);
   }
@@ -58,8 +63,10 @@ export class BrowserSessionStore {
       email: string;
       name: string;
       complete: boolean;
+      recently_confirmed: boolean;
     }>`
-      select s.id, s.person_id, p.email, p.name, s.complete
+      select s.id, s.person_id, p.email, p.name, s.complete,
+        s.authenticated_at > now() - ${confirmedMinutes} * interval '1 minute' as recently_confirmed
       from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
       where s.hash = ${hash} and s.expires_at > now()`.execute(this.#database.kysely);
     const [row] = rows;
@@ -70,7 +77,16 @@ export class BrowserSessionStore {
         email: row.email,
         name: row.name,
         complete: row.complete,
+        recentlyConfirmed: row.recently_confirmed,
       }
+    );
+  }
+
+  /** Records that the person confirmed who they are, and moves the session to a new hash. */
+  async confirm(hash: Buffer, newHash: Buffer): Promise<void> {
+    await sql`
+      update browser_session set hash = ${newHash}, authenticated_at = now() where hash = ${hash}`.execute(
+      this.#database.kysely,
     );
   }
 
@@ -104,5 +120,12 @@ export class BrowserSessionStore {
       this.#database.kysely,
     );
     return rows.length === 1;
+  }
+
+  /** Ends all of a person's sessions but one. */
+  async endOthers(personId: PersonId, id: string): Promise<void> {
+    await sql`delete from browser_session where person_id = ${personId} and id::text <> ${id}`.execute(
+      this.#database.kysely,
+    );
   }
 }

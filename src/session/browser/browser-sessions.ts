@@ -102,6 +102,22 @@ export class BrowserSessions {
     await store.create(session);
   }
 
+  /**
+   * Records that the signed-in person confirmed who they are. The cookie value is replaced, so a copy of the old one
+   * gains nothing (ASVS 3.2.1).
+   */
+  async confirm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const value = this.#read(request);
+    if (value === undefined) return;
+    const newHash = hashToken(this.#setCookie(request, reply));
+    await this.#dependencies.store.confirm(hashToken(value), newHash);
+  }
+
+  /** Signs the person out everywhere else. */
+  endOthers({ personId, id }: Pick<BrowserSession, 'personId' | 'id'>): Promise<void> {
+    return this.#dependencies.store.endOthers(personId, id);
+  }
+
   /** Ends the browser's session. The cookie stays as an anonymous one, so that forms keep working. */
   async signOut(request: FastifyRequest): Promise<void> {
     const value = this.#read(request);

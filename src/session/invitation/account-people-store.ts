@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Role } from '../../account/account.ts';
+import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
@@ -32,7 +33,7 @@ export async function readMemberFacts(
   const { rows } = await sql<MemberRow>`
     select m.person_id as "personId", p.email, p.name, m.role, p.disabled_at is not null as disabled,
       p.password_hash is not null as "hasPassword",
-      exists (select from second_factor f where f.person_id = p.id and f.confirmed_at is not null) as "hasSecondFactor",
+      ${hasSecondFactor(sql.ref('p.id'))} as "hasSecondFactor",
       m.created_at as since, null as "invitedBy", null::timestamptz as "expiresAt"
     from membership m join person p on p.id = m.person_id
     where m.account_id = ${accountId} and p.email > ${after} and (${email}::text is null or p.email = ${email})

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Role } from '../../account/account.ts';
+import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
@@ -116,7 +117,7 @@ export async function findInvitation(
     select i.account_id as "accountId", a.name as "accountName", i.email, i.role, i.name,
       w.name as "inviterName", w.email as "inviterEmail", p.id as "personId",
       coalesce(p.password_hash is not null and p.proven_at is not null, false) as established,
-      exists (select from second_factor f where f.person_id = p.id and f.confirmed_at is not null) as "hasSecondFactor"
+      ${hasSecondFactor(sql.ref('p.id'))} as "hasSecondFactor"
     from invitation i
     join account a on a.id = i.account_id
     join person w on w.id = i.invited_by and w.disabled_at is null

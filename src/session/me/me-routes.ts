@@ -13,6 +13,7 @@ import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { mePage } from '../pages/me-page.ts';
+import type { Passkeys } from '../passkey/passkeys.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { signedInForm, signedInPage } from './signed-in-form.ts';
 
@@ -22,6 +23,7 @@ export interface MeDependencies {
   readonly sessions: BrowserSessionStore;
   readonly consents: ConsentStore;
   readonly secondFactors: SecondFactors;
+  readonly passkeys: Passkeys;
   readonly audit: AuditStore;
 }
 
@@ -30,24 +32,29 @@ const notices: Readonly<Record<string, string>> = {
   session: 'Browser signed out.',
   consent: 'Integration access revoked.',
   password: 'Password changed.',
-  removed: 'Second factor removed.',
+  removed: 'Authenticator app removed.',
+  authenticator: 'Authenticator app set up.',
+  passkey: 'Passkey added.',
+  renamed: 'Passkey renamed.',
+  'passkey-removed': 'Passkey removed.',
   language: 'Language and formats saved.',
 };
 
 /**
- * `GET /me`: the person's browsers, consents, password and second factor. `POST /me/sessions/end` signs another
+ * `GET /me`: the person's browsers, consents, password, passkeys and second factor. `POST /me/sessions/end` signs another
  * browser out, `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the
  * language of email and the formats of dates and numbers.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
-  const { database, browser, sessions, consents, secondFactors, audit } = dependencies;
+  const { database, browser, sessions, consents, secondFactors, passkeys, audit } = dependencies;
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
-      const [listed, consented, hasSecondFactor, locale, formats] = await Promise.all([
+      const [listed, consented, hasAuthenticator, ownPasskeys, locale, formats] = await Promise.all([
         sessions.list(person.personId),
         consents.list(person.personId),
-        secondFactors.has(person.personId),
+        secondFactors.hasAuthenticator(person.personId),
+        passkeys.store.list(person.personId),
         readLocale(database.kysely, person.personId),
         readFormats(database.kysely, person.personId),
       ]);
@@ -60,7 +67,9 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           sessionId: person.id,
           sessions: listed,
           consents: consented,
-          hasSecondFactor,
+          hasAuthenticator,
+          passkeys: ownPasskeys,
+          passkeyProblem: passkeys.problem,
           locale: locale ?? 'en',
           formats,
           timeZone: browserTimeZone(request),

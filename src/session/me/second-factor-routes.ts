@@ -5,22 +5,21 @@ import type { PersonId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { originOf } from '../form-body.ts';
-import type { GuessOrigin } from '../login-throttle.ts';
 import { SlowDown } from '../oauth-errors.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { enrollPage, secondFactorStatePage } from '../pages/me-page.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
-import type { PasswordAuthenticator } from '../password-authenticator.ts';
+import type { Passkeys } from '../passkey/passkeys.ts';
 import type { RecoveryCodes } from '../recovery-codes.ts';
 import type { Enrollment, SecondFactors } from '../second-factor.ts';
 import { waitText } from '../sign-in-routes.ts';
-import { type SignedInVisit, signedInForm, signedInPage } from './signed-in-form.ts';
+import { confirmedForm, confirmedPage, type SignedInVisit } from './signed-in-form.ts';
 
 export interface SecondFactorRoutesDependencies {
   readonly browser: BrowserSessions;
-  readonly passwordAuthenticator: PasswordAuthenticator;
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
+  readonly passkeys: Passkeys;
   readonly audit: AuditStore;
 }
 
@@ -28,40 +27,34 @@ const page = '/me/second-factor';
 const wrongCode = 'The code is wrong or was already used. Wait for the next one.';
 
 /**
- * `GET /me/second-factor`: add or manage the second factor. `POST …/begin` takes the password and shows the key,
- * `POST …/confirm` takes a first code and shows recovery codes, or the same key again after a wrong code. `POST …/recovery-codes` creates new ones and `POST
- * …/remove` removes the factor; both take a code or recovery code.
+ * `GET /me/second-factor`: set up or remove an authenticator app, and create recovery codes. `POST …/begin` shows the
+ * key, `POST …/confirm` takes a first code and shows recovery codes, or the same key again after a wrong one. `POST …/recovery-codes` creates new ones and `POST
+ * …/remove` removes the app. All ask people to confirm who they are.
  */
 export function registerSecondFactorRoutes(
   scope: Http,
   dependencies: SecondFactorRoutesDependencies,
 ): void {
-  const { browser, passwordAuthenticator, secondFactors, recoveryCodes, audit } = dependencies;
+  const { browser, secondFactors, recoveryCodes, passkeys, audit } = dependencies;
 
   async function showState(reply: FastifyReply, visit: SignedInVisit, error?: string) {
     const { personId } = visit.person;
-    const [enrolled, remaining] = await Promise.all([
-      secondFactors.has(personId),
+    const [hasAuthenticator, list, remaining] = await Promise.all([
+      secondFactors.hasAuthenticator(personId),
+      passkeys.store.list(personId),
       recoveryCodes.countRemaining(personId),
     ]);
-    const status = error === undefined ? 200 : 401;
     return sendPage(
       reply,
       secondFactorStatePage({
         csrf: visit.csrf,
-        enrolled,
+        hasAuthenticator,
+        hasPasskey: list.length > 0,
         recoveryCodes: remaining,
         error,
-        status,
+        status: error === undefined ? 200 : 401,
       }),
     );
-  }
-
-  /** Six digits come from the authenticator; anything else can only be a recovery code. */
-  function verifyCode(request: FastifyRequest, { person }: SignedInVisit, code: string) {
-    return /^[\d ]+$/.test(code)
-      ? secondFactors.verify(person.personId, code, guessOriginOf(request))
-      : recoveryCodes.consume(person.personId, code, guessOriginOf(request));
   }
 
   function showEnrollment(
@@ -76,8 +69,9 @@ export function registerSecondFactorRoutes(
 
   /** @returns undefined if the code is right */
   async function tryFirstCode(request: FastifyRequest, personId: PersonId, code: string) {
+    const origin = { kind: 'session', remoteAddress: request.ip } as const;
     try {
-      const isRight = await secondFactors.verify(personId, code, guessOriginOf(request));
+      const isRight = await secondFactors.verify(personId, code, origin);
       return isRight ? undefined : { error: wrongCode, status: 401, retryAfter: undefined };
     } catch (error) {
       if (!(error instanceof SlowDown)) throw error;
@@ -103,28 +97,23 @@ export function registerSecondFactorRoutes(
   }
 
   scope.get(page, (request, reply) =>
-    signedInPage(browser, (visit) => showState(reply, visit))(request, reply),
+    confirmedPage(browser, (visit) => showState(reply, visit))(request, reply),
   );
 
   scope.post(
     `${page}/begin`,
-    signedInForm(browser, page, (request, reply) => async (visit, form) => {
+    confirmedForm(browser, page, (_request, reply) => async (visit) => {
       const { email, personId } = visit.person;
-      if (await secondFactors.has(personId)) return seeOther(reply, page);
-      const result = await passwordAuthenticator.authenticate(
-        email,
-        form.get('password') ?? '',
-        guessOriginOf(request),
-      );
-      if (result.person === undefined) return showState(reply, visit, 'The password is wrong.');
+      if (await secondFactors.hasAuthenticator(personId)) return seeOther(reply, page);
       return showEnrollment(reply, visit, await secondFactors.enroll(personId, email));
     }),
   );
 
   scope.post(
     `${page}/confirm`,
-    signedInForm(browser, page, (request, reply) => async (visit, form) => {
+    confirmedForm(browser, page, (request, reply) => async (visit, form) => {
       const { personId, email } = visit.person;
+      const isFirst = !(await secondFactors.has(personId));
       const failure = await tryFirstCode(request, personId, form.get('code') ?? '');
       if (failure !== undefined) {
         const pending = await secondFactors.resume(personId, email, form.get('secret') ?? '');
@@ -133,35 +122,28 @@ export function registerSecondFactorRoutes(
         return showEnrollment(reply, visit, pending, failure);
       }
       await record('second_factor_added', 'success', request, visit);
+      if (!isFirst) return seeOther(reply, '/me?done=authenticator');
+      // The other browsers signed in with the password alone.
+      await browser.endOthers(visit.person);
       return showNewCodes(request, reply, visit);
     }),
   );
 
   scope.post(
     `${page}/recovery-codes`,
-    signedInForm(browser, page, (request, reply) => async (visit, form) => {
-      if (await verifyCode(request, visit, form.get('code') ?? ''))
-        return showNewCodes(request, reply, visit);
-      await record('recovery_codes_made', 'refused', request, visit);
-      return showState(reply, visit, wrongCode);
-    }),
+    confirmedForm(
+      browser,
+      page,
+      (request, reply) => (visit) => showNewCodes(request, reply, visit),
+    ),
   );
 
   scope.post(
     `${page}/remove`,
-    signedInForm(browser, page, (request, reply) => async (visit, form) => {
-      const { personId } = visit.person;
-      if (!(await verifyCode(request, visit, form.get('code') ?? ''))) {
-        await record('second_factor_removed', 'refused', request, visit);
-        return showState(reply, visit, wrongCode);
-      }
-      await secondFactors.remove(personId);
+    confirmedForm(browser, page, (request, reply) => async (visit) => {
+      await secondFactors.remove(visit.person.personId);
       await record('second_factor_removed', 'success', request, visit);
       return seeOther(reply, '/me?done=removed');
     }),
   );
-}
-
-function guessOriginOf(request: FastifyRequest): GuessOrigin {
-  return { kind: 'session', remoteAddress: request.ip };
 }

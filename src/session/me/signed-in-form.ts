@@ -42,3 +42,32 @@ export function signedInForm(
     return act(request, reply)({ ...visit, person }, form);
   };
 }
+
+/** Where people confirm who they are before a sensitive change, and what they continue with. */
+function confirmPath(next: string): string {
+  return `/sign-in/confirm?${new URLSearchParams({ next })}`;
+}
+
+/** A `signedInPage` for sensitive changes: people who haven't confirmed who they are recently do so first. */
+export function confirmedPage(browser: BrowserSessions, show: Show) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    signedInPage(browser, async (visit) =>
+      visit.person.recentlyConfirmed ? show(visit) : seeOther(reply, confirmPath(request.url)),
+    )(request, reply);
+}
+
+/** A `signedInForm` for sensitive changes; after confirming, people start again at `page`. */
+export function confirmedForm(
+  browser: BrowserSessions,
+  page: string,
+  act: (request: FastifyRequest, reply: FastifyReply) => Act,
+) {
+  return signedInForm(
+    browser,
+    page,
+    (request, reply) => async (visit, form) =>
+      visit.person.recentlyConfirmed
+        ? act(request, reply)(visit, form)
+        : seeOther(reply, confirmPath(page)),
+  );
+}

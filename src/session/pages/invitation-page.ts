@@ -1,8 +1,8 @@
 import { html } from 'ghtml';
 import type { OpenInvitation } from '../invitation/invitation-store.ts';
+import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
-import { errorBox } from './sign-in-page.ts';
 
 export interface InvitationPage {
   readonly csrf: string;

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 import { pageHead, pageSources } from '../../brand/brand-files.ts';
 import { brandMark } from '../../brand/brand-mark.ts';
+import { pageScript } from './page-script.ts';
 
 export interface Page {
   readonly title: string;
@@ -10,10 +11,12 @@ export interface Page {
   /** The origin, besides this service, that a form of the page may redirect to. */
   readonly formAction?: string;
   readonly status?: number;
+  /** Whether the page loads the script; every page works without it, except for passkeys. */
+  readonly script?: boolean;
 }
 
 /**
- * Sends a page that can't be cached or framed and runs no scripts. Chromium applies form-action to redirects after a
+ * Sends a page that can't be cached or framed and runs at most its own script. Chromium applies form-action to redirects after a
  * form too, so the target of a consent must be listed.
  */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
@@ -23,7 +26,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .type('text/html; charset=utf-8')
     .header(
       'content-security-policy',
-      `${pageSources}; form-action 'self'${formAction}; frame-ancestors 'none'; base-uri 'none'`,
+      `${pageSources};${page.script ? " script-src 'self';" : ''} form-action 'self'${formAction}; frame-ancestors 'none'; base-uri 'none'`,
     )
     .send(layout(page));
 }
@@ -43,13 +46,13 @@ function protectPage(reply: FastifyReply): FastifyReply {
   });
 }
 
-function layout({ title, body }: Page): string {
+function layout({ title, body, script }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 !${pageHead}
 <title>${title} · Signalpost</title>
-</head>
+!${script ? html`<script src="${pageScript.url}" defer></script>\n` : ''}</head>
 <body>
 <header><p class="brand">!${brandMark}Signalpost</p></header>
 <main>

@@ -7,8 +7,10 @@ import {
 import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
 import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
+import type { ListedPasskey } from '../passkey/passkey-store.ts';
+import { errorBox, noticeBox } from './boxes.ts';
 import type { Page } from './layout.ts';
-import { errorBox, noticeBox } from './sign-in-page.ts';
+import { passkeySection } from './passkey-pages.ts';
 
 export interface MePage {
   readonly csrf: string;
@@ -18,7 +20,10 @@ export interface MePage {
   readonly sessionId: string;
   readonly sessions: readonly ListedBrowserSession[];
   readonly consents: readonly Consent[];
-  readonly hasSecondFactor: boolean;
+  readonly passkeys: readonly ListedPasskey[];
+  /** Why this service can't have passkeys; undefined if it can. */
+  readonly passkeyProblem: string | undefined;
+  readonly hasAuthenticator: boolean;
   readonly locale: Locale;
   readonly formats: PersonFormats;
   /** Of the browser. */
@@ -28,7 +33,8 @@ export interface MePage {
 
 /** The page for managing your own sign-in: sessions, integrations, password, second factor and language. */
 export function mePage(page: MePage): Page {
-  const { csrf, name, email, hasSecondFactor } = page;
+  const { csrf, name, email } = page;
+  const hasSecondFactor = page.hasAuthenticator || page.passkeys.length > 0;
   const body = html`<div class="wide">
 <div class="head">
 <div><h1>Sign-in and security</h1><p class="soft">${name} · ${email}</p></div>
@@ -44,8 +50,11 @@ export function mePage(page: MePage): Page {
 <a class="button quiet small" href="/me/password">Change your password</a>
 </section>
 <section class="row" aria-labelledby="factor">
-<div><h2 id="factor">Second factor</h2><p class="soft">!${hasSecondFactor ? 'Signing in requires a code from your authenticator app.' : 'You sign in with your password only.'}</p></div>
+<div><h2 id="factor">Second factor</h2><p class="soft">!${secondFactorText(page)}</p></div>
 <a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add a second factor'}</a>
+</section>
+<section aria-labelledby="passkeys">
+!${passkeySection(page.passkeys, page.passkeyProblem, (at) => time(page, at))}
 </section>
 <section aria-labelledby="browsers">
 <h2 id="browsers">Sessions</h2>
@@ -60,6 +69,16 @@ export function mePage(page: MePage): Page {
 </section>
 </div>`;
   return { title: 'Sign-in and security', body };
+}
+
+function secondFactorText({ hasAuthenticator, passkeys }: MePage): string {
+  if (passkeys.length > 0)
+    return hasAuthenticator
+      ? 'After your password, you use a passkey or a code from your authenticator app.'
+      : 'After your password, you use a passkey.';
+  return hasAuthenticator
+    ? 'Signing in requires a code from your authenticator app.'
+    : 'You sign in with your password only.';
 }
 
 const languages: Readonly<Record<Locale, string>> = {
@@ -119,7 +138,7 @@ function time({ formats, timeZone }: MePage, at: Date): string {
 }
 
 /** The browser and operating system, as claimed by the User-Agent header. */
-function browserName(userAgent: string): string {
+export function browserName(userAgent: string): string {
   const family = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
   const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(userAgent)?.[1];
   const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', Chrome: 'Chromium' };
@@ -158,34 +177,47 @@ export function newPasswordField(): string {
 
 export interface SecondFactorStatePage {
   readonly csrf: string;
-  readonly enrolled: boolean;
+  readonly hasAuthenticator: boolean;
+  readonly hasPasskey: boolean;
   /** Number of unused recovery codes. */
   readonly recoveryCodes: number;
   readonly error?: string | undefined;
   readonly status?: number;
 }
 
-/** Offers to add a second factor or, if there is one, to create new recovery codes or remove it. */
+/** Offers to set up an authenticator app or, if there is one, to remove it; and to create new recovery codes. */
 export function secondFactorStatePage(page: SecondFactorStatePage): Page {
-  const title = page.enrolled ? 'Second factor' : 'Add a second factor';
-  const form = page.enrolled
-    ? html`<p>Signing in requires a code from your authenticator app. You have ${page.recoveryCodes === 1 ? '1 recovery code' : `${page.recoveryCodes} recovery codes`} left; creating new ones replaces them.</p>
-<p>Enter a code to create new recovery codes or remove the second factor. Without it, you sign in with your password only.</p>
-<form method="post" action="/me/second-factor/remove">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<label for="code">Code or recovery code</label>
-<input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>
-<div class="actions"><button type="submit" formaction="/me/second-factor/recovery-codes">Create new recovery codes</button>
-<button type="submit" class="quiet">Remove second factor</button></div>
-</form>`
-    : html`<p>After your password, you’ll enter a code from an authenticator app. You can’t use the API’s password grant with a second factor; use a service user for integrations.</p>
-<form method="post" action="/me/second-factor/begin">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
-<div class="actions"><button type="submit">Continue</button></div>
+  const { csrf, hasAuthenticator, hasPasskey, recoveryCodes, error } = page;
+  const isOn = hasAuthenticator || hasPasskey;
+  const title = isOn ? 'Second factor' : 'Add a second factor';
+  const csrfField = html`<input type="hidden" name="csrf" value="${csrf}">`;
+  const begin = html`<form method="post" action="/me/second-factor/begin">
+!${csrfField}
+<div class="actions"><button type="submit">Set up an authenticator app</button></div>
 </form>`;
-  const body = html`<h1>${title}</h1>!${errorBox(page.error)}!${form}<p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
+  const intro = isOn
+    ? ''
+    : html`<p>After your password, you’ll enter a code from an authenticator app. You can’t use the API’s password grant with a second factor; use a service user for integrations.</p>`;
+  const codes = html`<h2>Recovery codes</h2>
+<p>You have ${recoveryCodes === 1 ? '1 recovery code' : `${recoveryCodes} recovery codes`} left. Each replaces your second factor once. New codes replace the old ones.</p>
+<form method="post" action="/me/second-factor/recovery-codes">
+!${csrfField}
+<div class="actions"><button type="submit" class="quiet">Create new recovery codes</button></div>
+</form>`;
+  const app = hasAuthenticator
+    ? html`<p>Your authenticator app is set up. !${hasPasskey ? 'Without it, you use a passkey after your password.' : 'Without it, you sign in with your password only, and your recovery codes are deleted.'}</p>
+<form method="post" action="/me/second-factor/remove">
+!${csrfField}
+<div class="actions"><button type="submit" class="quiet">Remove authenticator app</button></div>
+</form>`
+    : html`!${isOn ? '<p>You have a passkey. An authenticator app is another way to sign in after your password.</p>' : ''}!${begin}`;
+  const body = html`<h1>${title}</h1>
+!${errorBox(error)}
+!${intro}
+!${isOn ? '<h2>Authenticator app</h2>' : ''}
+!${app}
+!${isOn ? codes : ''}
+<p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
   return { title, body, status: page.status ?? 200 };
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
+import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
-import { errorBox } from './sign-in-page.ts';
 
 /** Asks for the address to send a link to. */
 export function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {

@@ -7,7 +7,7 @@ export function recoveryCodesPage(codes: readonly string[]): Page {
   const items = codes.map((code) => html`<li><code>${code}</code></li>`);
   const body = html`<h1>${title}</h1>
 <p class="note" role="status">Your second factor is on.</p>
-<p id="codes">If you lose your authenticator, sign in with one of these codes instead. Each works once.</p>
+<p id="codes">If you lose your authenticator app or passkey, sign in with one of these codes instead. Each works once.</p>
 <ul class="codes" aria-labelledby="codes">!${items.join('')}</ul>
 <p>You won’t see them again. Print them or store them in a password manager, not only on your phone.</p>
 <p class="foot"><a href="/me">I’ve saved them</a></p>`;
@@ -17,7 +17,7 @@ export function recoveryCodesPage(codes: readonly string[]): Page {
 export interface RecoveryCodePage {
   readonly csrf: string;
   readonly next: string;
-  readonly error?: string;
+  readonly error?: string | undefined;
   readonly status?: number;
 }
 
@@ -35,7 +35,7 @@ export function recoveryCodePage(page: RecoveryCodePage): Page {
 <p id="hint" class="soft">A code you saved when you turned on the second factor. It works once. If you’ve lost these too, ask an operator of this service.</p>
 <div class="actions"><button type="submit">Continue</button></div>
 </form>
-<p class="foot"><a href="/sign-in/code?${new URLSearchParams({ next: page.next })}">Use your authenticator instead</a></p>`;
+<p class="foot"><a href="/sign-in/code?${new URLSearchParams({ next: page.next })}">Use your second factor instead</a></p>`;
   return {
     title: failed ? 'Use a recovery code: try again' : 'Use a recovery code',
     body,

@@ -55,12 +55,20 @@ export const german: MailTexts = {
       body: 'Das Passwort von {{Email}} wurde mit einem Link aus einer E-Mail festgelegt. Alle anderen Sitzungen wurden beendet, und Integrationen haben keinen Zugriff mehr.',
     },
     'second-factor-added': {
-      subject: 'Zweiter Faktor hinzugefügt',
-      body: 'Für {{Email}} wurde ein zweiter Faktor hinzugefügt. Bei der Anmeldung wird jetzt ein Code verlangt.',
+      subject: 'Authenticator-App hinzugefügt',
+      body: 'Für {{Email}} wurde eine Authenticator-App hinzugefügt. Bei der Anmeldung wird jetzt ein zweiter Faktor verlangt.',
     },
     'second-factor-removed': {
-      subject: 'Zweiter Faktor entfernt',
-      body: 'Der zweite Faktor von {{Email}} wurde entfernt. Für die Anmeldung genügt jetzt das Passwort.',
+      subject: 'Authenticator-App entfernt',
+      body: 'Die Authenticator-App von {{Email}} wurde entfernt. Ohne Passkey genügt für die Anmeldung jetzt das Passwort.',
+    },
+    'passkey-added': {
+      subject: 'Passkey hinzugefügt',
+      body: 'Für {{Email}} wurde ein Passkey hinzugefügt. Damit ist die Anmeldung ohne Passwort möglich.',
+    },
+    'passkey-removed': {
+      subject: 'Passkey entfernt',
+      body: 'Ein Passkey von {{Email}} wurde entfernt. Damit ist keine Anmeldung mehr möglich.',
     },
     'recovery-codes-made': {
       subject: 'Neue Wiederherstellungscodes',

@@ -55,12 +55,20 @@ export const english: MailTexts = {
       body: 'The password for {{Email}} was set with a link from an email. All other sessions were signed out, and integrations lost access.',
     },
     'second-factor-added': {
-      subject: 'Second factor added',
-      body: 'A second factor was added for {{Email}}. Signing in now requires a code.',
+      subject: 'Authenticator app added',
+      body: 'An authenticator app was added for {{Email}}. Signing in now requires a second factor.',
     },
     'second-factor-removed': {
-      subject: 'Second factor removed',
-      body: 'The second factor for {{Email}} was removed. Signing in now requires only the password.',
+      subject: 'Authenticator app removed',
+      body: 'The authenticator app of {{Email}} was removed. Without a passkey, signing in now requires only the password.',
+    },
+    'passkey-added': {
+      subject: 'Passkey added',
+      body: 'A passkey was added for {{Email}}. It can sign in without the password.',
+    },
+    'passkey-removed': {
+      subject: 'Passkey removed',
+      body: 'A passkey of {{Email}} was removed. It no longer signs in.',
     },
     'recovery-codes-made': {
       subject: 'New recovery codes',

@@ -55,12 +55,20 @@ export const spanish: MailTexts = {
       body: 'Se ha establecido la contraseña de {{Email}} con un enlace recibido por correo. Se han cerrado todas las demás sesiones y las integraciones han perdido el acceso.',
     },
     'second-factor-added': {
-      subject: 'Segundo factor añadido',
-      body: 'Se ha añadido un segundo factor para {{Email}}. Ahora se pide un código al iniciar sesión.',
+      subject: 'Aplicación de autenticación añadida',
+      body: 'Se ha añadido una aplicación de autenticación para {{Email}}. Ahora se pide un segundo factor al iniciar sesión.',
     },
     'second-factor-removed': {
-      subject: 'Segundo factor eliminado',
-      body: 'Se ha eliminado el segundo factor de {{Email}}. Ahora basta con la contraseña para iniciar sesión.',
+      subject: 'Aplicación de autenticación eliminada',
+      body: 'Se ha eliminado la aplicación de autenticación de {{Email}}. Sin clave de acceso, ahora basta con la contraseña para iniciar sesión.',
+    },
+    'passkey-added': {
+      subject: 'Clave de acceso añadida',
+      body: 'Se ha añadido una clave de acceso para {{Email}}. Permite iniciar sesión sin contraseña.',
+    },
+    'passkey-removed': {
+      subject: 'Clave de acceso eliminada',
+      body: 'Se ha eliminado una clave de acceso de {{Email}}. Ya no permite iniciar sesión.',
     },
     'recovery-codes-made': {
       subject: 'Nuevos códigos de recuperación',

@@ -55,12 +55,20 @@ export const french: MailTexts = {
       body: 'Le mot de passe de {{Email}} a été défini avec un lien reçu par e-mail. Toutes les autres sessions ont été fermées et les intégrations n’ont plus accès.',
     },
     'second-factor-added': {
-      subject: 'Second facteur ajouté',
-      body: 'Un second facteur a été ajouté pour {{Email}}. La connexion demande désormais un code.',
+      subject: 'Application d’authentification ajoutée',
+      body: 'Une application d’authentification a été ajoutée pour {{Email}}. La connexion demande désormais un second facteur.',
     },
     'second-factor-removed': {
-      subject: 'Second facteur supprimé',
-      body: 'Le second facteur de {{Email}} a été supprimé. Le mot de passe seul suffit désormais pour se connecter.',
+      subject: 'Application d’authentification supprimée',
+      body: 'L’application d’authentification de {{Email}} a été supprimée. Sans clé d’accès, le mot de passe seul suffit désormais pour se connecter.',
+    },
+    'passkey-added': {
+      subject: 'Clé d’accès ajoutée',
+      body: 'Une clé d’accès a été ajoutée pour {{Email}}. Elle permet de se connecter sans mot de passe.',
+    },
+    'passkey-removed': {
+      subject: 'Clé d’accès supprimée',
+      body: 'Une clé d’accès de {{Email}} a été supprimée. Elle ne permet plus de se connecter.',
     },
     'recovery-codes-made': {
       subject: 'Nouveaux codes de récupération',

@@ -1,0 +1,79 @@
+import type { FastifyReply } from 'fastify';
+import type { Http } from '../../http/create-http.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import { originOf } from '../form-body.ts';
+import { localPath } from '../local-path.ts';
+import { type SignedInVisit, signedInForm, signedInPage } from '../me/signed-in-form.ts';
+import { SlowDown, TemporarilyUnavailable } from '../oauth-errors.ts';
+import { confirmPage } from '../pages/confirm-page.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import type { Passkeys } from '../passkey/passkeys.ts';
+import type { SecondFactors } from '../second-factor.ts';
+import { passkeyFailedText, queryOf, waitText } from '../sign-in-routes.ts';
+import type { Confirmation } from './confirmation.ts';
+
+export interface ConfirmRoutesDependencies {
+  readonly browser: BrowserSessions;
+  readonly confirmation: Confirmation;
+  readonly passkeys: Passkeys;
+  readonly secondFactors: SecondFactors;
+}
+
+/**
+ * `GET` and `POST /sign-in/confirm`: a signed-in person proves again who they are, by passkey, or by password and code, and
+ * continues to the local path `next` (ASVS 3.7.1).
+ */
+export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDependencies): void {
+  const { browser, confirmation, passkeys, secondFactors } = dependencies;
+
+  async function show(
+    reply: FastifyReply,
+    { csrf, person }: SignedInVisit,
+    next: string,
+    failure: { readonly error?: string; readonly status?: number } = {},
+  ): Promise<FastifyReply> {
+    const { personId, email } = person;
+    const [prompt, needsCode] = await Promise.all([
+      passkeys.prompt({ purpose: 'confirm', csrf, personId }),
+      secondFactors.has(personId),
+    ]);
+    return sendPage(reply, confirmPage({ csrf, next, email, prompt, needsCode, ...failure }));
+  }
+
+  scope.get('/sign-in/confirm', (request, reply) =>
+    signedInPage(browser, async (visit) => {
+      const next = localPath(queryOf(request, 'next'));
+      if (visit.person.recentlyConfirmed) return seeOther(reply, next);
+      return show(reply, visit, next);
+    })(request, reply),
+  );
+
+  scope.post(
+    '/sign-in/confirm',
+    signedInForm(browser, '/sign-in/confirm', (request, reply) => async (visit, form) => {
+      const next = localPath(form.get('next'));
+      const passkey = form.get('answer');
+      try {
+        const confirmed = await confirmation.check(visit, originOf(request), {
+          passkey,
+          password: form.get('password'),
+          code: form.get('code'),
+        });
+        if (!confirmed) {
+          const error =
+            passkey === undefined ? 'The password or code is wrong.' : passkeyFailedText;
+          return show(reply, visit, next, { error, status: 401 });
+        }
+      } catch (error) {
+        if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;
+        reply.header('retry-after', error.retryAfter);
+        return show(reply, visit, next, {
+          error: waitText(error.retryAfter),
+          status: error.status,
+        });
+      }
+      await browser.confirm(request, reply);
+      return seeOther(reply, next);
+    }),
+  );
+}

@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuditStore } from '../../audit/audit-store.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import { originOf } from '../form-body.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { browserName } from '../pages/me-page.ts';
+import { newPasskeyPage, passkeyPage } from '../pages/passkey-pages.ts';
+import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
+import { maxPasskeys } from '../passkey/passkey-store.ts';
+import type { Passkeys } from '../passkey/passkeys.ts';
+import type { RecoveryCodes } from '../recovery-codes.ts';
+import type { SecondFactors } from '../second-factor.ts';
+import { confirmedForm, confirmedPage, type SignedInVisit } from './signed-in-form.ts';
+
+export interface MyPasskeysDependencies {
+  readonly browser: BrowserSessions;
+  readonly passkeys: Passkeys;
+  readonly secondFactors: SecondFactors;
+  readonly recoveryCodes: RecoveryCodes;
+  readonly audit: AuditStore;
+}
+
+const maxNameLength = 60;
+const newPage = '/me/passkeys/new';
+
+/**
+ * `GET /me/passkeys/new` and `POST /me/passkeys`: add a passkey; the first second factor also signs out all other browsers
+ * and shows recovery codes. `GET /me/passkeys/ID`, `POST /me/passkeys/rename` and `POST /me/passkeys/remove` change one.
+ * All ask people to confirm who they are.
+ */
+export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDependencies): void {
+  const { browser, passkeys, secondFactors, recoveryCodes, audit } = dependencies;
+
+  scope.get(newPage, (request, reply) =>
+    confirmedPage(browser, (visit) => showNew(request, reply, visit))(request, reply),
+  );
+
+  scope.post(
+    '/me/passkeys',
+    confirmedForm(browser, newPage, (request, reply) => async (visit, form) => {
+      const { personId } = visit.person;
+      const isFirst = !(await secondFactors.has(personId));
+      const name = nameOf(form.get('name')) ?? browserName(request.headers['user-agent'] ?? '');
+      if (!(await passkeys.register({ personId }, visit.csrf, name, form.get('answer') ?? ''))) {
+        const error = `The passkey wasn’t added. The page may have expired, or you already have ${maxPasskeys}. Try again.`;
+        return showNew(request, reply, visit, error);
+      }
+      await record('passkey_added', request, visit, { name });
+      if (!isFirst) return seeOther(reply, '/me?done=passkey');
+      // The other browsers signed in with the password alone.
+      await browser.endOthers(visit.person);
+      const codes = await recoveryCodes.renew(personId);
+      await record('recovery_codes_made', request, visit);
+      return sendPage(reply, recoveryCodesPage(codes));
+    }),
+  );
+
+  scope.get<{ Params: { id: string } }>('/me/passkeys/:id', (request, reply) =>
+    confirmedPage(browser, async ({ csrf, person }) => {
+      const [list, hasAuthenticator] = await Promise.all([
+        passkeys.store.list(person.personId),
+        secondFactors.hasAuthenticator(person.personId),
+      ]);
+      const passkey = list.find(({ id }) => id === request.params.id);
+      if (passkey === undefined) return seeOther(reply, '/me');
+      return sendPage(reply, passkeyPage(csrf, passkey, list.length === 1 && !hasAuthenticator));
+    })(request, reply),
+  );
+
+  scope.post(
+    '/me/passkeys/rename',
+    confirmedForm(browser, '/me', (_request, reply) => async ({ person }, form) => {
+      const name = nameOf(form.get('name'));
+      const id = form.get('passkey') ?? '';
+      if (name === undefined || !(await passkeys.store.rename(person.personId, id, name)))
+        return seeOther(reply, '/me');
+      return seeOther(reply, '/me?done=renamed');
+    }),
+  );
+
+  scope.post(
+    '/me/passkeys/remove',
+    confirmedForm(browser, '/me', (request, reply) => async (visit, form) => {
+      const id = form.get('passkey') ?? '';
+      const { personId } = visit.person;
+      const name = (await passkeys.store.list(personId)).find((one) => one.id === id)?.name;
+      if (name === undefined || !(await passkeys.store.remove(personId, id)))
+        return seeOther(reply, '/me');
+      await record('passkey_removed', request, visit, { name });
+      return seeOther(reply, '/me?done=passkey-removed');
+    }),
+  );
+
+  async function showNew(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { csrf, person }: SignedInVisit,
+    error?: string,
+  ): Promise<FastifyReply> {
+    const prompt = await passkeys.promptToRegister(person, csrf);
+    if (prompt === undefined) return seeOther(reply, '/me');
+    const name = browserName(request.headers['user-agent'] ?? '');
+    const first = !(await secondFactors.has(person.personId));
+    return sendPage(reply, newPasskeyPage({ csrf, prompt, name, first, error }));
+  }
+
+  function record(
+    kind: string,
+    request: FastifyRequest,
+    { person }: SignedInVisit,
+    detail: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const { personId } = person;
+    const origin = originOf(request);
+    return audit.record({ kind, outcome: 'success', personId, origin, detail });
+  }
+}
+
+/** A usable name without control characters; undefined if there is none. */
+function nameOf(text: string | undefined): string | undefined {
+  const name = (text ?? '').replaceAll(/\p{Cc}+/gu, ' ').trim();
+  const length = [...name].length;
+  return length > 0 && length <= maxNameLength ? name : undefined;
+}

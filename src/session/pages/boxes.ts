@@ -1,0 +1,11 @@
+import { html } from 'ghtml';
+
+/** An error that screen readers announce immediately; empty if undefined. */
+export function errorBox(text: string | undefined): string {
+  return text === undefined ? '' : html`<p id="problem" class="error" role="alert">${text}</p>`;
+}
+
+/** A notice; empty if undefined. */
+export function noticeBox(text: string | undefined): string {
+  return text === undefined ? '' : html`<p class="note" role="status">${text}</p>`;
+}

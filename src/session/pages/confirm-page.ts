@@ -1,0 +1,43 @@
+import { html } from 'ghtml';
+import type { PasskeyPrompt } from '../passkey/passkeys.ts';
+import { errorBox } from './boxes.ts';
+import type { Page } from './layout.ts';
+import { passkeyForm } from './passkey-form.ts';
+
+export interface ConfirmPage {
+  readonly csrf: string;
+  /** The local path to go to afterwards. */
+  readonly next: string;
+  readonly email: string;
+  /** Undefined: the person has no passkey. */
+  readonly prompt: PasskeyPrompt | undefined;
+  /** Whether a code is required after the password. */
+  readonly needsCode: boolean;
+  readonly error?: string | undefined;
+  readonly status?: number;
+}
+
+/** Asks a signed-in person for their passkey, or password and code, before a sensitive change. */
+export function confirmPage(page: ConfirmPage): Page {
+  const { csrf, next, email, prompt, needsCode, error } = page;
+  const passkey =
+    prompt &&
+    passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use your passkey' });
+  const code = html`<label for="code">Code or recovery code</label>
+<input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
+  const title = 'Confirm it’s you';
+  const body = html`<h1>${title}</h1>
+!${errorBox(error)}
+<p>You’re about to change something sensitive. You won’t be asked again for 10 minutes.</p>
+!${passkey ?? ''}
+<form method="post" action="/sign-in/confirm">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
+<input type="hidden" autocomplete="username" value="${email}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required!${error === undefined ? '' : ' aria-invalid="true" aria-describedby="problem"'}>
+!${needsCode ? code : ''}
+<div class="actions"><button type="submit"!${passkey === undefined ? '' : ' class="quiet"'}>Continue</button></div>
+</form>
+<p class="foot">No password? <a href="/forgot-password">Set one by email</a>. <a href="/me">Back to sign-in and security</a></p>`;
+  return { title, body, script: prompt !== undefined, status: page.status ?? 200 };
+}

@@ -1,0 +1,81 @@
+import { html } from 'ghtml';
+import type { ListedPasskey } from '../passkey/passkey-store.ts';
+import type { PasskeyPrompt } from '../passkey/passkeys.ts';
+import { errorBox } from './boxes.ts';
+import type { Page } from './layout.ts';
+import { pageTime } from './page-time.ts';
+import { passkeyForm } from './passkey-form.ts';
+
+/**
+ * The passkeys of a person, on their own page.
+ * @param time writes a time as HTML
+ */
+export function passkeySection(
+  passkeys: readonly ListedPasskey[],
+  problem: string | undefined,
+  time: (at: Date) => string,
+): string {
+  const items = passkeys.map(
+    ({ id, name, createdAt, lastUsedAt }) =>
+      html`<li><span>${name} <span class="soft">Added !${time(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${time(lastUsedAt)}`}</span></span><a href="/me/passkeys/${id}" aria-label="Manage passkey ${name}">Manage</a></li>`,
+  );
+  const list =
+    items.length === 0
+      ? ''
+      : html`<ul class="plain" aria-labelledby="passkeys">!${items.join('')}</ul>`;
+  const add =
+    problem === undefined
+      ? html`<p>!${items.length === 0 ? 'Sign in with a fingerprint, face, PIN or security key instead of a password. ' : ''}<a href="/me/passkeys/new">Add a passkey</a></p>`
+      : html`<p class="soft">${problem}</p>`;
+  return html`<h2 id="passkeys">Passkeys</h2>
+!${list}
+!${add}`;
+}
+
+export interface NewPasskeyPage {
+  readonly csrf: string;
+  readonly prompt: PasskeyPrompt;
+  /** Suggested name. */
+  readonly name: string;
+  /** The person has no second factor yet. */
+  readonly first: boolean;
+  readonly error?: string | undefined;
+}
+
+/** Asks for a name and creates a passkey. */
+export function newPasskeyPage({ csrf, prompt, name, first, error }: NewPasskeyPage): Page {
+  const title = 'Add a passkey';
+  const body = html`<h1>${title}</h1>
+!${errorBox(error)}
+<p>Your device, password manager or security key keeps the passkey. It signs you in without a password, and only on this site.</p>
+!${first ? '<p>From then on, your password alone no longer signs you in: you also use the passkey or a recovery code. The API’s password grant stops working for you; use a service user for integrations.</p>' : ''}
+<noscript><p class="error">Passkeys need JavaScript.</p></noscript>
+!${passkeyForm({ prompt, action: '/me/passkeys', csrf, fields: nameField(name), label: 'Create passkey' })}
+<p class="foot"><a href="/me">Cancel</a></p>`;
+  return { title, body, script: true, status: error === undefined ? 200 : 422 };
+}
+
+function nameField(name: string): string {
+  return html`<label for="name">Name</label>
+<input id="name" name="name" type="text" maxlength="60" required autocomplete="off" value="${name}" aria-describedby="name-hint">
+<p id="name-hint" class="soft">So you recognize it later, such as “Work laptop”.</p>`;
+}
+
+/** Renames or removes a passkey. */
+export function passkeyPage(csrf: string, passkey: ListedPasskey, isLastFactor: boolean): Page {
+  const { id, name, createdAt, lastUsedAt } = passkey;
+  const body = html`<h1>Passkey</h1>
+<p class="soft">Added !${pageTime(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${pageTime(lastUsedAt)}`}.</p>
+<form method="post" action="/me/passkeys/rename">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
+!${nameField(name)}
+<div class="actions"><button type="submit">Save name</button></div>
+</form>
+<form method="post" action="/me/passkeys/remove" class="foot">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
+<p>It stops working at once.!${isLastFactor ? ' It’s your only second factor, so your password alone will sign you in, and your recovery codes are deleted.' : ''} Also delete it on the device that keeps it.</p>
+<div class="actions"><button type="submit" class="quiet">Remove passkey</button></div>
+</form>
+<p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
+  return { title: 'Passkey', body };
+}

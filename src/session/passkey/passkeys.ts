@@ -1,0 +1,219 @@
+import type {
+  AuthenticatorTransport,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
+import type { Clock } from '../../foundation/clock.ts';
+import type { PersonId } from '../../foundation/ids.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import { readAssertion, readRegistration } from './passkey-answer.ts';
+import { type ChallengeScope, challengeMs, PasskeyChallenges } from './passkey-challenges.ts';
+import { type PasskeySite, passkeySupport } from './passkey-site.ts';
+import type { PasskeyStore, StoredPasskey } from './passkey-store.ts';
+
+/** COSE algorithms in order of preference: EdDSA, ES256, RS256. */
+const algorithms = [-8, -7, -257];
+
+export interface PasskeysDependencies {
+  readonly store: PasskeyStore;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  /** The public base URL. */
+  readonly publicUrl: () => string;
+}
+
+/** A request to the browser for a passkey, as a page carries it. */
+export interface PasskeyPrompt {
+  readonly purpose: ChallengeScope['purpose'];
+  /** The only origin where it works. */
+  readonly origin: string;
+  readonly options: PublicKeyCredentialCreationOptionsJSON | PublicKeyCredentialRequestOptionsJSON;
+}
+
+/** The person who registers a passkey, as the authenticator shows them. */
+export interface PasskeyOwner {
+  readonly personId: PersonId;
+  readonly email: string;
+  readonly name: string;
+}
+
+/**
+ * Passkeys (WebAuthn Level 2): registration, and assertions as the only factor or as the second one. Attestation isn't
+ * asked for: any authenticator is welcome.
+ */
+export class Passkeys {
+  readonly #dependencies: PasskeysDependencies;
+  readonly #challenges: PasskeyChallenges;
+
+  constructor(dependencies: PasskeysDependencies) {
+    this.#dependencies = dependencies;
+    this.#challenges = new PasskeyChallenges(dependencies.key, dependencies.clock);
+  }
+
+  /** Why this service can't have passkeys, as a sentence; undefined if it can. */
+  get problem(): string | undefined {
+    const support = passkeySupport(this.#dependencies.publicUrl());
+    return 'problem' in support ? support.problem : undefined;
+  }
+
+  get store(): PasskeyStore {
+    return this.#dependencies.store;
+  }
+
+  /** What the browser needs to create a passkey; undefined if this service can't have any. */
+  async promptToRegister(owner: PasskeyOwner, csrf: string): Promise<PasskeyPrompt | undefined> {
+    const site = this.#site();
+    if (site === undefined) return undefined;
+    const { personId, email, name } = owner;
+    const existing = await this.#dependencies.store.listCredentials(personId);
+    const options: PublicKeyCredentialCreationOptionsJSON = {
+      rp: { id: site.rpId, name: 'Signalpost' },
+      // Not personal data: authenticators may show it without verifying their user (WebAuthn Level 2, 14.6.1).
+      user: { id: userHandleOf(personId), name: email, displayName: name },
+      challenge: this.#challenges.create({ purpose: 'register', csrf, personId }),
+      pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
+      timeout: challengeMs,
+      attestation: 'none',
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+      excludeCredentials: existing.map(describe),
+    };
+    return { purpose: 'register', origin: site.origin, options };
+  }
+
+  /** @returns false if the answer is no valid registration for this browser, or the passkey can't be added */
+  async register(
+    { personId }: Pick<PasskeyOwner, 'personId'>,
+    csrf: string,
+    name: string,
+    text: string,
+  ): Promise<boolean> {
+    const site = this.#site();
+    const answer = readRegistration(text);
+    if (site === undefined || answer === undefined) return false;
+    const { response, challenge } = answer;
+    const live = this.#challenges.read(challenge, { purpose: 'register', csrf, personId });
+    if (live === undefined) return false;
+    const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
+    const verified = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpId,
+      requireUserVerification: false,
+      supportedAlgorithmIDs: algorithms,
+    }).catch(() => undefined);
+    if (verified?.verified !== true) return false;
+    const { credential } = verified.registrationInfo;
+    return this.#dependencies.store.add(
+      {
+        personId,
+        credentialId: Buffer.from(credential.id, 'base64url'),
+        publicKey: credential.publicKey,
+        signCount: credential.counter,
+        transports: (credential.transports ?? []).filter((transport) =>
+          /^[a-z-]{1,40}$/.test(transport),
+        ),
+        name,
+      },
+      live,
+    );
+  }
+
+  /**
+   * What the browser needs to use a passkey: one of the person's, or without a person any that verifies its user.
+   * @returns undefined if this service can't have passkeys, or the person has none
+   */
+  async prompt(scope: ChallengeScope): Promise<PasskeyPrompt | undefined> {
+    const site = this.#site();
+    if (site === undefined) return undefined;
+    const { personId } = scope;
+    const own =
+      personId === undefined ? [] : await this.#dependencies.store.listCredentials(personId);
+    if (personId !== undefined && own.length === 0) return undefined;
+    const options: PublicKeyCredentialRequestOptionsJSON = {
+      challenge: this.#challenges.create(scope),
+      rpId: site.rpId,
+      timeout: challengeMs,
+      userVerification: userVerification[scope.purpose],
+      allowCredentials: own.map(describe),
+    };
+    return { purpose: scope.purpose, origin: site.origin, options };
+  }
+
+  /**
+   * Checks the browser's answer to such a request. Each challenge works once.
+   * @returns the person; undefined if the answer is not valid
+   */
+  async verify(scope: ChallengeScope, text: string): Promise<PersonId | undefined> {
+    const site = this.#site();
+    const answer = readAssertion(text);
+    if (site === undefined || answer === undefined) return undefined;
+    const { response, challenge } = answer;
+    // Checked first, so that strangers cost no query and no signature check.
+    const live = this.#challenges.read(challenge, scope);
+    if (live === undefined) return undefined;
+    const { store } = this.#dependencies;
+    const passkey = await store.find(Buffer.from(response.id, 'base64url'));
+    if (passkey === undefined || !isOwner(passkey, scope, response.response.userHandle))
+      return undefined;
+    const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
+    const verified = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpId,
+      requireUserVerification: userVerification[scope.purpose] === 'required',
+      credential: {
+        id: response.id,
+        publicKey: new Uint8Array(passkey.publicKey),
+        counter: passkey.signCount,
+      },
+    }).catch(() => undefined);
+    if (verified?.verified !== true) return undefined;
+    const { newCounter } = verified.authenticationInfo;
+    return (await store.recordUse(passkey, newCounter, live)) ? passkey.personId : undefined;
+  }
+
+  #site(): PasskeySite | undefined {
+    const support = passkeySupport(this.#dependencies.publicUrl());
+    return 'problem' in support ? undefined : support;
+  }
+}
+
+/**
+ * Alone, a passkey must verify its user by PIN, fingerprint or face. After the password, or within a session, presence is
+ * enough, so that security keys without a PIN work too.
+ */
+const userVerification = {
+  'sign-in': 'required',
+  'second-factor': 'discouraged',
+  confirm: 'preferred',
+  register: 'preferred',
+} as const satisfies Readonly<Record<ChallengeScope['purpose'], string>>;
+
+/** WebAuthn Level 2, section 7.2, step 6. */
+function isOwner(
+  { personId }: StoredPasskey,
+  scope: ChallengeScope,
+  userHandle: string | undefined,
+): boolean {
+  if (userHandle !== undefined && userHandle !== '' && userHandle !== userHandleOf(personId))
+    return false;
+  return scope.personId === undefined ? Boolean(userHandle) : scope.personId === personId;
+}
+
+/** The user handle of a person: the bytes of their ID. */
+function userHandleOf(personId: PersonId): string {
+  return Buffer.from(personId.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+function describe({
+  credentialId,
+  transports,
+}: Pick<StoredPasskey, 'credentialId' | 'transports'>) {
+  return {
+    id: credentialId.toString('base64url'),
+    type: 'public-key' as const,
+    transports: transports as AuthenticatorTransport[],
+  };
+}

@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readPerson } from '../../account/person-store.ts';
+import type { AuditStore } from '../../audit/audit-store.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { KnownDevices } from '../browser/known-devices.ts';
+import { formOf, originOf } from '../form-body.ts';
+import { localPath } from '../local-path.ts';
+import { seeOther } from '../pages/layout.ts';
+import { signInPath } from '../sign-in-routes.ts';
+import type { Passkeys } from './passkeys.ts';
+
+export interface SignInPasskeyDependencies {
+  readonly database: Database;
+  readonly browser: BrowserSessions;
+  readonly devices: KnownDevices;
+  readonly passkeys: Passkeys;
+  readonly audit: AuditStore;
+}
+
+/** `POST /sign-in/passkey`: signs in with a passkey, alone or after the password, and continues to the local path `next`. */
+export function registerSignInPasskeyRoutes(
+  scope: Http,
+  dependencies: SignInPasskeyDependencies,
+): void {
+  scope.post('/sign-in/passkey', (request, reply) =>
+    signInWithPasskey(dependencies, request, reply),
+  );
+}
+
+async function signInWithPasskey(
+  { database, browser, devices, passkeys, audit }: SignInPasskeyDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const form = formOf(request);
+  const next = localPath(form.get('next'));
+  const visit = await browser.visit(request, reply);
+  if (visit.person !== undefined) return seeOther(reply, next);
+  if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, signInPath(next));
+  const { csrf, awaitingSecondFactor: halfway } = visit;
+  const record = (outcome: 'success' | 'refused', personId: string) =>
+    audit.record({
+      kind: 'sign_in',
+      outcome,
+      personId,
+      origin: originOf(request),
+      detail: { passkey: true, ...(halfway === undefined ? {} : { secondFactor: true }) },
+    });
+  const answer = form.get('answer') ?? '';
+  const personId =
+    halfway === undefined
+      ? await passkeys.verify({ purpose: 'sign-in', csrf }, answer)
+      : await passkeys.verify(
+          { purpose: 'second-factor', csrf, personId: halfway.personId },
+          answer,
+        );
+  const person = personId && (await readPerson(database.kysely, personId));
+  if (person === undefined) {
+    // Strangers can't fill the audit log.
+    if (halfway !== undefined) await record('refused', halfway.personId);
+    const page = halfway === undefined ? '/sign-in' : '/sign-in/code';
+    return seeOther(reply, `${page}?${new URLSearchParams({ next, failed: 'passkey' })}`);
+  }
+  await browser.signIn(request, reply, person.id, true);
+  devices.remember(request, reply, person.email);
+  await record('success', person.id);
+  return seeOther(reply, next);
+}
