@@ -78,6 +78,10 @@ test('every page shows that the service is unreachable and offers a retry, and k
     page.on(ended as 'requestfinished', (request) => pendingScripts.delete(request));
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+  const scriptNames: Readonly<Record<string, string>> = {
+    'Audit log': 'audit',
+    Account: 'settings',
+  };
   const names = [
     'Overview',
     'Messages',
@@ -94,10 +98,10 @@ test('every page shows that the service is unreachable and offers a retry, and k
     'Audit log',
   ];
   // Load the pages' scripts first, so that only the API is unreachable.
-  for (const name of [...names, 'Settings'])
+  for (const name of [...names, 'Account'])
     await Promise.all([
       page.waitForResponse((response) =>
-        response.url().includes(`${name.toLowerCase().replace(' log', '')}-page`),
+        response.url().includes(`${scriptNames[name] ?? name.toLowerCase()}-page`),
       ),
       page.getByRole('link', { name, exact: true }).hover(),
     ]);
@@ -109,7 +113,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
     await page.getByText('Can’t reach the service').first().waitFor();
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
   }
-  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByRole('link', { name: 'Account', exact: true }).click();
   await page.getByLabel('Name').fill('Kept later');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Can’t reach the service').first().waitFor();
@@ -202,14 +206,14 @@ test('settings: renaming the account updates every place at once; an invalid nam
   await page.getByLabel('Name').fill('   ');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Enter a name.').waitFor();
-  await page.getByRole('link', { name: /second factor/ }).waitFor();
+  await page.getByRole('link', { name: 'Security' }).waitFor();
   await visit.end();
 });
 
-test('settings: personal data has its own retention period of at least three days; erasing someone requires typing the address', async () => {
+test('privacy: personal data has its own retention period of at least three days; erasing someone requires typing the address', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/settings`);
+  await visit.open(`${shop.id}/privacy`);
   await page.getByLabel('Addresses').fill('1');
   await page.getByRole('button', { name: 'Save rule' }).click();
   await page.getByRole('alert').waitFor();
@@ -222,7 +226,7 @@ test('settings: personal data has its own retention period of at least three day
   await dialog.getByLabel('Type zoe@people.test to confirm').fill('zoe@people.test');
   await dialog.getByRole('button', { name: 'Erase' }).click();
   await page.getByText('Erased from 0 messages and 0 lists.').waitFor();
-  await visit.look('settings');
+  await visit.look('privacy');
   await visit.end();
 });
 
@@ -261,7 +265,7 @@ test('settings: an operator sets a quota and sees its usage; a negative quota is
   await visit.open(`${shop.id}`);
   const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByText('2 of 2 messages used this day.').waitFor();
-  await attention.getByRole('link', { name: 'Settings' }).click();
+  await attention.getByRole('link', { name: 'Account' }).click();
   await card.getByText('Today: 2 of 2 messages').waitFor();
   await visit.look('settings-quota');
   await card.getByLabel('Messages per day').fill('');

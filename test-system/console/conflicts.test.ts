@@ -102,18 +102,18 @@ test('integrations: disabling an integration does not overwrite a name changed b
   await visit.end();
 });
 
-test('settings: a rule changed by someone else is shown; untouched fields follow it, and typed values stay', async () => {
+test('privacy: a rule changed by someone else is shown; untouched fields follow it, and typed values stay', async () => {
   const rule = `${account}/retention-rule`;
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/settings`);
+  await visit.open(`${shop.id}/privacy`);
   await page.getByLabel('Addresses').fill('30');
   await change(rule, { contentDays: 7, addressDays: null, engagementDays: null });
   await page.getByRole('button', { name: 'Save rule' }).click();
   const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Values and subjects: – → 7').waitFor();
   await page.locator('input[value="7 days"]').waitFor();
-  await visit.look('settings-conflict');
+  await visit.look('privacy-conflict');
   await page.getByRole('button', { name: 'Save rule' }).click();
   await page.getByText('Saved.').waitFor();
   assert.deepEqual((await colleague.get(rule)).body, {

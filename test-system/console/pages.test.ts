@@ -53,6 +53,7 @@ const pages = [
   'team',
   'audit',
   'settings',
+  'privacy',
 ] as const;
 
 /** Adds up layout shifts without user input (Layout Instability API). */
@@ -89,7 +90,7 @@ describe('on every device', { concurrency: true }, () => {
         await visit.look(`${nameOf(path)}-${device}`);
       }
       const others = requestedPaths.filter(
-        (path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path),
+        (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
       );
       assert.deepEqual(others, []);
       assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
