@@ -8,6 +8,7 @@ import { readMessageFilters } from './message/message-filters.ts';
 import { readReportFilters } from './report/report-filters.ts';
 import { readScheduleFilters } from './schedule/schedule-filters.ts';
 import { readSuppressionFilters } from './suppression/suppression-filters.ts';
+import { readWebhookFilters } from './webhook/webhook-filters.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
@@ -79,6 +80,12 @@ const integrations = createRoute({
   getParentRoute: () => account,
   path: '/integrations',
   component: lazyComponent(() => import('./integration/integrations-page.tsx'), 'IntegrationsPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => account,
+  path: '/keys',
+  component: lazyComponent(() => import('./key/keys-page.tsx'), 'KeysPage'),
 });
 
 const lists = createRoute({
@@ -170,6 +177,7 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => account,
   path: '/webhooks/$webhook',
+  validateSearch: readWebhookFilters,
   component: lazyComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
 });
 
@@ -185,6 +193,7 @@ const tree = root.addChildren([
     versions,
     useTemplate,
     senders,
+    keys,
     integrations,
     lists,
     list,

@@ -79,6 +79,8 @@ test('every page shows that the service is unreachable and offers a retry, and k
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
   const scriptNames: Readonly<Record<string, string>> = {
+    'API keys': 'keys',
+    'OAuth apps': 'integrations',
     'Audit log': 'audit',
     Account: 'settings',
   };
@@ -88,7 +90,8 @@ test('every page shows that the service is unreachable and offers a retry, and k
     'Inbox',
     'Reports',
     'Templates',
-    'Integrations',
+    'API keys',
+    'OAuth apps',
     'Webhooks',
     'Domains',
     'Destinations',
@@ -347,14 +350,20 @@ test('team: the last owner keeps the role; a user is invited with a role, which 
 test('API keys: a new key is shown once with a command that works until the key is revoked', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/integrations`);
-  await page.getByRole('tab', { name: 'API keys' }).click();
+  await visit.open(`${shop.id}/keys`);
   await page.getByRole('button', { name: 'New API key' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Deploy');
-  assert.equal(await dialog.getByLabel('messages:send').isChecked(), true, 'selected by default');
-  assert.equal(await dialog.getByLabel('users:write').count(), 0, 'no key can have it');
-  await dialog.getByLabel('senders:read').check();
+  assert.equal(await dialog.getByLabel('Send only').isChecked(), true, 'selected by default');
+  await visit.look('key-presets');
+  await dialog.getByLabel('Read only').check();
+  await dialog.getByLabel('Custom').check();
+  assert.equal(await dialog.getByLabel('Read reports').isChecked(), true, 'the list behind');
+  assert.equal(await dialog.getByLabel('Send email', { exact: true }).isChecked(), false);
+  assert.equal(await dialog.getByText('users:write').count(), 0, 'no key can have it');
+  await dialog.getByLabel('Send only').check();
+  await dialog.getByLabel('Custom').check();
+  await dialog.getByLabel('Read senders').check();
   await visit.look('key-new');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: 'API key' });
@@ -374,6 +383,8 @@ test('API keys: a new key is shown once with a command that works until the key 
   const row = page.getByRole('row').filter({ hasText: 'Deploy' });
   await row.getByText(`sp_${shop.id}_…${key.slice(-11, -7)}`).waitFor();
   await row.getByText(`Created by ${shop.owner.email}`).waitFor();
+  await row.getByText('3 permissions').click();
+  await row.getByText('Read senders').waitFor();
   await row.getByRole('button', { name: 'Revoke' }).click();
   await dialog.getByLabel('Type Deploy to confirm').fill('Deploy');
   await dialog.getByRole('button', { name: 'Revoke' }).click();
@@ -385,18 +396,19 @@ test('API keys: a new key is shown once with a command that works until the key 
 test('API keys: a limited key is listed with its limits and rotated; an invalid network is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/integrations`);
-  await page.getByRole('tab', { name: 'API keys' }).click();
+  await visit.open(`${shop.id}/keys`);
   await page.getByRole('button', { name: 'New API key' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Newsletter');
   await dialog.getByLabel('Expires').selectOption('In 90 days');
-  await dialog.getByLabel('senders:read').check();
+  await dialog.getByLabel('Custom').check();
+  await dialog.getByLabel('Read senders').check();
+  await dialog.getByRole('button', { name: 'Limit it to templates or networks…' }).click();
   await dialog.getByRole('combobox', { name: 'Templates' }).click();
   await page.getByRole('option', { name: 't-0001' }).click();
   await dialog.getByText('A key limited to templates').waitFor();
-  assert.equal(await dialog.getByLabel('senders:read').isDisabled(), true);
-  assert.equal(await dialog.getByLabel('messages:status').isDisabled(), false);
+  assert.equal(await dialog.getByLabel('Read senders').isDisabled(), true);
+  assert.equal(await dialog.getByLabel('Read the status of its messages').isDisabled(), false);
   await dialog.getByLabel('Networks').fill('192.0.2.0/99');
   await visit.look('key-limited');
   await dialog.getByRole('button', { name: 'Create key' }).click();
@@ -407,7 +419,7 @@ test('API keys: a limited key is listed with its limits and rotated; an invalid 
   const rows = page.getByRole('row').filter({ hasText: 'Newsletter' });
   await rows.getByText('Only from 192.0.2.0/24, 2001:db8::/48').waitFor();
   await rows.getByText('Only templates t-0001').waitFor();
-  await rows.getByText('messages:send', { exact: true }).waitFor();
+  await rows.getByText('Send only').waitFor();
   await rows.getByRole('button', { name: 'Rotate' }).click();
   await dialog.getByLabel('The old key').selectOption('works for another week');
   await visit.look('key-rotate');
@@ -463,11 +475,11 @@ test('team: an owner takes over the API keys of a user who is demoted or removed
   await visit.end();
 });
 
-test('integrations: an existing client ID is rejected at its field', async () => {
+test('OAuth apps: an existing client ID is rejected at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
-  await page.getByRole('button', { name: 'Register an integration' }).first().click();
+  await page.getByRole('button', { name: 'Register an OAuth app' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Shop');
   await dialog.getByLabel('Client ID').fill(shop.integration.clientId);
@@ -476,39 +488,57 @@ test('integrations: an existing client ID is rejected at its field', async () =>
   await visit.end();
 });
 
-test('webhooks: a new webhook shows its secret once and has a log; an invalid URL is rejected', async () => {
+test('webhooks: a new webhook shows its secret once; it is edited, rotated and paused; errors name the setting for private networks', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('URL').fill('ftp://hooks.test/');
+  await dialog.getByLabel('URL').fill('https://10.1.2.3/');
   await dialog.getByLabel('Bounced').check();
   await dialog.getByRole('button', { name: 'Add a webhook' }).click();
-  await dialog.getByRole('alert').waitFor();
+  await dialog.getByText(/is in a private network.*WEBHOOK_NETWORKS/).waitFor();
+  await visit.look('webhook-add');
   await dialog.getByLabel('URL').fill('https://hooks.example/signalpost');
   await dialog.getByRole('button', { name: 'Add a webhook' }).click();
   const shown = page.getByRole('dialog', { name: 'Signing secret' });
   await shown.getByText('This is shown only once').waitFor();
   await shown.getByRole('button', { name: 'I’ve saved it' }).click();
   await page.getByRole('link', { name: 'https://hooks.example/signalpost' }).click();
-  await page.getByText('No deliveries yet').waitFor();
+  await page.getByText('No events yet').waitFor();
   await visit.look('webhook');
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('URL').fill('https://hooks.example/mail');
+  await dialog.getByRole('button', { name: 'Select all' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'https://hooks.example/mail' }).waitFor();
+  await page.getByText('All events', { exact: true }).waitFor();
+  const rotate = async (consequence: RegExp) => {
+    await page.getByRole('button', { name: /^Actions for/ }).click();
+    await page.getByRole('menuitem', { name: 'Rotate secret' }).click();
+    await dialog.getByText(consequence).waitFor();
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByText('Both secrets verify events for 24 hours.').waitFor();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  };
+  await rotate(/For a day, events are signed with both/);
+  await page.getByText('Two secrets are valid').waitFor();
+  await rotate(/The one before it, which still works now, stops immediately/);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused', { exact: true }).waitFor();
   await visit.end();
 });
 
-test('integrations: the page shows how many initial token requests were used, and an operator raises the limit; a limit that is too high is rejected', async () => {
+test('OAuth apps: the page shows how many sign-ins were used, and an operator raises the limit; a limit that is too high is rejected', async () => {
   await getToken(service, shop);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
-  await page.getByText('5 initial token requests per user per hour').first().waitFor();
+  await page.getByText('5 new sign-ins per person and hour').first().waitFor();
   const row = page.getByRole('row').filter({ hasText: clientId });
   await row.getByRole('button', { name: /^Actions for/ }).click();
-  await page.getByRole('menuitem', { name: 'Initial token requests' }).click();
+  await page.getByRole('menuitem', { name: 'Sign-in limit' }).click();
   const dialog = page.getByRole('dialog');
   const person = dialog.getByRole('row').filter({ hasText: shop.owner.email });
   await person
@@ -516,10 +546,10 @@ test('integrations: the page shows how many initial token requests were used, an
     .nth(2)
     .getByText(/^[0-4]$/)
     .waitFor();
-  await dialog.getByLabel('Limit per user per hour').fill('1001');
+  await dialog.getByLabel('Limit per person and hour').fill('1001');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Limit per user per hour').fill('50');
+  await dialog.getByLabel('Limit per person and hour').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('50 times an hour').waitFor();
   await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();
@@ -527,9 +557,11 @@ test('integrations: the page shows how many initial token requests were used, an
   await visit.end();
 });
 
-test('webhooks: a failed delivery appears in the log and on the overview, and can be replayed', async () => {
+test('webhooks: test events show the exchange; a failed event appears in the log and on the overview, with every try, and is replayed alone and by period', async () => {
   let status = 500;
-  const receiver = createServer((_request, response) => response.writeHead(status).end('no'));
+  const receiver = createServer((_request, response) =>
+    response.writeHead(status, { 'x-request-id': 'r-1' }).end('no'),
+  );
   receiver.listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   after(() => receiver.close());
@@ -537,16 +569,27 @@ test('webhooks: a failed delivery appears in the log and on the overview, and ca
   const hook = `http://127.0.0.1:${port}/hook`;
   const visit = await signedIn();
   const { page } = visit;
+  const dialog = page.getByRole('dialog');
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
-  await page.getByRole('dialog').getByLabel('URL').fill(hook);
-  await page.getByRole('dialog').getByLabel('Accepted').check();
-  await page.getByRole('dialog').getByRole('button', { name: 'Add a webhook' }).click();
+  await dialog.getByLabel('URL').fill(hook);
+  await dialog.getByLabel('Accepted').check();
+  await dialog.getByRole('button', { name: 'Add a webhook' }).click();
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await page.getByRole('link', { name: hook }).click();
+  await page.getByRole('button', { name: 'Send test event' }).first().click();
+  await dialog.getByLabel('Event').selectOption('message.clicked');
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await dialog.getByText('500', { exact: true }).waitFor();
+  await dialog.getByText('"type": "message.clicked"').waitFor();
+  await dialog.getByText(/^\d+ response headers$/).click();
+  await dialog.getByRole('row', { name: 'x-request-id r-1' }).waitFor();
+  await visit.look('webhook-test');
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
-  await page.getByRole('dialog').getByLabel('To').fill('hooked@people.test');
-  await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByLabel('To').fill('hooked@people.test');
+  await dialog.getByRole('button', { name: 'Send a test' }).click();
   await page.getByText('The receiving server accepted it.').waitFor();
   await waitFor('the failure to need attention', async () => {
     await visit.open(`${shop.id}`);
@@ -561,12 +604,26 @@ test('webhooks: a failed delivery appears in the log and on the overview, and ca
     .getByRole('link', { name: 'Webhooks' })
     .click();
   await page.getByRole('link', { name: hook }).click();
-  await page.getByRole('cell', { name: '500 no' }).waitFor();
-  await page.getByRole('cell', { name: 'Accepted', exact: true }).waitFor();
+  const events = page.getByRole('region', { name: 'Events' });
+  const accepted = events.getByRole('link').filter({ hasText: 'message.accepted' });
+  await accepted.getByText('hooked@people.test').waitFor();
+  await accepted.getByText(/tr(y|ies): 500/).waitFor();
+  await accepted.click();
+  const detail = page.getByRole('region', { name: 'Event', exact: true });
+  await detail.getByText('"type": "message.accepted"').waitFor();
+  await detail.getByRole('group').first().getByText('500', { exact: true }).waitFor();
   await visit.look('webhook-failing');
   status = 200;
-  await page.getByRole('button', { name: 'Replay' }).click();
-  await page.getByRole('cell', { name: '200 no' }).waitFor();
+  await detail.getByRole('button', { name: 'Replay' }).click();
+  await detail.getByText('200', { exact: true }).waitFor();
+  await page.getByRole('button', { name: /^Actions for/ }).click();
+  await page.getByRole('menuitem', { name: 'Replay a period' }).click();
+  await dialog.getByLabel('All events, also those that were sent').check();
+  await dialog.getByRole('button', { name: 'Replay' }).click();
+  await page.getByText(/^Replayed .*: \d+ events?\.$/).waitFor();
+  await page.getByRole('link', { name: 'All events' }).click();
+  await events.getByText('Waiting', { exact: true }).first().click();
+  await page.getByText('No events in this state.').waitFor();
   await visit.end();
 });
 
@@ -580,14 +637,14 @@ test('a viewer sees no buttons that would be refused, and an explanation on page
     await waitFor('the role to be known', async () => {
       await page.reload();
       await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
-      return (await page.getByRole('link', { name: 'Integrations' }).count()) === 0;
+      return (await page.getByRole('link', { name: 'OAuth apps' }).count()) === 0;
     });
     assert.equal(await page.getByRole('button', { name: /Add|Edit|Remove/ }).count(), 0);
     await visit.open(`${shop.id}/templates`);
     await page.getByRole('link', { name: 't-0001' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);
     // Pages that aren't in the menu are opened by URL.
-    for (const path of ['integrations', 'webhooks', 'inbox', 'team', 'audit']) {
+    for (const path of ['keys', 'integrations', 'webhooks', 'inbox', 'team', 'audit']) {
       await visit.open(`${shop.id}/${path}`);
       const alert = page.getByRole('alert', { name: 'Permission denied' });
       await alert.first().waitFor();

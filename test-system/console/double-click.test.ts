@@ -12,11 +12,10 @@ async function count(table: 'message' | 'api_key' | 'webhook_endpoint'): Promise
 
 /** Fills in the form of a new key but does not submit it. */
 async function fillKey(page: Page): Promise<void> {
-  await page.getByRole('tab', { name: 'API keys' }).click();
   await page.getByRole('button', { name: 'New API key' }).first().dblclick();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Deploy');
-  await dialog.getByLabel('senders:read').check();
+  await dialog.getByLabel('Read only').check();
 }
 
 for (const delay of [0, 80])
@@ -44,7 +43,7 @@ for (const delay of [0, 80])
   test(`a double click on “Create key” creates one key, with ${delay} ms between press and release`, async () => {
     const visit = await signedIn();
     const { page } = visit;
-    await visit.open(`${shop.id}/integrations`);
+    await visit.open(`${shop.id}/keys`);
     await fillKey(page);
     const before = await count('api_key');
     await page.getByRole('button', { name: 'Create key' }).dblclick({ delay });

@@ -138,8 +138,8 @@ test('a new user gets from the first start to a template, a sender, an integrati
   await page.getByText('First Name').first().waitFor();
   await page.getByText('No integration has the password grant yet.').waitFor();
 
-  await page.getByRole('link', { name: 'Integrations' }).click();
-  await page.getByRole('button', { name: 'Register an integration' }).first().click();
+  await page.getByRole('link', { name: 'OAuth apps' }).click();
+  await page.getByRole('button', { name: 'Register an OAuth app' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Shop');
   await dialog.getByLabel('Client ID').fill('shop');

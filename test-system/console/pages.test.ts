@@ -41,6 +41,7 @@ const pages = [
   'senders',
   'domains',
   'domains/shop.test',
+  'keys',
   'integrations',
   'webhooks',
   `webhooks/${webhook.body.id}`,

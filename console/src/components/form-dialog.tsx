@@ -9,6 +9,8 @@ interface DialogFormProps {
   action: string;
   /** Closes the dialog on success; otherwise shows the error. */
   submit: () => Promise<unknown>;
+  /** Stays open on success, to show the result. */
+  stay?: boolean;
   /** The fields, which receive the error. */
   children: (error: unknown) => ReactNode;
 }
@@ -30,13 +32,13 @@ export function FormDialog({ opened, title, ...form }: FormDialogProps) {
 /**
  * The form of a dialog. Keep the field state inside the dialog, so it resets to the current data each time it opens.
  */
-export function DialogForm({ close, action, submit, children }: DialogFormProps) {
-  const send = useAction({ mutationFn: submit, onSuccess: close });
+export function DialogForm({ close, action, submit, stay = false, children }: DialogFormProps) {
+  const send = useAction({ mutationFn: submit, ...(!stay && { onSuccess: close }) });
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();
     // A closing dialog still receives key events.
-    if (send.isSuccess && Date.now() - send.submittedAt < 1_000) return;
+    if (!stay && send.isSuccess && Date.now() - send.submittedAt < 1_000) return;
     send.mutate();
   }
 
@@ -47,7 +49,7 @@ export function DialogForm({ close, action, submit, children }: DialogFormProps)
         <ProblemAlert error={send.error} onRefreshed={close} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
-            {text('cancel')}
+            {text(stay ? 'close' : 'cancel')}
           </Button>
           <Button type="submit" loading={send.isPending}>
             {action}

@@ -6,6 +6,7 @@ const paths = {
   templates: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
   senders: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 20c1-4 4-6 8-6s7 2 8 6',
   integrations: 'M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4',
+  keys: 'M8 19a4.500 4.500 0 1 0 0-9 4.500 4.500 0 0 0 0 9zM11.200 11.300 20 3M16 7l3 3M13.500 9.500l2 2',
   lists: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
   suppressions: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM6 6l12 12',
   webhooks: 'M13 3 5 14h6l-1 7 8-11h-6z',

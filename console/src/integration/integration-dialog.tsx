@@ -97,18 +97,20 @@ function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps,
           />
           <Checkbox.Group label={text('integrations.grants')} value={grants} onChange={setGrants}>
             <Stack gap={6} mt={4}>
-              <Checkbox value="authorization_code" label={text('grant.authorization_code')} />
-              <Checkbox value="refresh_token" label={text('grant.refresh_token')} />
-              <Checkbox
-                value="password"
-                label={text('grant.password')}
-                description={text('grant.passwordHint')}
-              />
+              {(['authorization_code', 'refresh_token', 'password'] as const).map((grant) => (
+                <Checkbox
+                  key={grant}
+                  value={grant}
+                  label={text(`grant.${grant}`)}
+                  description={text(`grantHint.${grant}`)}
+                />
+              ))}
             </Stack>
           </Checkbox.Group>
           <Field
             field="redirectUri"
             label={text('integrations.redirectUri')}
+            description={text('integrations.redirectUriHint')}
             placeholder="https://localhost/callback"
             value={redirectUri}
             change={setRedirectUri}
@@ -116,6 +118,7 @@ function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps,
           />
           <Switch
             label={text('integrations.requirePkce')}
+            description={text('integrations.requirePkceHint')}
             checked={requirePkce}
             onChange={(event) => setRequirePkce(event.currentTarget.checked)}
           />

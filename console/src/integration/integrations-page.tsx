@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -7,17 +7,18 @@ import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { ApiKeysPanel } from './api-keys-panel.tsx';
 import { IntegrationActions } from './integration-actions.tsx';
 import { IntegrationDialog } from './integration-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
-/** OAuth integrations and API keys. */
+/** OAuth apps: programs of others, which act for people who approve them. */
 export function IntegrationsPage() {
+  const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
   const [secret, setSecret] = useState<ClientSecret>();
@@ -31,18 +32,15 @@ export function IntegrationsPage() {
       <PageHeading title={text('integrations.title')} hint={text('integrations.hint')}>
         {add}
       </PageHeading>
-      <Tabs defaultValue="integrations" keepMounted={false}>
-        <Tabs.List mb="md">
-          <Tabs.Tab value="integrations">{text('integrations.title')}</Tabs.Tab>
-          {may('keys:read') && <Tabs.Tab value="keys">{text('keys.title')}</Tabs.Tab>}
-        </Tabs.List>
-        <Tabs.Panel value="integrations">
-          <IntegrationList show={setSecret} add={add} />
-        </Tabs.Panel>
-        <Tabs.Panel value="keys">
-          <ApiKeysPanel />
-        </Tabs.Panel>
-      </Tabs>
+      <IntegrationList show={setSecret} add={add} />
+      {may('keys:read') && (
+        <Text size="sm" c="dimmed" mt="md">
+          {text('integrations.forOwn')}{' '}
+          <PageAnchor to="/$account/keys" params={{ account: accountId }}>
+            {text('keys.title')}
+          </PageAnchor>
+        </Text>
+      )}
       <IntegrationDialog opened={opened} close={dialog.close} show={setSecret} />
       <SecretDialog
         name={text('integrations.secret')}
@@ -113,7 +111,7 @@ function IntegrationList({ show, add }: IntegrationListProps) {
           cell: ({ grants, allowance }) => (
             <div>
               <Text size="sm">
-                {grants.map((name) => textOr(`grant.${name}`, name)).join(', ')}
+                {grants.map((name) => textOr(`grant.${name}`, name)).join(' · ')}
               </Text>
               <Text size="xs" c="dimmed">
                 {text('integrations.allowance', { count: allowance })}

@@ -32,6 +32,7 @@ const pages = {
   destinations: { permission: 'queue:read' },
   suppressions: { permission: 'suppressions:read' },
   lists: { permission: 'lists:read' },
+  keys: { permission: 'keys:read' },
   integrations: { permission: 'integrations:read' },
   webhooks: { permission: 'webhooks:read' },
   docs: { permission: 'account:read', href: '/docs' },
@@ -61,7 +62,7 @@ const sections: readonly Section[] = [
   { title: 'nav.sending', names: ['domains', 'senders'] },
   { title: 'nav.delivery', names: ['destinations'] },
   { title: 'nav.audience', names: ['suppressions', 'lists'] },
-  { title: 'nav.developers', names: ['integrations', 'webhooks', 'docs'] },
+  { title: 'nav.developers', names: ['keys', 'integrations', 'webhooks', 'docs'] },
   { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings'] },
 ];
 

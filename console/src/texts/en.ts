@@ -5,6 +5,7 @@ import { domainsTexts } from './en/domains.en.ts';
 import { editorTexts } from './en/editor.en.ts';
 import { inboxTexts } from './en/inbox.en.ts';
 import { integrationsTexts } from './en/integrations.en.ts';
+import { keysTexts } from './en/keys.en.ts';
 import { layoutTexts } from './en/layout.en.ts';
 import { listsTexts } from './en/lists.en.ts';
 import { messagesTexts } from './en/messages.en.ts';
@@ -37,6 +38,7 @@ export const en = {
   ...templatesTexts,
   ...editorTexts,
   ...integrationsTexts,
+  ...keysTexts,
   ...webhooksTexts,
   ...sendersTexts,
   ...domainsTexts,

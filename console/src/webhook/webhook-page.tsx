@@ -1,182 +1,246 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { ActionIcon, Alert, Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
-import type { WebhookDelivery } from '../api/management.generated.ts';
+import type { Webhook, WebhookDelivery } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
-import { TimeText } from '../components/time-text.tsx';
+import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
-import { eventName } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
-import { WebhookBadge } from './webhooks-page.tsx';
+import { DeliveryDetail } from './delivery-detail.tsx';
+import { DeliveryList, StateFilter } from './delivery-list.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
+import { ReplayProgress } from './replay-progress.tsx';
+import { TestEventDialog } from './test-event-dialog.tsx';
+import { WebhookDialog } from './webhook-dialog.tsx';
+import { readWebhookFilters } from './webhook-filters.ts';
+import { kindsText, WebhookBadge } from './webhooks-page.tsx';
+import './webhook.css';
 
-/** A webhook: its health, delivery log and replay. */
+const route = getRouteApi('/$account/webhooks/$webhook');
+
+/** A webhook: its health, its events with every try, tests and replays. */
 export function WebhookPage() {
-  const account = useAccountId();
-  const { webhook: webhookId = '' } = useParams({ strict: false });
-  const may = useMay();
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  const [secret, setSecret] = useState<string>();
-  const [rotating, rotation] = useDisclosure();
-  const params = { path: { accountId: account, webhookId } };
-  const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', account] });
+  const accountId = useAccountId();
+  const { webhook: webhookId } = route.useParams();
+  const params = { path: { accountId, webhookId } };
   const webhook = useQuery({
-    queryKey: ['webhooks', account, webhookId],
+    queryKey: ['webhooks', accountId, webhookId],
     queryFn: () => answerOf(api.GET('/accounts/{accountId}/webhooks/{webhookId}', { params })),
+    refetchInterval: 10_000,
   });
+  return (
+    <>
+      <PageAnchor to="/$account/webhooks" params={{ account: accountId }} size="sm">
+        {text('webhooks.all')}
+      </PageAnchor>
+      <PageHeading title={webhook.data?.url ?? text('webhooks.title')}>
+        {webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
+        {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
+      </PageHeading>
+      <ProblemAlert error={webhook.error} />
+      {webhook.data !== undefined && <WebhookBody webhook={webhook.data} />}
+    </>
+  );
+}
+
+function WebhookBody({ webhook }: { webhook: Webhook }) {
+  const accountId = useAccountId();
+  const { state, event } = readWebhookFilters(route.useSearch());
+  const [testing, test] = useDisclosure();
+  const may = useMay();
+  const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
+  const paused = pausedAt !== null;
   const log = usePages<WebhookDelivery>({
-    queryKey: ['webhooks', account, webhookId, 'log'],
+    queryKey: ['webhooks', accountId, webhookId, 'log', state],
     refetchInterval: 5_000,
     read: (cursor) =>
       answerOf(
         api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
-          params: { ...params, query: { cursor } },
+          params: { path: { accountId, webhookId }, query: { cursor, ...(state && { state }) } },
         }),
       ),
   });
+  const shown = event ?? log.items[0]?.eventId;
+  return (
+    <>
+      <Text size="sm" c="dimmed" mt="-sm" mb="md">
+        {kindsText(webhook)}
+      </Text>
+      {paused && (
+        <Alert
+          color="yellow"
+          mb="md"
+          title={text('webhooks.pausedTitle', { time: formatTime(pausedAt) })}
+        >
+          {text('webhooks.pausedHint', { reason: pausedReason ?? '' })}
+        </Alert>
+      )}
+      {!paused && failingSince !== null && (
+        <Alert
+          color="red"
+          mb="md"
+          title={text('webhooks.failingTitle', { time: formatTime(failingSince) })}
+        >
+          {text('webhooks.failingHint')}
+        </Alert>
+      )}
+      {previousUntil !== null && Date.parse(previousUntil) > Date.now() && (
+        <Alert color="blue" mb="md" title={text('webhooks.bothSecrets')}>
+          {text('webhooks.bothSecretsHint', { time: formatTime(previousUntil) })}
+        </Alert>
+      )}
+      <ReplayProgress webhookId={webhookId} paused={paused} />
+      {log.data !== undefined && log.items.length === 0 && state === undefined ? (
+        <EmptyState
+          icon="webhooks"
+          title={text('webhooks.nothing')}
+          hint={text('webhooks.nothingHint')}
+        >
+          {may('webhooks:write') && (
+            <Button variant="default" onClick={test.open}>
+              {text('webhooks.test')}
+            </Button>
+          )}
+        </EmptyState>
+      ) : (
+        <div className="workbench" data-chosen={event !== undefined}>
+          <section aria-label={text('webhooks.deliveries')}>
+            <StateFilter />
+            <DeliveryList log={log} shown={shown} />
+          </section>
+          <section aria-label={text('webhooks.event')}>
+            <PageAnchor
+              to="/$account/webhooks/$webhook"
+              params={{ account: accountId, webhook: webhookId }}
+              search={state === undefined ? {} : { state }}
+              size="sm"
+              className="workbench-back"
+            >
+              {text('webhooks.back')}
+            </PageAnchor>
+            {shown !== undefined && (
+              <DeliveryDetail key={shown} webhookId={webhookId} eventId={shown} paused={paused} />
+            )}
+          </section>
+        </div>
+      )}
+      <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
+    </>
+  );
+}
+
+function WebhookActions({ webhook }: { webhook: Webhook }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = route.useNavigate();
+  const [secret, setSecret] = useState<string>();
+  const [testing, test] = useDisclosure();
+  const [changing, change] = useDisclosure();
+  const [replaying, replay] = useDisclosure();
+  const [rotating, rotation] = useDisclosure();
+  const [removing, removal] = useDisclosure();
+  const { id: webhookId, url, kinds, pausedAt, previousUntil } = webhook;
+  const params = { path: { accountId, webhookId } };
+  const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+  const paused = pausedAt !== null;
   const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
       answerOf(api.POST(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, { params })),
     onSuccess: refresh,
   });
-  const replay = useAction({
-    mutationFn: (eventId: string) =>
-      answerOf(
-        api.POST('/accounts/{accountId}/webhooks/{webhookId}/replay', {
-          params,
-          body: { eventId },
-        }),
-      ),
-    onSuccess: refresh,
-  });
+
   async function rotate() {
     const rotated = await answerOf(
       api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
     );
+    await refresh();
     setSecret(rotated.secret);
   }
 
   async function remove() {
-    const { url = '', kinds = [], pausedAt = null } = webhook.data ?? {};
     const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
     await ifUnchanged(
       { url, kinds, pausedAt },
       () => api.GET(resourcePath, { params }),
       (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
     );
+    await navigate({ to: '/$account/webhooks', params: { account: accountId } });
     await refresh();
-    await navigate({ to: '/$account/webhooks', params: { account } });
   }
 
-  const write = may('webhooks:write');
-  const paused = webhook.data?.pausedAt !== null;
+  if (!may('webhooks:write')) return null;
+  const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
   return (
     <>
-      <PageAnchor to="/$account/webhooks" params={{ account }} size="sm">
-        {text('webhooks.all')}
-      </PageAnchor>
-      <PageHeading title={webhook.data?.url ?? text('webhooks.title')}>
-        {webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
-        {write && webhook.data !== undefined && (
-          <>
-            <Button
-              variant="default"
-              loading={pause.isPending}
-              onClick={() => pause.mutate(paused ? 'resume' : 'pause')}
-            >
-              {text(paused ? 'webhooks.resume' : 'webhooks.pause')}
-            </Button>
-            <Button variant="default" onClick={rotation.open}>
-              {text('webhooks.rotate')}
-            </Button>
-            <RemoveButton
-              title={text('webhooks.removeTitle')}
-              consequence={text('webhooks.removeConsequence')}
-              name={webhook.data.url}
-              remove={remove}
-            />
-          </>
-        )}
-      </PageHeading>
-      {webhook.data !== undefined && webhook.data.pausedReason !== null && (
-        <Text mb="sm">{webhook.data.pausedReason}</Text>
-      )}
-      <ProblemAlert error={webhook.error ?? pause.error ?? replay.error} />
-      <ListBody
-        label={text('webhooks.title')}
-        pages={log}
-        idOf={({ eventId }) => eventId}
-        empty={{
-          icon: 'webhooks',
-          title: text('webhooks.nothing'),
-          hint: text('webhooks.nothingHint'),
-        }}
-        columns={[
-          { title: text('webhooks.event'), cell: ({ kind }) => eventName(kind) },
-          { title: text('webhooks.at'), cell: ({ at }) => <TimeText value={at} /> },
-          { title: text('webhooks.state'), cell: ({ state }) => <DeliveryBadge state={state} /> },
-          { title: text('webhooks.attempts'), numeric: true, cell: ({ attempts }) => attempts },
-          {
-            title: text('webhooks.answer'),
-            cell: ({ lastStatus, lastAnswer }) => (
-              <Text size="sm" className="breakable">
-                {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus} {lastAnswer}
-              </Text>
-            ),
-          },
-          {
-            title: text('actions'),
-            actions: true,
-            cell: ({ eventId }) =>
-              write && (
-                <Button size="compact-sm" variant="subtle" onClick={() => replay.mutate(eventId)}>
-                  {text('webhooks.replay')}
-                </Button>
-              ),
-          },
-        ]}
-      />
+      <Button variant="default" onClick={test.open}>
+        {text('webhooks.test')}
+      </Button>
+      <Button variant="default" onClick={change.open}>
+        {text('change')}
+      </Button>
+      <Button
+        variant={paused ? 'filled' : 'default'}
+        loading={pause.isPending}
+        onClick={() => pause.mutate(paused ? 'resume' : 'pause')}
+      >
+        {text(paused ? 'webhooks.resume' : 'webhooks.pause')}
+      </Button>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={36} aria-label={text('actionsFor', { name: url })}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={replay.open}>{text('webhooks.replayPeriod')}</Menu.Item>
+          <Menu.Item onClick={rotation.open}>{text('webhooks.rotate')}</Menu.Item>
+          <Menu.Item color="red" onClick={removal.open}>
+            {text('remove')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <ProblemAlert error={pause.error} onRefreshed={pause.reset} />
+      <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
+      <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
+      <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
       <Confirm
         opened={rotating}
         close={rotation.close}
         title={text('webhooks.rotateTitle')}
-        consequence={text('webhooks.rotateHint')}
+        consequence={text(twice ? 'webhooks.rotateTwiceHint' : 'webhooks.rotateHint')}
         action={text('webhooks.rotate')}
         confirm={rotate}
       />
+      <ConfirmByName
+        opened={removing}
+        close={removal.close}
+        title={text('webhooks.removeTitle')}
+        consequence={text('webhooks.removeConsequence')}
+        name={url}
+        action={text('remove')}
+        confirm={remove}
+      />
       <SecretDialog
-        name={text('webhooks.secret')}
+        name={text('webhooks.newSecret')}
         secret={secret}
         close={() => setSecret(undefined)}
-      />
+      >
+        <Text size="sm">{text('webhooks.rotatedHint')}</Text>
+      </SecretDialog>
     </>
-  );
-}
-
-const colors: Readonly<Record<DeliveryState, string>> = {
-  pending: 'yellow',
-  delivered: 'green',
-  failed: 'red',
-};
-
-type DeliveryState = WebhookDelivery['state'];
-
-function DeliveryBadge({ state }: { state: DeliveryState }) {
-  return (
-    <Badge className="state-badge" data-color={colors[state]} tt="none">
-      {text(`webhooks.delivery.${state}`)}
-    </Badge>
   );
 }

@@ -1,21 +1,20 @@
-import { Badge, Button, Checkbox, SimpleGrid } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import type { Webhook } from '../api/management.generated.ts';
+import type { ListedWebhook, Webhook } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor } from '../api/problem.ts';
-import { Field } from '../components/field.tsx';
-import { FormDialog } from '../components/form-dialog.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
+import { DeliveryBadge } from './delivery-badge.tsx';
+import { WebhookDialog } from './webhook-dialog.tsx';
 
 export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   const { pausedAt, failingSince } = webhook;
@@ -28,14 +27,24 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   );
 }
 
+/** The names of the subscribed kinds. */
+export function kindsText({ kinds }: Webhook): string {
+  if (kinds.length === shownWebhookKinds.length) return text('webhooks.everyKind');
+  return shownWebhookKinds
+    .filter((kind) => kinds.includes(kind))
+    .map(eventName)
+    .join(', ');
+}
+
 /** The webhooks of the account. */
 export function WebhooksPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
   const [secret, setSecret] = useState<string>();
-  const pages = usePages<Webhook>({
+  const pages = usePages<ListedWebhook>({
     queryKey: ['webhooks', accountId],
+    refetchInterval: 10_000,
     read: () =>
       answerOf(api.GET('/accounts/{accountId}/webhooks', { params: { path: { accountId } } })),
   });
@@ -62,19 +71,35 @@ export function WebhooksPage() {
         columns={[
           {
             title: text('webhooks.url'),
-            cell: ({ id, url }) => (
-              <PageAnchor
-                to="/$account/webhooks/$webhook"
-                params={{ account: accountId, webhook: id }}
-              >
-                {url}
-              </PageAnchor>
+            cell: (webhook) => (
+              <div>
+                <PageAnchor
+                  to="/$account/webhooks/$webhook"
+                  params={{ account: accountId, webhook: webhook.id }}
+                  className="breakable"
+                >
+                  {webhook.url}
+                </PageAnchor>
+                <Text size="xs" c="dimmed">
+                  {kindsText(webhook)}
+                </Text>
+              </div>
             ),
           },
           { title: text('webhooks.state'), cell: (webhook) => <WebhookBadge webhook={webhook} /> },
           {
-            title: text('webhooks.kinds'),
-            cell: (webhook) => webhook.kinds.map(eventName).join(', '),
+            title: text('webhooks.latest'),
+            cell: ({ latest }) =>
+              latest === null ? (
+                <Text size="sm" c="dimmed">
+                  {text('webhooks.noEvents')}
+                </Text>
+              ) : (
+                <Group gap="xs" wrap="nowrap">
+                  <DeliveryBadge state={latest.state} status={latest.status} />
+                  <TimeText value={latest.at} distance />
+                </Group>
+              ),
           },
         ]}
       />
@@ -83,67 +108,9 @@ export function WebhooksPage() {
         name={text('webhooks.secret')}
         secret={secret}
         close={() => setSecret(undefined)}
-      />
+      >
+        <Text size="sm">{text('webhooks.secretHint')}</Text>
+      </SecretDialog>
     </>
-  );
-}
-
-function WebhookDialog(props: {
-  opened: boolean;
-  close: () => void;
-  show: (secret: string) => void;
-}) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
-  const [url, setUrl] = useState('');
-  const [chosen, setChosen] = useState<string[]>([]);
-  const { show, ...dialog } = props;
-
-  async function submit() {
-    const { secret } = await answerOf(
-      api.POST('/accounts/{accountId}/webhooks', {
-        params: { path: { accountId } },
-        body: { url, kinds: chosen as Webhook['kinds'] },
-      }),
-    );
-    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
-    show(secret);
-  }
-
-  return (
-    <FormDialog
-      {...dialog}
-      title={text('webhooks.add')}
-      action={text('webhooks.add')}
-      submit={submit}
-    >
-      {(error) => (
-        <>
-          <Field
-            field="url"
-            label={text('webhooks.url')}
-            description={text('webhooks.urlHint')}
-            placeholder="https://"
-            required
-            value={url}
-            change={setUrl}
-            error={error}
-            data-autofocus
-          />
-          <Checkbox.Group
-            label={text('webhooks.kinds')}
-            value={chosen}
-            onChange={setChosen}
-            error={reasonFor(error, 'kinds')}
-          >
-            <SimpleGrid cols={2} spacing={6} mt={4}>
-              {shownWebhookKinds.map((kind) => (
-                <Checkbox key={kind} value={kind} label={eventName(kind)} />
-              ))}
-            </SimpleGrid>
-          </Checkbox.Group>
-        </>
-      )}
-    </FormDialog>
   );
 }

@@ -1,23 +1,27 @@
-import { Button, Code, Group, Text } from '@mantine/core';
+import { Badge, Button, Code, Group, List, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { text } from '../texts/text.ts';
+import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
+import { presetOf } from './key-scopes.ts';
 import { RotateKey } from './rotate-key-dialog.tsx';
-import { SecretDialog } from './secret-dialog.tsx';
 import { TryKey } from './try-key.tsx';
+import './key.css';
 
-/** API keys for sending and for the management API. */
-export function ApiKeysPanel() {
+/** API keys, for the account's own systems. */
+export function KeysPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
@@ -34,29 +38,28 @@ export function ApiKeysPanel() {
   ) : undefined;
   return (
     <>
+      <PageHeading title={text('keys.title')} hint={text('keys.hint')}>
+        {add}
+      </PageHeading>
       <ListBody
         label={text('keys.title')}
         pages={pages}
         idOf={({ id }) => id}
         empty={{
-          icon: 'integrations',
+          icon: 'keys',
           title: text('keys.none'),
           hint: text('keys.noneHint'),
           action: add,
         }}
         columns={[
           { title: text('keys.key'), cell: (apiKey) => <KeyName apiKey={apiKey} /> },
-          { title: text('keys.scopes'), cell: (apiKey) => <KeyLimits apiKey={apiKey} /> },
-          {
-            title: text('keys.expires'),
-            cell: ({ expiresAt }) =>
-              expiresAt === null ? text('never') : <TimeText value={expiresAt} distance />,
-          },
+          { title: text('keys.access'), cell: (apiKey) => <KeyAccess apiKey={apiKey} /> },
           {
             title: text('keys.used'),
             cell: ({ lastUsedAt }) =>
               lastUsedAt === null ? text('never') : <TimeText value={lastUsedAt} distance />,
           },
+          { title: text('keys.expires'), cell: (apiKey) => <KeyExpiry apiKey={apiKey} /> },
           {
             title: text('actions'),
             actions: true,
@@ -64,7 +67,14 @@ export function ApiKeysPanel() {
           },
         ]}
       />
-      {pages.items.length > 0 && add && <Group mt="md">{add}</Group>}
+      {may('integrations:read') && (
+        <Text size="sm" c="dimmed" mt="md">
+          {text('keys.forOthers')}{' '}
+          <PageAnchor to="/$account/integrations" params={{ account: accountId }}>
+            {text('integrations.title')}
+          </PageAnchor>
+        </Text>
+      )}
       <ApiKeyDialog opened={opened} close={dialog.close} show={setCreated} />
       <SecretDialog
         name={text('keys.key')}
@@ -94,14 +104,28 @@ function KeyName({ apiKey: { name, hint, createdBy } }: { apiKey: ApiKey }) {
   );
 }
 
-function KeyLimits({ apiKey: { scopes, networks, templates } }: { apiKey: ApiKey }) {
+/** The preset or the number of scopes, with the list behind. */
+function KeyAccess({ apiKey: { scopes, networks, templates } }: { apiKey: ApiKey }) {
+  const { account } = useAccount();
+  const preset = presetOf(scopes, account?.permissions ?? []);
   const limits = [
     templates && text('keys.onlyTemplates', { templates: templates.join(', ') }),
     networks && text('keys.onlyNetworks', { networks: networks.join(', ') }),
   ].filter((limit) => limit !== null);
   return (
     <div>
-      <Text size="sm">{scopes.join(', ')}</Text>
+      <details className="key-access">
+        <summary>
+          {preset === undefined
+            ? text('keys.permissions', { count: scopes.length })
+            : text(`keys.preset.${preset}`)}
+        </summary>
+        <List size="xs">
+          {scopes.map((scope) => (
+            <List.Item key={scope}>{textOr(`keys.scope.${scope}`, scope)}</List.Item>
+          ))}
+        </List>
+      </details>
       {limits.map((limit) => (
         <Text key={limit} size="xs" c="dimmed" className="breakable">
           {limit}
@@ -111,10 +135,24 @@ function KeyLimits({ apiKey: { scopes, networks, templates } }: { apiKey: ApiKey
   );
 }
 
+function isExpired({ expiresAt }: ApiKey): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+}
+
+function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
+  if (apiKey.expiresAt === null) return text('never');
+  if (isExpired(apiKey))
+    return (
+      <Badge className="state-badge" data-color="red" tt="none">
+        {text('keys.expired')}
+      </Badge>
+    );
+  return <TimeText value={apiKey.expiresAt} distance />;
+}
+
 function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedKey) => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const expired = apiKey.expiresAt !== null && Date.parse(apiKey.expiresAt) <= Date.now();
 
   async function revoke() {
     await answerOf(
@@ -127,7 +165,7 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
 
   return (
     <Group gap={4} wrap="nowrap" justify="flex-end">
-      {!expired && <RotateKey apiKey={apiKey} show={show} />}
+      {!isExpired(apiKey) && <RotateKey apiKey={apiKey} show={show} />}
       <RemoveButton
         title={text('keys.end')}
         consequence={text('keys.endConsequence')}

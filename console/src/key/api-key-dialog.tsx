@@ -1,14 +1,24 @@
-import { Group, Modal, MultiSelect, NativeSelect, Textarea } from '@mantine/core';
+import {
+  Anchor,
+  Collapse,
+  Group,
+  Modal,
+  MultiSelect,
+  NativeSelect,
+  Stack,
+  Textarea,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
+import { useAccount, useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 import { KeyScopeChoice } from './key-scope-choice.tsx';
-import { isAllowedForTemplateKeys, type KeyScope } from './key-scopes.ts';
+import { isAllowedForTemplateKeys, type KeyScope, scopesOf } from './key-scopes.ts';
 
 /** Lifetimes to choose from, in days; 0: never expires. */
 const lifetimes = [0, 30, 90, 365] as const;
@@ -40,10 +50,14 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   const client = useQueryClient();
   const templateIds = useTemplateIds();
   const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<readonly string[]>(['messages:send']);
+  const { account } = useAccount();
+  const [scopes, setScopes] = useState<readonly string[]>(
+    scopesOf('send', account?.permissions ?? []),
+  );
   const [days, setDays] = useState<number>(0);
   const [networks, setNetworks] = useState('');
   const [templates, setTemplates] = useState<string[]>([]);
+  const [limitsShown, limits] = useDisclosure();
   const limited = templates.length > 0;
 
   async function submit() {
@@ -94,32 +108,41 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
               }))}
             />
           </Group>
-          <MultiSelect
-            label={text('keys.templates')}
-            description={text('keys.templatesHint')}
-            placeholder={limited ? undefined : text('keys.allTemplates')}
-            data={templateIds}
-            value={templates}
-            onChange={setTemplates}
-            error={reasonFor(error, 'templates')}
-            searchable
-          />
-          <Textarea
-            label={text('keys.networks')}
-            description={text('keys.networksHint')}
-            placeholder="192.0.2.0/24"
-            autosize
-            minRows={1}
-            value={networks}
-            onChange={(event) => setNetworks(event.currentTarget.value)}
-            error={reasonFor(error, 'networks')}
-          />
           <KeyScopeChoice
             value={scopes}
             change={setScopes}
             limited={limited}
             error={reasonFor(error, 'scopes')}
           />
+          <Collapse expanded={limitsShown}>
+            <Stack>
+              <MultiSelect
+                label={text('keys.templates')}
+                description={text('keys.templatesHint')}
+                placeholder={limited ? undefined : text('keys.allTemplates')}
+                data={templateIds}
+                value={templates}
+                onChange={setTemplates}
+                error={reasonFor(error, 'templates')}
+                searchable
+              />
+              <Textarea
+                label={text('keys.networks')}
+                description={text('keys.networksHint')}
+                placeholder="192.0.2.0/24"
+                autosize
+                minRows={1}
+                value={networks}
+                onChange={(event) => setNetworks(event.currentTarget.value)}
+                error={reasonFor(error, 'networks')}
+              />
+            </Stack>
+          </Collapse>
+          {!limitsShown && (
+            <Anchor component="button" type="button" size="sm" ta="start" onClick={limits.open}>
+              {text('keys.addLimits')}
+            </Anchor>
+          )}
         </>
       )}
     </DialogForm>

@@ -42,14 +42,47 @@ const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'webhooks:write': 'set-up',
 };
 
+const allScopes = Object.keys(groupByScope) as KeyScope[];
+
 /** The scopes of a group that a person with these permissions can give to a key. */
 export function scopesIn(group: ScopeGroup, permissions: readonly string[]): KeyScope[] {
-  return (Object.keys(groupByScope) as KeyScope[]).filter(
-    (scope) => groupByScope[scope] === group && permissions.includes(scope),
-  );
+  return allScopes.filter((scope) => groupByScope[scope] === group && permissions.includes(scope));
 }
 
 /** A key limited to templates can only have the scopes for sending. */
 export function isAllowedForTemplateKeys(scope: string): boolean {
   return groupByScope[scope as KeyScope] === 'send';
+}
+
+/** The usual choices of scopes. */
+export const keyPresets = ['send', 'read', 'full'] as const;
+
+export type KeyPreset = (typeof keyPresets)[number];
+
+/** The scopes of a preset, limited to the permissions of the person who creates the key. */
+export function scopesOf(preset: KeyPreset, permissions: readonly string[]): KeyScope[] {
+  return allScopes.filter((scope) => permissions.includes(scope) && isIn(preset, scope));
+}
+
+function isIn(preset: KeyPreset, scope: KeyScope): boolean {
+  if (preset === 'send') return scope === 'messages:send' || scope === 'messages:status';
+  return preset === 'full' || scope.endsWith(':read') || scope === 'messages:status';
+}
+
+/**
+ * The preset with these scopes, for this person or for an owner; undefined for another choice. Listing contact lists is part of
+ * what every sending program can do.
+ */
+export function presetOf(
+  scopes: readonly string[],
+  permissions: readonly string[],
+): KeyPreset | undefined {
+  if (scopes.includes('messages:send') && scopes.every(isAllowedForTemplateKeys)) return 'send';
+  return keyPresets.find((preset) =>
+    [permissions, allScopes].some((available) => isSame(scopes, scopesOf(preset, available))),
+  );
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && other.every((scope) => one.includes(scope));
 }

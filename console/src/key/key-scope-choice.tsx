@@ -1,0 +1,108 @@
+import { Checkbox, Fieldset, Radio, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useAccount } from '../account/use-me.ts';
+import { text, textOr } from '../texts/text.ts';
+import {
+  isAllowedForTemplateKeys,
+  type KeyPreset,
+  keyPresets,
+  presetOf,
+  scopeGroups,
+  scopesIn,
+  scopesOf,
+} from './key-scopes.ts';
+
+interface KeyScopeChoiceProps {
+  value: readonly string[];
+  change: (scopes: string[]) => void;
+  /** The key is limited to templates. */
+  limited: boolean;
+  error: string | undefined;
+}
+
+/** What a key can do: a preset, or a choice from the list behind. */
+export function KeyScopeChoice({ value, change, limited, error }: KeyScopeChoiceProps) {
+  const { account } = useAccount();
+  const permissions = account?.permissions ?? [];
+  const [listed, setListed] = useState(presetOf(value, permissions) === undefined);
+  const chosen = listed ? 'custom' : (presetOf(value, permissions) ?? 'custom');
+
+  function choose(preset: string) {
+    setListed(preset === 'custom');
+    if (preset !== 'custom') change(scopesOf(preset as KeyPreset, permissions));
+  }
+
+  return (
+    <>
+      <Radio.Group
+        label={text('keys.access')}
+        description={limited ? text('keys.scopesLimited') : undefined}
+        value={chosen}
+        onChange={choose}
+        error={listed ? undefined : error}
+      >
+        <Stack gap={6} mt={6}>
+          {[...keyPresets, 'custom' as const].map((preset) => (
+            <Radio
+              key={preset}
+              value={preset}
+              label={text(`keys.preset.${preset}`)}
+              description={text(`keys.presetHint.${preset}`)}
+              disabled={limited && (preset === 'read' || preset === 'full')}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {listed && (
+        <ScopeList
+          value={value}
+          change={change}
+          limited={limited}
+          error={error}
+          permissions={permissions}
+        />
+      )}
+    </>
+  );
+}
+
+interface ScopeListProps extends KeyScopeChoiceProps {
+  permissions: readonly string[];
+}
+
+/** The scopes by group, limited to the person's own permissions. */
+function ScopeList({ value, change, limited, error, permissions }: ScopeListProps) {
+  const groups = scopeGroups.map((group) => [group, scopesIn(group, permissions)] as const);
+  return (
+    <Checkbox.Group label={text('keys.scopes')} value={[...value]} onChange={change} error={error}>
+      <Stack gap="xs" mt={6}>
+        {groups.map(
+          ([group, scopes]) =>
+            scopes.length > 0 && (
+              <Fieldset
+                key={group}
+                variant="unstyled"
+                legend={
+                  <Text size="xs" fw={600}>
+                    {text(`keys.group.${group}`)}
+                  </Text>
+                }
+              >
+                <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={6}>
+                  {scopes.map((scope) => (
+                    <Checkbox
+                      key={scope}
+                      value={scope}
+                      label={textOr(`keys.scope.${scope}`, scope)}
+                      description={scope}
+                      disabled={limited && !isAllowedForTemplateKeys(scope)}
+                    />
+                  ))}
+                </SimpleGrid>
+              </Fieldset>
+            ),
+        )}
+      </Stack>
+    </Checkbox.Group>
+  );
+}

@@ -1,0 +1,41 @@
+import { Badge } from '@mantine/core';
+import type { WebhookDelivery } from '../api/management.generated.ts';
+import { text } from '../texts/text.ts';
+import type { DeliveryState } from './webhook-filters.ts';
+
+const colors: Readonly<Record<DeliveryState, string>> = {
+  pending: 'yellow',
+  delivered: 'green',
+  failed: 'red',
+};
+
+interface DeliveryBadgeProps {
+  state: DeliveryState;
+  /** The HTTP status of a sent event, shown instead of the state. */
+  status?: number | null;
+}
+
+/** The state of an event for a webhook. */
+export function DeliveryBadge({ state, status = null }: DeliveryBadgeProps) {
+  if (state === 'delivered' && status !== null) return <StatusBadge status={status} />;
+  return (
+    <Badge className="state-badge" data-color={colors[state]} tt="none">
+      {text(`webhooks.delivery.${state}`)}
+    </Badge>
+  );
+}
+
+/** The `type` in the payload. */
+export function eventTypeOf(kind: WebhookDelivery['kind']): string {
+  return `message.${kind}`;
+}
+
+/** The HTTP status of a response; 0 if there was none. */
+export function StatusBadge({ status }: { status: number }) {
+  const isSuccess = status >= 200 && status < 300;
+  return (
+    <Badge className="state-badge" data-color={isSuccess ? 'green' : 'red'} tt="none">
+      {status === 0 ? text('webhooks.noAnswer') : status}
+    </Badge>
+  );
+}

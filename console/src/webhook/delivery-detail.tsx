@@ -1,0 +1,148 @@
+import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { WebhookDeliveryDetail } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { useAction } from '../api/use-action.ts';
+import { CopyField } from '../components/copy-field.tsx';
+import { Facts } from '../components/facts.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { formatDuration } from '../format/format-number.ts';
+import { text } from '../texts/text.ts';
+import { DeliveryBadge, eventTypeOf, StatusBadge } from './delivery-badge.tsx';
+import { CodeBlock, Exchange, formatJson } from './exchange.tsx';
+
+interface DeliveryDetailProps {
+  webhookId: string;
+  eventId: string;
+  paused: boolean;
+}
+
+/** An event of a webhook: its message, every try and the payload. */
+export function DeliveryDetail({ webhookId, eventId, paused }: DeliveryDetailProps) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const params = { path: { accountId, webhookId, eventId } };
+  const detail = useQuery({
+    queryKey: ['webhooks', accountId, webhookId, 'event', eventId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries/{eventId}', { params }),
+      ),
+    refetchInterval: ({ state }) => (state.data?.state === 'pending' ? 2_000 : false),
+  });
+  const replay = useAction({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/accounts/{accountId}/webhooks/{webhookId}/replay', {
+          params: { path: { accountId, webhookId } },
+          body: { eventId },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', accountId] }),
+  });
+  if (detail.data === undefined)
+    return detail.error === null ? (
+      <Skeleton height={240} />
+    ) : (
+      <ProblemAlert error={detail.error} />
+    );
+  const { kind, state, tries, request } = detail.data;
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Title order={2}>{eventTypeOf(kind)}</Title>
+          <DeliveryBadge state={state} />
+        </Group>
+        {may('webhooks:write') && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={replay.isPending}
+            onClick={() => replay.mutate()}
+          >
+            {text('webhooks.replay')}
+          </Button>
+        )}
+      </Group>
+      <ProblemAlert error={replay.error} />
+      <EventFacts detail={detail.data} paused={paused} />
+      <Tries detail={detail.data} />
+      {tries.length === 0 && state === 'pending' && (
+        <Text size="sm">{text('webhooks.untried')}</Text>
+      )}
+      <CodeBlock title={text('webhooks.payload')}>{formatJson(request)}</CodeBlock>
+    </Stack>
+  );
+}
+
+function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused: boolean }) {
+  const accountId = useAccountId();
+  const { eventId, messageId, at, address, nextAt, state } = detail;
+  const next = paused
+    ? text('webhooks.onResume')
+    : nextAt !== null && <TimeText value={nextAt} distance />;
+  return (
+    <Facts
+      facts={[
+        [text('webhooks.recipient'), address ?? text('webhooks.erased')],
+        [
+          text('webhooks.message'),
+          <PageAnchor
+            key="message"
+            to="/$account/messages/$message"
+            params={{ account: accountId, message: messageId }}
+          >
+            {messageId}
+          </PageAnchor>,
+        ],
+        ['webhook-id', <CopyField key="id" value={eventId} label="webhook-id" />],
+        [text('webhooks.at'), <TimeText key="at" value={at} />],
+        [text('webhooks.next'), state === 'pending' && next ? next : null],
+      ]}
+    />
+  );
+}
+
+/** The tries, newest first; the newest is open. */
+function Tries({
+  detail: { tries, attempts, lastAnswer, lastStatus },
+}: {
+  detail: WebhookDeliveryDetail;
+}) {
+  if (tries.length === 0) {
+    // Tried before tries were kept.
+    if (lastStatus === null || lastAnswer === null) return null;
+    return <CodeBlock title={text('webhooks.answer')}>{`${lastStatus} ${lastAnswer}`}</CodeBlock>;
+  }
+  return (
+    <div className="tries">
+      <Text size="sm" fw={600} mb={4}>
+        {text('webhooks.tries', { count: attempts })}
+      </Text>
+      {tries.map((each, index) => (
+        <details key={each.at} open={index === 0}>
+          <summary>
+            <StatusBadge status={each.status} />
+            <TimeText value={each.at} />
+            <Text span size="sm" c="dimmed">
+              {formatDuration(each.durationMs)}
+            </Text>
+          </summary>
+          <Stack gap="xs" p="sm">
+            <Exchange exchange={each} />
+          </Stack>
+        </details>
+      ))}
+      {attempts > tries.length && (
+        <Text size="xs" c="dimmed" mt={4}>
+          {text('webhooks.latestTries', { count: tries.length })}
+        </Text>
+      )}
+    </div>
+  );
+}

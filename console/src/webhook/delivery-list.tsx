@@ -1,0 +1,101 @@
+import { SegmentedControl, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import type { WebhookDelivery } from '../api/management.generated.ts';
+import type { usePages } from '../api/pages.ts';
+import { PageAnchor } from '../components/links.tsx';
+import { LoadMore } from '../components/load-more.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { DeliveryBadge, eventTypeOf } from './delivery-badge.tsx';
+import { type DeliveryState, deliveryStates, readWebhookFilters } from './webhook-filters.ts';
+
+const route = getRouteApi('/$account/webhooks/$webhook');
+
+interface DeliveryListProps {
+  log: ReturnType<typeof usePages<WebhookDelivery>>;
+  /** The event that is shown. */
+  shown: string | undefined;
+}
+
+/** The events of a webhook, newest first. */
+export function DeliveryList({ log, shown }: DeliveryListProps) {
+  return (
+    <>
+      <ProblemAlert error={log.error} retry={() => log.refetch()} />
+      {log.isPending && <RowsSkeleton />}
+      {log.data !== undefined && log.items.length === 0 && (
+        <Text c="dimmed" size="sm" p="md">
+          {text('webhooks.noneInState')}
+        </Text>
+      )}
+      <ul className="event-list" aria-label={text('webhooks.deliveries')}>
+        {log.items.map((delivery) => (
+          <DeliveryItem
+            key={delivery.eventId}
+            delivery={delivery}
+            isShown={delivery.eventId === shown}
+          />
+        ))}
+      </ul>
+      <LoadMore pages={log} />
+    </>
+  );
+}
+
+function DeliveryItem({ delivery, isShown }: { delivery: WebhookDelivery; isShown: boolean }) {
+  const { kind, at, address, state, attempts, lastStatus } = delivery;
+  const { state: filter } = readWebhookFilters(route.useSearch());
+  const { account, webhook } = route.useParams();
+  return (
+    <li>
+      <PageAnchor
+        to="/$account/webhooks/$webhook"
+        params={{ account, webhook }}
+        search={{ ...(filter && { state: filter }), event: delivery.eventId }}
+        resetScroll={false}
+        aria-current={isShown ? 'true' : undefined}
+        underline="never"
+        c="inherit"
+      >
+        <span className="event-kind">{eventTypeOf(kind)}</span>
+        <DeliveryBadge state={state} status={lastStatus} />
+        <span className="event-about">{address ?? text('webhooks.erased')}</span>
+        <span className="event-time">
+          <TimeText value={at} />
+        </span>
+        {state !== 'delivered' && attempts > 0 && (
+          <span className="event-tries">
+            {text('webhooks.tried', { count: attempts })}
+            {': '}
+            {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}
+          </span>
+        )}
+      </PageAnchor>
+    </li>
+  );
+}
+
+/** Chooses the state of the shown events. */
+export function StateFilter() {
+  const { state } = readWebhookFilters(route.useSearch());
+  const navigate = route.useNavigate();
+  return (
+    <SegmentedControl
+      aria-label={text('webhooks.state')}
+      value={state ?? ''}
+      onChange={(value) =>
+        navigate({
+          search: value === '' ? {} : { state: value as DeliveryState },
+          replace: true,
+          resetScroll: false,
+        })
+      }
+      data={[
+        { value: '', label: text('webhooks.allStates') },
+        ...deliveryStates.map((value) => ({ value, label: text(`webhooks.delivery.${value}`) })),
+      ]}
+    />
+  );
+}

@@ -1,0 +1,77 @@
+import { Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { Webhook, WebhookTest } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { DialogForm } from '../components/form-dialog.tsx';
+import { formatDuration } from '../format/format-number.ts';
+import { shownWebhookKinds } from '../message/event-texts.ts';
+import { text } from '../texts/text.ts';
+import { eventTypeOf, StatusBadge } from './delivery-badge.tsx';
+import { CodeBlock, Exchange, formatJson } from './exchange.tsx';
+
+interface TestEventDialogProps {
+  opened: boolean;
+  close: () => void;
+  webhook: Webhook;
+}
+
+/** Sends a sample event of a kind and shows the response. */
+export function TestEventDialog({ opened, ...form }: TestEventDialogProps) {
+  return (
+    <Modal opened={opened} onClose={form.close} title={text('webhooks.test')} size="lg">
+      <TestEventForm {...form} />
+    </Modal>
+  );
+}
+
+function TestEventForm({ close, webhook }: Omit<TestEventDialogProps, 'opened'>) {
+  const accountId = useAccountId();
+  const [kind, setKind] = useState(webhook.kinds[0] ?? 'delivered');
+  const [result, setResult] = useState<WebhookTest>();
+
+  async function submit() {
+    setResult(undefined);
+    const sent = await answerOf(
+      api.POST('/accounts/{accountId}/webhooks/{webhookId}/test', {
+        params: { path: { accountId, webhookId: webhook.id } },
+        body: { kind },
+      }),
+    );
+    setResult(sent);
+  }
+
+  return (
+    <DialogForm
+      close={close}
+      action={text(result === undefined ? 'webhooks.testSend' : 'webhooks.testAgain')}
+      submit={submit}
+      stay
+    >
+      {() => (
+        <>
+          <NativeSelect
+            label={text('webhooks.event')}
+            description={text('webhooks.testHint')}
+            value={kind}
+            onChange={(event) => setKind(event.currentTarget.value as typeof kind)}
+            data={shownWebhookKinds.map((value) => ({ value, label: eventTypeOf(value) }))}
+            data-autofocus
+          />
+          {result !== undefined && (
+            <Stack gap="sm" role="status">
+              <Group gap="xs">
+                <StatusBadge status={result.status} />
+                <Text size="sm" c="dimmed">
+                  {formatDuration(result.durationMs)}
+                </Text>
+              </Group>
+              <Exchange exchange={result} />
+              <CodeBlock title={text('webhooks.payload')}>{formatJson(result.request)}</CodeBlock>
+            </Stack>
+          )}
+        </>
+      )}
+    </DialogForm>
+  );
+}
