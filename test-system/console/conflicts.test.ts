@@ -49,7 +49,7 @@ test('senders: display names changed by someone else are shown and kept; an exis
 
   await page.getByRole('button', { name: 'Add a sender' }).click();
   await dialog.getByLabel('Address').fill('orders@shop.test');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Add and send link' }).click();
   await dialog.getByText('Already exists.').waitFor();
   assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Needed']);
   await visit.end();

@@ -122,7 +122,7 @@ test('senders: removal requires typing the address; an invalid address is reject
   await dialog.getByLabel('Address').fill('a@b');
   await dialog.getByLabel('Display names').fill('x'.repeat(300));
   await dialog.getByLabel('Display names').press('Enter');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Add and send link' }).click();
   await dialog.getByRole('alert').waitFor();
   await visit.end();
 });
