@@ -33,6 +33,7 @@ for (const delay of [0, 80])
     assert.equal(await count('message'), before + 1, 'the test');
     const first = page.url();
     await page.getByRole('button', { name: 'Send again' }).dblclick({ delay });
+    await dialog.getByRole('button', { name: 'Send again' }).dblclick({ delay });
     await page.waitForURL((url) => url.href !== first);
     await page.getByText('The receiving server accepted it.').waitFor();
     assert.equal(await count('message'), before + 2, 'the test sent again');

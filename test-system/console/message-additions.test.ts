@@ -56,6 +56,7 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   await visit.open(`${shop.id}/messages/${id}`);
   await details.getByText('The attachments of this message were erased.').waitFor();
   await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
   await page
     .getByText(
       'This message can’t be resent, because its attachments, attributes, headers, and values were erased',

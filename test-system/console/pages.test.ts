@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { signInToManagement } from '../../test/support/management-client.ts';
@@ -132,7 +133,7 @@ test('signing in without having requested a page opens the console; signing out 
   await visit.context.close();
 });
 
-test('messages: filters are part of the URL; a sent message shows its delivery and can be sent again', async () => {
+test('messages: a sent message is sent again once that is confirmed; messages are found from one box, and filters saved, columns chosen and results exported', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
@@ -146,17 +147,69 @@ test('messages: filters are part of the URL; a sent message shows its delivery a
   await visit.look('message-delivered');
   const first = page.url();
   await page.getByRole('button', { name: 'Send again' }).click();
+  await dialog.getByText('ann@people.test gets a second copy').waitFor();
+  await visit.look('message-send-again');
+  await dialog.getByRole('button', { name: 'Send again' }).click();
   await page.waitForURL((url) => url.href !== first);
   await page.getByText('The receiving server accepted it.').waitFor();
   await visit.open(`${shop.id}/messages`);
-  await page.getByLabel('Recipient').fill(' ann@ ');
-  await page.getByRole('button', { name: 'Search' }).click();
+  const box = page.getByLabel('Search messages').first();
+  await box.fill(' ann@ ');
+  await page.getByRole('option', { name: 'Recipient: ann@' }).click();
   await page.waitForURL(/recipient=ann%40$/);
+  const ann = page.getByRole('link', { name: 'ann@people.test' });
+  await ann.nth(1).waitFor();
+  await page.getByRole('button', { name: 'Remove filter: Recipient' }).click();
+  await page.waitForURL(/messages$/);
   // The search index lags behind the messages.
-  await page.getByRole('link', { name: 'ann@people.test' }).nth(1).waitFor({ timeout: 30_000 });
-  await page.getByLabel('Recipient').fill('nobody@');
-  await page.getByRole('button', { name: 'Search' }).click();
+  await waitFor('the messages to be found by subject', async () => {
+    await box.fill('your order');
+    await box.press('Enter');
+    await page.waitForURL(/search=your\+order$/);
+    await page.reload();
+    await page
+      .getByText(/^(?:No messages match|ann@people\.test$)/)
+      .first()
+      .waitFor();
+    return (await ann.count()) >= 2;
+  });
+  assert.equal(await box.inputValue(), 'your order');
+  await page
+    .getByRole('cell', { name: /^Your order / })
+    .first()
+    .waitFor();
+
+  await page.getByRole('button', { name: 'Save filter…' }).click();
+  await dialog.getByLabel('Name').fill('Orders');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const saved = page.getByRole('navigation', { name: 'Saved filters' });
+  await saved.getByRole('link', { name: 'Orders' }).waitFor();
+  await visit.look('messages-saved-filter');
+  await saved.getByRole('link', { name: 'All messages' }).click();
+  await page.waitForURL(/messages$/);
+  await saved.getByRole('link', { name: 'Orders' }).click();
+  await page.waitForURL(/search=your\+order$/);
+  await page.getByRole('button', { name: 'Remove “Orders”' }).click();
+  await saved.waitFor({ state: 'detached' });
+
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export CSV' }).click(),
+  ]);
+  assert.match(await readFile(await file.path(), 'utf8'), /^id,.*\r\n.*,Your order /);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByLabel('External ID').check();
+  await page.getByLabel('Template', { exact: true }).uncheck();
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await page.getByRole('columnheader', { name: 'External ID' }).waitFor();
+  assert.equal(await page.getByRole('columnheader', { name: 'Template' }).count(), 0);
+  await box.fill('nobody');
+  await box.press('Enter');
   await page.getByText('No messages match these filters').waitFor();
+  await page.getByRole('button', { name: 'Search recipients containing “nobody”' }).click();
+  await page.waitForURL(/recipient=nobody$/);
+  await visit.look('messages-none-found');
   await visit.end();
 });
 

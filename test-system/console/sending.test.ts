@@ -142,8 +142,11 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('bob@held.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
-  await page.getByRole('status', { name: 'Delivery', exact: true }).waitFor();
-  await page.getByText(/^Status: /).waitFor();
+  await page
+    .getByRole('status', { name: 'Paused' })
+    .getByText('Mail to this domain is paused.')
+    .waitFor();
+  assert.equal(await page.getByText(/^(Status: |Queued|Held)/).count(), 0, 'it says one thing');
   await visit.look('message-held');
   const message = page.url();
   await visit.open(`${shop.id}/destinations`);

@@ -102,7 +102,15 @@ test('a message is paused, resumed, canceled and resent', async () => {
   assert.deepEqual((await owner.post(`${message}/pause`)).body, { changed: 1, busy: 0 });
   assert.deepEqual((await owner.post(`${message}/pause`)).body, { changed: 0, busy: 0 });
   const held = await owner.get(message);
-  assert.equal((held.body.nextAttempt as { at: unknown }).at, null);
+  assert.deepEqual(held.body.nextAttempt, {
+    at: null,
+    reason: 'paused by hand',
+    paused: 'message',
+  });
+  const [sentence] = (held.body.recipients as { explanation: { sentence: string } }[]).map(
+    ({ explanation }) => explanation.sentence,
+  );
+  assert.equal(sentence, 'It is paused.');
   assert.equal((await owner.post(`${message}/resume`)).body.changed, 1);
   const again = await owner.post(`${message}/resend`);
   assert.equal(again.status, 201, again.text);
@@ -129,11 +137,12 @@ test('a message is paused, resumed, canceled and resent', async () => {
 test('mail to a destination is sent immediately when its pause is removed', async () => {
   await owner.put(`${path}/queue/pauses/z4.test`);
   const message = `${path}/messages/${await send('Eve', 'eve@z4.test')}`;
-  type Next = { reason: string | null } | null;
-  await waitFor('the message to wait', async () => {
-    const { body } = await owner.get(message);
-    return (body.nextAttempt as Next)?.reason === 'its destination is paused';
-  });
+  const waiting = await owner.get(message);
+  const next = { at: null, reason: 'its destination is paused', paused: 'destination' };
+  assert.deepEqual(waiting.body.nextAttempt, next);
+  const { body: list } = await owner.get(`${path}/messages?recipient=eve@z4&waiting=true`);
+  const [line] = list.items as { paused: boolean; nextAttemptAt: unknown }[];
+  assert.deepEqual([line?.paused, line?.nextAttemptAt], [true, null]);
   assert.equal((await owner.delete(`${path}/queue/pauses/z4.test`)).status, 204);
   await waitFor('the message to be delivered', async () => {
     const { body } = await owner.get(message);

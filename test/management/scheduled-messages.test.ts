@@ -71,7 +71,7 @@ test('one message is moved, its status shows it, and at the current time it is s
   const moved = await owner.post(`${schedule}/move`, { messageId: id, sendAt });
   assert.deepEqual(moved.body, { changed: 1, skipped: 0 });
   const { body } = await sender.status(id);
-  assert.deepEqual(body.nextAttempt, { at: sendAt, reason: 'scheduled' });
+  assert.deepEqual(body.nextAttempt, { at: sendAt, reason: 'scheduled', paused: null });
   assert.deepEqual(
     (body.events as { kind: string; detail: unknown }[]).map(({ kind }) => kind),
     ['move-asked'],
