@@ -11,10 +11,6 @@ export function toAddress(message: string): string {
   return `${message}.content ->> 'to'`;
 }
 
-export function fromAddress(message: string): string {
-  return `${message}.content -> 'from' ->> 'address'`;
-}
-
 /** The domain of the To address, in lower case. */
 export function toDomain(message: string): string {
   return domainOfAddress(toAddress(message));

@@ -106,7 +106,7 @@ export function recordBoxes(
 }
 
 /** A name as it is entered within its zone, which the provider adds. */
-export function nameInZone(name: string, zone: string | undefined, apex: string): string {
+function nameInZone(name: string, zone: string | undefined, apex: string): string {
   if (zone === undefined) return name;
   if (name === zone) return apex;
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;

@@ -81,7 +81,7 @@ export function messageQuery({ period, state, ...rest }: MessageFilters) {
 }
 
 /** The start of a period, rounded to the minute so the query key is stable. */
-export function periodStart(period: string | undefined, now = Date.now()): string | undefined {
+function periodStart(period: string | undefined, now = Date.now()): string | undefined {
   const hours = messagePeriods[period as keyof typeof messagePeriods] as number | undefined;
   if (hours === undefined) return undefined;
   const minute = 60_000;

@@ -50,14 +50,16 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
-      const [listed, consented, hasAuthenticator, ownPasskeys, locale, formats] = await Promise.all([
-        sessions.list(person.personId),
-        consents.list(person.personId),
-        secondFactors.hasAuthenticator(person.personId),
-        passkeys.store.list(person.personId),
-        readLocale(database.kysely, person.personId),
-        readFormats(database.kysely, person.personId),
-      ]);
+      const [listed, consented, hasAuthenticator, ownPasskeys, locale, formats] = await Promise.all(
+        [
+          sessions.list(person.personId),
+          consents.list(person.personId),
+          secondFactors.hasAuthenticator(person.personId),
+          passkeys.store.list(person.personId),
+          readLocale(database.kysely, person.personId),
+          readFormats(database.kysely, person.personId),
+        ],
+      );
       return sendPage(
         reply,
         mePage({
