@@ -543,6 +543,7 @@ test('the reason why a message has not arrived is a sentence with a next step', 
       entry: entry && {
         due_at: new Date(base),
         reason: null,
+        paused: null,
         pending: [0],
         leased: false,
         ...entry,

@@ -114,7 +114,7 @@ test('a scheduled message is queued with its time, waits for it, and is dated wi
   const { id, to } = await accept({ sendAt });
   const { body } = await client.status(id);
   assert.equal(body.state, 'queued');
-  assert.deepEqual(body.nextAttempt, { at: sendAt, reason: 'scheduled' });
+  assert.deepEqual(body.nextAttempt, { at: sendAt, reason: 'scheduled', paused: null });
   await clock.advance(10 * day - minute);
   const marker = await accept({});
   await mailTo(marker.to);
