@@ -79,5 +79,5 @@ test('names that resolve to a private network are rejected', async () => {
   // The system's hosts file resolves it to the loopback.
   const { status, text } = await postWebhook('https://localhost/', {}, '{}', strict);
   assert.equal(status, 0);
-  assert.equal(text, 'the address is inside a private network');
+  assert.equal(text, 'the address is inside a private network, which isn’t in WEBHOOK_NETWORKS');
 });
