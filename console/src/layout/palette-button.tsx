@@ -7,15 +7,19 @@ import { lazyComponent } from '../components/lazy-component.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 import { usePaletteInput } from './use-palette-input.ts';
+import { useShortcuts } from './use-shortcuts.ts';
 
 const Palette = lazyComponent(() => import('./palette.tsx'), 'Palette');
+const ShortcutsDialog = lazyComponent(() => import('./shortcuts-dialog.tsx'), 'ShortcutsDialog');
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
 
-/** Opens the palette, like Ctrl+K and / anywhere. */
+/** Opens the palette, like Ctrl+K and / anywhere; `?` lists the shortcuts. */
 export function PaletteButton() {
   const [opened, palette] = useDisclosure();
+  const [helping, help] = useDisclosure();
   const input = usePaletteInput(opened, palette.close);
+  useShortcuts(help.open);
 
   function open() {
     if (opened) return;
@@ -47,13 +51,34 @@ export function PaletteButton() {
       >
         {text('palette.open')}
       </Button>
-      {opened && (
+      {(opened || helping) && (
         <CatchBoundary
           getResetKey={() => 0}
-          errorComponent={() => <PaletteFailure close={palette.close} />}
+          errorComponent={() => (
+            <PaletteFailure
+              close={() => {
+                palette.close();
+                help.close();
+              }}
+            />
+          )}
         >
           <Suspense>
-            <Palette opened={opened} close={palette.close} input={input} />
+            {opened && (
+              <Palette
+                opened={opened}
+                close={palette.close}
+                input={input}
+                showShortcuts={help.open}
+              />
+            )}
+            {helping && (
+              <ShortcutsDialog
+                opened={helping}
+                close={help.close}
+                modifier={isMac ? '⌘' : 'Ctrl'}
+              />
+            )}
           </Suspense>
         </CatchBoundary>
       )}

@@ -15,6 +15,7 @@ import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 
 /** The contact lists of the account. */
@@ -22,6 +23,7 @@ export function ListsPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('new-list', dialog.open);
   const pages = usePages<ContactList>({
     queryKey: ['lists', accountId],
     read: (cursor) =>

@@ -9,6 +9,7 @@ import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { DomainBadge } from '../domain/domain-badge.tsx';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { SenderActions } from './sender-actions.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
@@ -19,6 +20,7 @@ export function SendersPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('new-sender', dialog.open);
   const pages = usePages<Sender>({
     queryKey: ['senders', accountId],
     read: (cursor) =>

@@ -16,6 +16,7 @@ import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ImportSuppressionsDialog } from './import-suppressions-dialog.tsx';
 import {
@@ -36,6 +37,7 @@ export function SuppressionsPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('suppress-address', dialog.open);
   const [importing, importer] = useDisclosure();
   const filters = readSuppressionFilters(route.useSearch());
   const { contains, reason } = filters;

@@ -10,6 +10,7 @@ import { layoutTexts } from './en/layout.en.ts';
 import { listsTexts } from './en/lists.en.ts';
 import { messagesTexts } from './en/messages.en.ts';
 import { overviewTexts } from './en/overview.en.ts';
+import { paletteTexts } from './en/palette.en.ts';
 import { problemsTexts } from './en/problems.en.ts';
 import { reportsTexts } from './en/reports.en.ts';
 import { scheduleTexts } from './en/schedule.en.ts';
@@ -29,6 +30,7 @@ export const en = {
   ...commonTexts,
   ...problemsTexts,
   ...layoutTexts,
+  ...paletteTexts,
   ...setUpTexts,
   ...overviewTexts,
   ...messagesTexts,

@@ -5,6 +5,7 @@ import { useMay } from '../../account/use-me.ts';
 import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { useAction } from '../../api/use-action.ts';
 import { showNotice } from '../../components/notices.tsx';
+import { useRequestedDialog } from '../../layout/requested-dialog.ts';
 import { text } from '../../texts/text.ts';
 import { loadImages } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -19,6 +20,7 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
   const client = useQueryClient();
   const [publishing, publish] = useDisclosure();
   const [testing, test] = useDisclosure();
+  useRequestedDialog('send-test', test.open);
   const params = { path };
   async function refresh() {
     await client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });

@@ -19,12 +19,6 @@ export const layoutTexts = {
   'layout.signOut': 'Sign out',
   'layout.signOutFailed': 'Couldn’t sign you out. Try again.',
 
-  'palette.open': 'Go to…',
-  'palette.title': 'Go to',
-  'palette.hint': 'Page, template or recipient',
-  'palette.none': 'No matches.',
-  'palette.messagesTo': 'Messages to “{recipient}”',
-
   'nav.activity': 'Activity',
   'nav.sending': 'Sending',
   'nav.delivery': 'Delivery',

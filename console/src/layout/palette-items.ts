@@ -1,0 +1,177 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { MessageLine } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import type { IconName } from '../components/icon.tsx';
+import { type TextKey, text } from '../texts/text.ts';
+import { useSections } from './navigation.tsx';
+import { type RequestedDialog, requestDialog } from './requested-dialog.ts';
+
+export interface PaletteItem {
+  readonly key: string;
+  readonly name: string;
+  readonly icon: IconName;
+  /** What tells it apart from others, such as the recipient of a message. */
+  readonly detail?: string;
+  go(): unknown;
+}
+
+export interface PaletteGroup {
+  readonly title: string;
+  readonly items: readonly PaletteItem[];
+}
+
+/** Shorter texts match too much to search messages for them. */
+const minSearchLength = 3;
+const maxFound = 5;
+
+type Permission = Parameters<ReturnType<typeof useMay>>[0];
+
+const actions = [
+  { name: 'newTemplate', permission: 'templates:write', page: 'templates', dialog: 'new-template' },
+  {
+    name: 'suppress',
+    permission: 'suppressions:write',
+    page: 'suppressions',
+    dialog: 'suppress-address',
+  },
+  { name: 'newSender', permission: 'senders:write', page: 'senders', dialog: 'new-sender' },
+  { name: 'newList', permission: 'lists:write', page: 'lists', dialog: 'new-list' },
+] as const satisfies readonly {
+  readonly name: string;
+  readonly permission: Permission;
+  readonly page: IconName;
+  readonly dialog: RequestedDialog;
+}[];
+
+/** What matches the input, by kind, and whether the first one is final. */
+export function usePaletteItems(
+  typed: string,
+  showShortcuts: () => void,
+): { readonly groups: readonly PaletteGroup[]; readonly settled: boolean } {
+  const account = useAccountId();
+  const may = useMay();
+  const navigate = useNavigate();
+  const sections = useSections();
+  const [contains] = useDebouncedValue(typed, 120);
+  const templates = useQuery({
+    queryKey: ['templates', account, 'palette', contains],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates', {
+          params: { path: { accountId: account }, query: { contains, limit: maxFound } },
+        }),
+      ),
+    enabled: contains !== '' && may('templates:read'),
+  });
+  const messages = useQuery({
+    queryKey: ['messages', account, 'palette', contains],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/messages', {
+          params: { path: { accountId: account }, query: { search: contains, limit: maxFound } },
+        }),
+      ),
+    enabled: contains.length >= minSearchLength && may('messages:read'),
+  });
+  const searched = contains === typed && !templates.isFetching && !messages.isFetching;
+  const matches = ({ name }: PaletteItem) => name.toLowerCase().includes(typed.toLowerCase());
+
+  const pages = sections
+    .flatMap(({ entries }) => entries)
+    .map(
+      ({ name, ...target }): PaletteItem => ({
+        key: `page ${name}`,
+        name: text(`nav.${name}` as TextKey),
+        icon: name,
+        go: () =>
+          target.to === undefined
+            ? location.assign(target.href)
+            : navigate({ to: target.to, params: { account } }),
+      }),
+    )
+    .filter(matches);
+  const shownActions = [
+    ...actions
+      .filter(({ permission }) => may(permission))
+      .map(
+        ({ name, page, dialog }): PaletteItem => ({
+          key: `action ${name}`,
+          name: text(`palette.${name}`),
+          icon: 'plus',
+          go: () => {
+            requestDialog(dialog);
+            return navigate({ to: `/$account/${page}`, params: { account } });
+          },
+        }),
+      ),
+    {
+      key: 'action shortcuts',
+      name: text('shortcuts.title'),
+      icon: 'settings',
+      go: showShortcuts,
+    } satisfies PaletteItem,
+  ].filter(matches);
+  const found = contains === '' ? [] : (templates.data?.items ?? []);
+  const foundTemplates = found.map(
+    ({ id, name }): PaletteItem => ({
+      key: `template ${id}`,
+      name: `${name} · ${id}`,
+      icon: 'templates',
+      go: () =>
+        navigate({ to: '/$account/templates/$template', params: { account, template: id } }),
+    }),
+  );
+  const tests = found
+    .filter(() => may('templates:write'))
+    .map(
+      ({ id, name }): PaletteItem => ({
+        key: `test ${id}`,
+        name: text('palette.sendTest', { name }),
+        icon: 'messages',
+        go: () => {
+          requestDialog('send-test');
+          return navigate({
+            to: '/$account/templates/$template',
+            params: { account, template: id },
+          });
+        },
+      }),
+    );
+  const foundMessages =
+    contains.length < minSearchLength ? [] : (messages.data?.items ?? []).map(messageItem);
+  const search: PaletteItem = {
+    key: 'search',
+    name: text('palette.searchMessages', { text: typed }),
+    icon: 'search',
+    go: () =>
+      navigate({ to: '/$account/messages', params: { account }, search: { search: typed } }),
+  };
+  const isSearchable = typed.length >= minSearchLength && may('messages:read');
+
+  function messageItem({ id, to, subject }: MessageLine): PaletteItem {
+    return {
+      key: `message ${id}`,
+      name: subject ?? id,
+      icon: 'messages',
+      detail: to ?? text('messages.erased'),
+      go: () => navigate({ to: '/$account/messages/$message', params: { account, message: id } }),
+    };
+  }
+
+  const groups = [
+    { title: text('palette.pages'), items: pages },
+    { title: text('palette.templates'), items: foundTemplates },
+    { title: text('palette.actions'), items: [...shownActions, ...tests] },
+    {
+      title: text('palette.messages'),
+      items: isSearchable ? [...foundMessages, search] : foundMessages,
+    },
+  ].filter(({ items }) => items.length > 0);
+  return {
+    groups,
+    settled: pages.length > 0 || searched,
+  };
+}

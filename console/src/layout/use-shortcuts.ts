@@ -1,0 +1,58 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import { useSections } from './navigation.tsx';
+
+/** Pages by the letter after `g`. */
+export const pageLetters = {
+  o: 'overview',
+  m: 'messages',
+  r: 'reports',
+  t: 'templates',
+  w: 'webhooks',
+  e: 'senders',
+  d: 'domains',
+  q: 'destinations',
+  l: 'lists',
+  s: 'suppressions',
+  u: 'team',
+  a: 'audit',
+} as const;
+
+const sequenceMs = 1_500;
+
+/** Where keys are text. */
+const typing = 'input, textarea, select, [contenteditable=""], [contenteditable="true"]';
+
+/** Goes to a page on `g` and its letter, and calls `help` on `?`; not while typing or in a dialog. */
+export function useShortcuts(help: () => void): void {
+  const account = useAccountId();
+  const navigate = useNavigate();
+  const sections = useSections();
+  const begunAt = useRef(Number.NEGATIVE_INFINITY);
+
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      const { key, target } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (target instanceof Element && target.closest(typing) !== null) return;
+      if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return;
+      const isSecond = performance.now() - begunAt.current < sequenceMs;
+      begunAt.current = !isSecond && key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY;
+      if (key === '?') {
+        event.preventDefault();
+        help();
+      } else if (isSecond && Object.hasOwn(pageLetters, key)) {
+        const name = pageLetters[key as keyof typeof pageLetters];
+        const entry = sections
+          .flatMap(({ entries }) => entries)
+          .find((candidate) => candidate.name === name);
+        if (entry?.to === undefined) return;
+        event.preventDefault();
+        navigate({ to: entry.to, params: { account } });
+      }
+    }
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [account, navigate, sections, help]);
+}
