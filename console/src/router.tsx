@@ -113,6 +113,18 @@ const destinations = createRoute({
   component: lazyComponent(() => import('./destination/destinations-page.tsx'), 'DestinationsPage'),
 });
 
+const receivers = createRoute({
+  getParentRoute: () => account,
+  path: '/destinations/receivers',
+  component: lazyComponent(() => import('./destination/receivers-page.tsx'), 'ReceiversPage'),
+});
+
+const tls = createRoute({
+  getParentRoute: () => account,
+  path: '/destinations/tls',
+  component: lazyComponent(() => import('./destination/tls-page.tsx'), 'TlsPage'),
+});
+
 const team = createRoute({
   getParentRoute: () => account,
   path: '/team',
@@ -199,6 +211,8 @@ const tree = root.addChildren([
     list,
     suppressions,
     destinations,
+    receivers,
+    tls,
     team,
     audit,
     reports,

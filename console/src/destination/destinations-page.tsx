@@ -1,7 +1,7 @@
 import { Badge, Button, Group, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useAccountId, useMay, useMe } from '../account/use-me.ts';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { localProblem } from '../api/problem.ts';
@@ -16,12 +16,10 @@ import { TimeText } from '../components/time-text.tsx';
 import { isDomainName } from '../domain/domain-name.ts';
 import { formatAtLeast } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
-import { EncryptionSection } from './encryption-section.tsx';
-import { ReceiversSection } from './receivers-section.tsx';
+import { DestinationTabs } from './destination-tabs.tsx';
 
-/** The queue by destination, with pause, resume, retry and cancel. */
+/** Where mail waits: the queue by destination, with pause, resume, retry and cancel. */
 export function DestinationsPage() {
-  const { data: me } = useMe();
   const accountId = useAccountId();
   const queue = useQuery({
     queryKey: ['queue', accountId],
@@ -49,6 +47,7 @@ export function DestinationsPage() {
       <PageHeading title={text('destinations.title')} hint={text('destinations.hint')}>
         <PauseForm />
       </PageHeading>
+      <DestinationTabs />
       <ProblemAlert error={queue.error} retry={() => queue.refetch()} />
       {queue.isPending && <RowsSkeleton />}
       {queue.data !== undefined && rows.length === 0 && (
@@ -108,12 +107,6 @@ export function DestinationsPage() {
             },
           ]}
         />
-      )}
-      {me?.operator === true && (
-        <>
-          <ReceiversSection />
-          <EncryptionSection />
-        </>
       )}
     </>
   );

@@ -9,17 +9,20 @@ import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
+import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
 import { CountPlot } from './count-plot.tsx';
 import { figureOf, type ReportFigure } from './report-figures.ts';
 import {
+  applicableFilters,
+  canFilter,
   defaultReportFilters,
   type ReportFilters,
   readReportFilters,
   reportDayOptions,
   reportGroupOptions,
 } from './report-filters.ts';
-import { lastDays, type ReportGroupOption, useReport } from './use-report.ts';
+import { lastDays, type ReportGroupOption, type ReportPeriod, useReport } from './use-report.ts';
 
 /** The key of a day's report row: its start in the browser's time zone. */
 const dayKey = /^\d{4}-\d\d-\d\dT00:00$/;
@@ -38,12 +41,13 @@ export function ReportsPage() {
     navigate({ search: readReportFilters({ ...filters, ...part }), replace: true });
   const { now, before } = lastDays(days);
   const unit = days === 1 ? 'hour' : 'day';
-  const plotted = useReport(now, unit);
-  const report = useReport(now, group);
-  const earlier = useReport(before, group, compare);
+  const applied = applicableFilters(filters, group);
+  const plotted = useReport(now, unit, applied);
+  const report = useReport(now, group, applied);
+  const earlier = useReport(before, group, { ...applied, enabled: compare });
   const rows = report.data?.rows ?? [];
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const file = new URLSearchParams({ ...now, group, timeZone: zone });
+  const file = new URLSearchParams({ ...now, ...applied, group, timeZone: zone });
   return (
     <>
       <PageHeading title={text('reports.title')} hint={text('reports.hint')}>
@@ -72,6 +76,26 @@ export function ReportsPage() {
           onChange={(event) => choose({ group: event.currentTarget.value as ReportGroupOption })}
           data={reportGroupOptions.map((value) => ({ value, label: text(`reports.by.${value}`) }))}
         />
+        {canFilter(group, 'template') && (
+          <KeySelect
+            label={text('reports.by.template')}
+            any={text('reports.anyTemplate')}
+            period={now}
+            group="template"
+            value={filters.templateId}
+            choose={(templateId) => choose({ templateId })}
+          />
+        )}
+        {canFilter(group, 'locale') && (
+          <KeySelect
+            label={text('reports.by.locale')}
+            any={text('reports.anyLocale')}
+            period={now}
+            group="locale"
+            value={filters.locale}
+            choose={(locale) => choose({ locale })}
+          />
+        )}
         <Checkbox
           label={text('reports.compare')}
           checked={compare}
@@ -92,22 +116,52 @@ export function ReportsPage() {
           label={text('reports.title')}
           items={rows}
           idOf={({ key }) => key}
-          columns={columnsFor(group, compare ? earlier.data?.rows : undefined)}
+          columns={columnsFor(group, rows, compare ? earlier.data?.rows : undefined)}
         />
       )}
     </>
   );
 }
 
+interface KeySelectProps {
+  label: string;
+  /** The option for no filter. */
+  any: string;
+  period: ReportPeriod;
+  group: 'template' | 'locale';
+  value: string | undefined;
+  choose: (value: string) => void;
+}
+
+/** Filters by one of the keys that the period has messages of. */
+function KeySelect({ label, any, period, group, value = '', choose }: KeySelectProps) {
+  const keys = (useReport(period, group).data?.rows ?? []).map(({ key }) => key);
+  // A key without messages in this period can still be chosen through a link.
+  const shown = value === '' || keys.includes(value) ? keys : [...keys, value];
+  return (
+    <NativeSelect
+      label={label}
+      value={value}
+      onChange={(event) => choose(event.currentTarget.value)}
+      data={[
+        { value: '', label: any },
+        ...shown.map((key) => ({ value: key, label: nameOf(group, key) })),
+      ]}
+    />
+  );
+}
+
 /** The name of a report row. */
 function nameOf(group: ReportGroupOption, key: string): string {
   if (dayKey.test(key)) return formatDay(key);
-  if (group === 'locale' && key === 'default') return text('reports.defaultContent');
+  if (group === 'locale')
+    return key === 'default' ? text('reports.defaultContent') : nameLocale(key);
   return key || text('reports.noName');
 }
 
 function columnsFor(
   group: ReportGroupOption,
+  rows: readonly ReportRow[],
   earlier: readonly ReportRow[] | undefined,
 ): Column<ReportRow>[] {
   const count = (figure: ReportFigure, share = true): Column<ReportRow> => ({
@@ -138,13 +192,16 @@ function columnsFor(
     count('opened'),
     count('clicked'),
     count('complained'),
-    {
-      title: text('reports.latency'),
-      numeric: true,
-      cell: ({ latency }) => (latency === null ? '–' : formatDuration(latency.p50)),
-    },
+    // Not counted by tag, destination, sender and language.
+    ...(rows.some((row) => row.latency !== null) ? [latencyColumn] : []),
   ];
 }
+
+const latencyColumn: Column<ReportRow> = {
+  title: text('reports.latency'),
+  numeric: true,
+  cell: ({ latency }) => (latency === null ? '–' : formatDuration(latency.p50)),
+};
 
 interface ChangeProps {
   row: ReportRow;

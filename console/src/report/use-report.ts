@@ -31,11 +31,22 @@ export function lastDays(
   };
 }
 
+interface ReportOptions {
+  readonly templateId?: string;
+  readonly locale?: string;
+  readonly enabled?: boolean;
+}
+
 /** Delivery counts by group. */
-export function useReport(period: ReportPeriod, group: ReportGroupOption, enabled = true) {
+export function useReport(
+  period: ReportPeriod,
+  group: ReportGroupOption,
+  { enabled = true, ...filters }: ReportOptions = {},
+) {
   const accountId = useAccountId();
   const may = useMay();
-  const query = { ...period, group, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const query = { ...period, ...filters, group, timeZone };
   return useQuery({
     queryKey: ['report', accountId, query],
     queryFn: () =>

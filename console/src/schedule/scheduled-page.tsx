@@ -105,7 +105,10 @@ const columns: readonly Column<ScheduledMessage>[] = [
     ),
   },
   { title: text('messages.tag'), cell: ({ tag }) => tag },
-  { title: text('messages.externalId'), cell: ({ externalId }) => externalId },
+  {
+    title: text('messages.externalId'),
+    cell: ({ externalId }) => externalId !== null && <span className="nowrap">{externalId}</span>,
+  },
 ];
 
 function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {

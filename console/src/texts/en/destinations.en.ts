@@ -1,7 +1,11 @@
 /** Destinations, their rate limits, and encryption. */
 export const destinationsTexts = {
   'destinations.title': 'Destinations',
-  'destinations.hint': 'Waiting mail, by recipient domain.',
+  'destinations.hint': 'Where mail waits, by recipient domain.',
+  'destinations.tabs': 'Delivery',
+  'destinations.tab.queue': 'Waiting mail',
+  'destinations.tab.receivers': 'Rate limits',
+  'destinations.tab.tls': 'TLS',
   'destinations.domain': 'Domain',
   'destinations.all': 'All domains',
   'destinations.paused': 'Paused',
@@ -23,8 +27,9 @@ export const destinationsTexts = {
 
   'receivers.title': 'Rate limits',
   'receivers.hint':
-    'Per destination: all domains served by one mailbox provider. All nodes share these limits.',
-  'receivers.none': 'Learned rate limits appear here with DELIVERY=direct.',
+    'How fast each mailbox provider takes mail, for all domains it serves. All nodes share these limits.',
+  'receivers.none': 'No rate limits yet',
+  'receivers.noneHint': 'Learned rate limits appear here with DELIVERY=direct.',
   'receivers.name': 'Destination',
   'receivers.rate': 'Messages per second',
   'receivers.column.rate': 'Messages/s',
@@ -41,8 +46,9 @@ export const destinationsTexts = {
   'receivers.save': 'Save',
   'receivers.saved': 'Rate limits for {name} saved.',
 
-  'encryption.title': 'Encryption',
-  'encryption.hint': 'TLS sessions per recipient domain and day (UTC), as defined in RFC 8460.',
+  'encryption.title': 'TLS',
+  'encryption.hint':
+    'Encrypted and failed sessions per recipient domain and day (UTC), as defined in RFC 8460.',
   'encryption.filter': 'Domain',
   'encryption.from': 'From',
   'encryption.until': 'Until',

@@ -1,7 +1,8 @@
 /** Lists, contacts and imports. */
 export const listsTexts = {
   'lists.title': 'Lists',
-  'lists.hint': 'Your contact lists.',
+  'lists.hint':
+    'Your applications read these lists with GET /api/1/list. Messages aren’t sent to lists: each goes to one person.',
   'lists.add': 'New list',
   'lists.create': 'Create list',
   'lists.back': 'All lists',

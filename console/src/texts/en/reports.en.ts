@@ -13,6 +13,8 @@ export const reportsTexts = {
   'reports.by.tag': 'Tag',
   'reports.by.destination': 'Destination',
   'reports.by.sender': 'Sender domain',
+  'reports.anyTemplate': 'Any template',
+  'reports.anyLocale': 'Any language',
   'reports.compare': 'Compare with previous period',
   'reports.before': 'previously {value}',
   'reports.name': 'Name',

@@ -3,16 +3,18 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { Receiver } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { PageSection } from '../components/page-section.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { Rows } from '../components/rows.tsx';
+import { Rows, RowsSkeleton } from '../components/rows.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
+import { DestinationTabs } from './destination-tabs.tsx';
 import { ReceiverDialog } from './receiver-dialog.tsx';
 
-/** For operators: learned rate limits of destinations and their overrides. */
-export function ReceiversSection() {
+/** For operators: how fast receivers take mail, learned or set. */
+export function ReceiversPage() {
   const receivers = useQuery({
     queryKey: ['receivers'],
     queryFn: () => answerOf(api.GET('/installation/receivers')),
@@ -20,11 +22,18 @@ export function ReceiversSection() {
   });
   const items = receivers.data?.items ?? [];
   return (
-    <PageSection
-      title={text('receivers.title')}
-      hint={text(items.length === 0 ? 'receivers.none' : 'receivers.hint')}
-    >
+    <>
+      <PageHeading title={text('receivers.title')} hint={text('receivers.hint')} />
+      <DestinationTabs />
       <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
+      {receivers.isPending && <RowsSkeleton />}
+      {receivers.data !== undefined && items.length === 0 && (
+        <EmptyState
+          icon="destinations"
+          title={text('receivers.none')}
+          hint={text('receivers.noneHint')}
+        />
+      )}
       {items.length > 0 && (
         <Rows
           label={text('receivers.title')}
@@ -73,7 +82,7 @@ export function ReceiversSection() {
           ]}
         />
       )}
-    </PageSection>
+    </>
   );
 }
 

@@ -5,12 +5,13 @@ import type { TlsDay } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { ListBody } from '../components/list-body.tsx';
-import { PageSection } from '../components/page-section.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
+import { DestinationTabs } from './destination-tabs.tsx';
 
-/** For operators: TLS results by domain, with reasons of failures. */
-export function EncryptionSection() {
+/** For operators: how TLS went, by domain and day, with reasons of failures. */
+export function TlsPage() {
   const [typed, setTyped] = useState('');
   const [from, setFrom] = useState('');
   const [until, setUntil] = useState('');
@@ -27,7 +28,9 @@ export function EncryptionSection() {
       answerOf(api.GET('/installation/tls-results', { params: { query: { ...query, cursor } } })),
   });
   return (
-    <PageSection title={text('encryption.title')} hint={text('encryption.hint')}>
+    <>
+      <PageHeading title={text('encryption.title')} hint={text('encryption.hint')} />
+      <DestinationTabs />
       <Group component="search" mb="md" align="flex-end">
         <TextInput
           label={text('encryption.filter')}
@@ -86,6 +89,6 @@ export function EncryptionSection() {
           },
         ]}
       />
-    </PageSection>
+    </>
   );
 }
