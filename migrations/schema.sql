@@ -272,11 +272,32 @@ create table file_import (
   problems jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null default now(),
   changed_at timestamp with time zone not null default now(),
+  name text,
+  sha256 bytea,
+  run_id uuid,
+  columns text[],
+  rejected_size integer not null default 0,
+  rejected_kept integer not null default 0,
   contact_import_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE,
-  contact_import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text])),
   file_import_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  file_import_key UNIQUE NULLS NOT DISTINCT (account_id, list_id, id)
+  file_import_key UNIQUE NULLS NOT DISTINCT (account_id, list_id, id),
+  file_import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'stopped'::text]))
 );
+
+create table file_import_rejection (
+  account_id text not null,
+  list_id text,
+  import_id uuid not null,
+  row integer not null,
+  line integer not null,
+  reason text not null,
+  record text[] not null,
+  created_at timestamp with time zone not null default now(),
+  file_import_rejection_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  file_import_rejection_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE,
+  file_import_rejection_account_id_list_id_import_id_row_key UNIQUE NULLS NOT DISTINCT (account_id, list_id, import_id, "row")
+);
+CREATE INDEX file_import_rejection_age ON file_import_rejection USING btree (created_at);
 
 create table grant_code (
   hash bytea not null,

@@ -1,9 +1,11 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { SharedPool } from '../foundation/database/shared-pool.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import type { Http } from '../http/create-http.ts';
 import { InboxStore } from '../inbox/inbox-store.ts';
 import { QueueControlStore } from '../queue/control-store.ts';
+import { removeOldRejected } from './import/rejection-store.ts';
 import { RunningImports } from './import/running-imports.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
 import { registerManagementRoutes } from './management-routes.ts';
@@ -24,6 +26,8 @@ interface Management {
   /** Stops background imports. No requests may follow. */
   stop(): Promise<void>;
 }
+
+const hourMs = 3_600_000;
 
 /** One change per account at a time; the database would serialize them anyway. */
 const changeLimits = {
@@ -54,6 +58,11 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
     controls: new QueueControlStore(database),
   });
   const installationDependencies = dependenciesWith(dependencies.database);
+  const upkeep = new PeriodicTask(hourMs, () => removeOldRejected(dependencies.database.kysely), {
+    onError: (error) =>
+      dependencies.log.warn({ err: error }, 'could not remove rejected rows of old imports'),
+  });
+  upkeep.start();
   return {
     registerRoutes(http) {
       http.addHook('preClose', async () => stopping.abort());
@@ -62,6 +71,9 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
       );
       registerDocumentRoutes(http, facts.version);
     },
-    stop: () => shared.imports.stop(),
+    async stop() {
+      await upkeep.stop();
+      await shared.imports.stop();
+    },
   };
 }

@@ -31,7 +31,12 @@ import {
   listConsents,
   rotateIntegrationSecret,
 } from './integration/manage-integrations-routes.ts';
-import { getImport, listImports, putImport } from './list/import-contacts-routes.ts';
+import {
+  downloadRejectedContacts,
+  getImport,
+  listImports,
+  putImport,
+} from './list/import-contacts-routes.ts';
 import { contactRoutes, exportContacts } from './list/manage-contacts-routes.ts';
 import { listRoutes } from './list/manage-lists-routes.ts';
 import { listEvents } from './message/account-events-routes.ts';
@@ -78,6 +83,7 @@ import {
 } from './sender/manage-domains-routes.ts';
 import { mailSenderLink, senderRoutes } from './sender/manage-senders-routes.ts';
 import {
+  downloadRejectedSuppressions,
   getSuppressionImport,
   importSuppressions,
   listSuppressionImports,
@@ -191,6 +197,7 @@ const rows: readonly RouteRow[] = [
   ['GET', `${list}/imports`, 'contacts:read', listImports],
   ['GET', `${list}/imports/:importId`, 'contacts:read', getImport],
   ['PUT', `${list}/imports/:importId`, 'contacts:write', putImport],
+  ['GET', `${list}/imports/:importId/rejected`, 'contacts:read', downloadRejectedContacts],
 
   ['GET', `${account}/events`, 'messages:read', listEvents],
 
@@ -224,6 +231,12 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/suppressions-imports`, 'suppressions:read', listSuppressionImports],
   ['GET', `${account}/suppressions-imports/:importId`, 'suppressions:read', getSuppressionImport],
   ['PUT', `${account}/suppressions-imports/:importId`, 'suppressions:write', importSuppressions],
+  [
+    'GET',
+    `${account}/suppressions-imports/:importId/rejected`,
+    'suppressions:read',
+    downloadRejectedSuppressions,
+  ],
 
   ['GET', `${account}/webhooks`, 'webhooks:read', listWebhooks],
   ['POST', `${account}/webhooks`, 'webhooks:write', createWebhook],

@@ -64,10 +64,12 @@ test('a file is imported with progress and row errors, and exported again', asyn
 
 test('an invalid contacts file fails with a reason', async () => {
   for (const [text, reason] of [
-    ['name\nx', 'The email column is missing'],
+    ['name,Mail\nx,y', 'The file needs a column “email”. It has: name, Mail'],
     ['', 'The file has no header row'],
-    ['email,Email\na@b.test,c', 'Two columns have the same name'],
-    ['email\n"a', /isn’t valid CSV/],
+    ['email,,x\na@b.test,c,d', 'Column 2 has no name in the header'],
+    ['email,Email\na@b.test,c', 'Two columns are named “Email”. Rename one'],
+    ['email\n"a', /^A quotation mark is never closed/],
+    ['email\nx"y"@b.test', /^A quotation mark is inside a value/],
   ] as const) {
     const address = `${list}/imports/${randomUUID()}`;
     const began = await owner.call('PUT', address, text, csv);
@@ -106,28 +108,122 @@ test('contacts are created, paged and deleted', async () => {
   assert.equal((await owner.get(contact)).status, 404);
 });
 
-test('an import interrupted by shutdown is marked as failed before the node stops', async () => {
+test('semicolons and tabs are recognized, also beside commas in values and with the line that names them', async () => {
+  const target = `${path}/lists/l-0800`;
+  await owner.put(target, { name: 'Spreadsheets' });
+  for (const [name, text] of [
+    ['semicolons', '\ufeffEmail;Name, given;Note\r\na@b.test;Ann;"x; y"\r\n'],
+    ['tabs', 'Email\tName, given\tNote\na@b.test\tAnn\tx; y\n'],
+    ['named', 'sep=;\nEmail;Name, given;Note\na@b.test;Ann;"x; y"\n'],
+    ['commas', '"Email","Name, given","Note"\na@b.test,Ann,x; y\n'],
+  ] as const) {
+    const address = `${target}/imports/${randomUUID()}`;
+    const began = await owner.call('PUT', `${address}?name=${name}.csv`, text, csv);
+    assert.equal(began.status, 202, began.text);
+    const done = await finish(owner, address);
+    assert.deepEqual([done.state, done.rowsWritten, done.name], ['done', 1, `${name}.csv`]);
+    const { body } = await owner.get(`${target}/contacts/a@b.test`);
+    assert.deepEqual(body.fields, { 'Name, given': 'Ann', Note: 'x; y' }, name);
+    assert.equal((await owner.delete(`${target}/contacts/a@b.test`)).status, 204);
+  }
+});
+
+test('rejected rows say why in plain words, and can be downloaded, corrected and imported', async () => {
+  const target = `${path}/lists/l-0801`;
+  await owner.put(target, { name: 'Corrections' });
+  const invalid = Buffer.from('caf\xe9@b.test,x\n', 'latin1');
+  const text = Buffer.concat([
+    Buffer.from('email,Name\nok@b.test,Fine\nno-at,"=1+1"\nx@b.test\n'),
+    invalid,
+  ]);
+  const address = `${target}/imports/${randomUUID()}`;
+  await owner.call('PUT', address, text as unknown as string, csv);
+  const done = await finish(owner, address);
+  assert.deepEqual([done.rowsWritten, done.rowsWrong, done.rejectedRows], [1, 3, 3]);
+  assert.deepEqual(done.problems, [
+    { line: 3, reason: 'The address has no @' },
+    { line: 4, reason: 'The row has 1 columns, but the header has 2' },
+    { line: 5, reason: 'A value isn’t readable as UTF-8. Save the file as “CSV UTF-8”' },
+  ]);
+  const rejected = await owner.get(`${address}/rejected`);
+  assert.match(rejected.headers.get('content-type') ?? '', /text\/csv/);
+  const [header, first] = rejected.text.split('\r\n');
+  assert.equal(header, 'email,Name,Import line,Import problem');
+  assert.equal(first, "no-at,'=1+1,3,The address has no @");
+  const corrected = rejected.text.replace('no-at', 'now@b.test');
+  const second = `${target}/imports/${randomUUID()}`;
+  await owner.call('PUT', second, corrected, csv);
+  assert.equal((await finish(owner, second)).rowsWritten, 2);
+  const { body } = await owner.get(`${target}/contacts/now@b.test`);
+  assert.deepEqual(body.fields, { Name: '=1+1' });
+  assert.equal((await owner.get(`${target}/imports/${randomUUID()}/rejected`)).status, 404);
+  const erased = await owner.delete(`${path}/people/no-at@b.test`);
+  assert.ok(erased.status < 300, erased.text);
+  assert.equal((await owner.get(`${address}/rejected`)).text.split('\r\n').length, 5);
+  await owner.call('DELETE', `${path}/people/x@b.test`);
+  const left = (await owner.get(`${address}/rejected`)).text;
+  assert.equal(left.includes('x@b.test'), false, 'erasure covers rejected rows');
+});
+
+test('an import stopped by a restart or kill -9 says so and continues with the same file, counting every row once', async () => {
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
   const node = await startTestService({ databaseUrl: url, roles: ['http'] });
   const there = await signInToManagement(node, shop.owner.email);
-  const rows = Array.from({ length: 200_000 }, (_, n) => `q${n}@people.test`);
+  const people = 30_000;
+  const rows = Array.from({ length: people }, (_, n) =>
+    n % 100 === 99 ? 'bad' : `q${n}@people.test`,
+  );
+  const file = ['email', ...rows].join('\n');
   const address = `${other}/imports/${randomUUID()}`;
-  await there.call('PUT', address, ['email', ...rows].join('\n'), csv);
+  // A later step waits for this contact, so that the node stops in the middle.
+  const gate = await database.pool.connect();
+  await gate.query('begin');
+  await gate.query(
+    `insert into contact (account_id, list_id, email, fields) values ($1, 'l-0900', 'q5000@people.test', '{}')`,
+    [shop.id],
+  );
+  await there.call('PUT', address, file, csv);
   await waitFor(
     'its first rows',
     async () => Number((await owner.get(address)).body.rowsWritten) > 0,
   );
-  await node.stop();
-  const { body } = await owner.get(address);
-  assert.equal(body.state, 'failed');
-  assert.ok(Number(body.rowsRead) < rows.length, `${body.rowsRead} rows were read`);
-  assert.deepEqual(body.problems, [
-    {
-      line: 0,
-      reason: 'The service stopped before the import finished. Upload the file again with a new ID',
-    },
-  ]);
+  const stopping = node.stop();
+  await gate.query('rollback');
+  gate.release();
+  await stopping;
+  const { body: stopped } = await owner.get(address);
+  assert.equal(stopped.state, 'stopped');
+  const rowsBefore = Number(stopped.rowsRead);
+  assert.ok(rowsBefore > 0 && rowsBefore < people, `${rowsBefore} rows were read`);
+  const [problem] = stopped.problems as { line: number; reason: string }[];
+  assert.equal(problem?.line, 0);
+  assert.match(problem?.reason ?? '', /^The service restarted after \d+ rows\./);
+
+  const wrongFile = await owner.call('PUT', address, `${file}\nmore@people.test`, csv);
+  assert.equal(wrongFile.status, 409);
+  assert.match(wrongFile.text, /isn’t the file that the import started with/);
+  // The state that kill -9 leaves behind: running, without anyone who makes progress.
+  await sql`
+    update file_import set state = 'running', changed_at = now() - interval '2 minutes'
+    where account_id = ${shop.id} and list_id = 'l-0900'`.execute(database.kysely);
+  assert.equal((await owner.get(address)).body.state, 'stopped');
+  const continued = await owner.call('PUT', address, file, csv);
+  assert.equal(continued.status, 202, continued.text);
+  const done = await finish(owner, address);
+  const wrong = people / 100;
+  assert.deepEqual(
+    [done.state, done.rowsRead, done.rowsWritten, done.rowsWrong, done.rejectedRows],
+    ['done', people, people - wrong, wrong, wrong],
+  );
+  assert.equal((await owner.get(other)).body.size, people - wrong);
+  assert.equal((await owner.get(`${address}/rejected`)).text.split('\r\n').length, wrong + 2);
+  assert.equal(
+    (await owner.call('PUT', address, file, csv)).status,
+    202,
+    'a done import is repeated',
+  );
+  assert.equal((await owner.get(`${other}/imports`)).body.nextCursor, null);
 });
 
 test('the largest allowed contact survives export and import', async () => {

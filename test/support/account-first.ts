@@ -46,6 +46,10 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
   ['checks whether any webhook exists', /^ ?select exists \(select from webhook_endpoint\)/],
   ['deletes old rows of every account', /^ ?delete from template_call where last_at < now\(\)/],
   [
+    'deletes rejected rows of imports by age, in every account',
+    /^ ?delete from file_import_rejection where created_at < now\(\)/,
+  ],
+  [
     'deletes audit log entries by age, in every account',
     /^ ?delete from audit_event where id in \( select id from audit_event where at < now\(\)/,
   ],

@@ -74,6 +74,11 @@ export async function erasePerson(
       where account_id = ${accountId} and ${address} = any (select lower(a) from unnest(suppressed_recipients) as a)`.execute(
       transaction,
     );
+    await sql`
+      delete from file_import_rejection where account_id = ${accountId} and exists (
+        select from unnest(record) as value where position(${address}::text in lower(value)) > 0)`.execute(
+      transaction,
+    );
     const erased = {
       messages,
       contacts,

@@ -229,14 +229,31 @@ export interface FileImportTable {
   bytes_read: Generated<Int8>;
   bytes_total: Int8;
   changed_at: Generated<Timestamp>;
+  columns: string[] | null;
   created_at: Generated<Timestamp>;
   id: string;
   list_id: string | null;
+  name: string | null;
   problems: Generated<Json>;
+  rejected_kept: Generated<number>;
+  rejected_size: Generated<number>;
   rows_read: Generated<number>;
   rows_written: Generated<number>;
   rows_wrong: Generated<number>;
+  run_id: string | null;
+  sha256: Buffer | null;
   state: string;
+}
+
+export interface FileImportRejectionTable {
+  account_id: string;
+  created_at: Generated<Timestamp>;
+  import_id: string;
+  line: number;
+  list_id: string | null;
+  reason: string;
+  record: string[];
+  row: number;
 }
 
 export interface GrantCodeTable {
@@ -895,6 +912,7 @@ export interface DB {
   domain_finding: DomainFindingTable;
   feed_cursor: FeedCursorTable;
   file_import: FileImportTable;
+  file_import_rejection: FileImportRejectionTable;
   grant_code: GrantCodeTable;
   idempotency_key: IdempotencyKeyTable;
   idempotency_sweep: IdempotencySweepTable;

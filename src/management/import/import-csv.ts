@@ -5,20 +5,38 @@ import {
   maxContactFieldLength,
   maxContactFieldNameLength,
 } from '../../list/contact-limits.ts';
+import type { CsvForm } from './detect-delimiter.ts';
 
+/** How far an import is: everything up to this row is written. */
 export interface ImportCounts {
-  bytesRead: number;
-  rowsRead: number;
-  rowsWritten: number;
-  rowsWrong: number;
-  readonly problems: { line: number; reason: string }[];
+  readonly bytesRead: number;
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+  readonly rowsWrong: number;
 }
 
-const maxProblems = 100;
+/** A row that couldn't be imported. */
+export interface RejectedRow {
+  /** Its number, from 1 after the header. */
+  readonly row: number;
+  readonly line: number;
+  readonly reason: string;
+  readonly record: readonly string[];
+}
 
-/** Max rows and characters per statement. */
-const maxBatchRows = 2_000;
-const maxBatchCharacters = 1_000_000;
+/** The next part of a file. */
+export interface ImportStep<Item> {
+  readonly items: readonly Item[];
+  readonly rejected: readonly RejectedRow[];
+  readonly columns: readonly string[];
+  /** Once the step is written. */
+  readonly counts: ImportCounts;
+}
+
+/** Max rows, rejected rows and characters per step. */
+const maxStepRows = 2_000;
+const maxStepRejected = 500;
+const maxStepCharacters = 1_000_000;
 
 interface Row {
   readonly record: string[];
@@ -32,63 +50,116 @@ export interface RowReader<Item> {
   keyOf(item: Item): string;
 }
 
-/** Thrown if the whole file is invalid. Invalid rows are only counted. */
-export class InvalidImportFile extends Error {}
+/** Thrown if the rest of the file can't be imported. Invalid rows are only rejected. */
+export class InvalidImportFile extends Error {
+  /** 0: the file as a whole. */
+  readonly line: number;
+
+  constructor(message: string, line = 0, options: ErrorOptions = {}) {
+    super(message, options);
+    this.line = line;
+  }
+}
+
+/** The columns that the download of rejected rows adds; they aren't imported again. */
+export const rejectionColumns = ['Import line', 'Import problem'] as const;
 
 /**
- * Reads a CSV file (RFC 4180) with a header row in batches, so memory doesn't grow with the file. Within a batch, the last
- * row with the same key wins.
+ * Reads a CSV file (RFC 4180) with a header row in steps, so memory doesn't grow with the file. Within a step, the last row
+ * with the same key wins.
+ * @param start rows that were read before are skipped
  * @param open creates the reader for the file's columns
- * @throws InvalidImportFile
+ * @throws InvalidImportFile after the rows before it were written
  */
 export async function importCsv<Item extends object>(
   file: Readable,
-  counts: ImportCounts,
+  form: CsvForm,
+  start: ImportCounts,
   open: (columns: readonly string[]) => RowReader<Item>,
-  write: (items: readonly Item[]) => Promise<void>,
+  write: (step: ImportStep<Item>) => Promise<void>,
 ): Promise<void> {
-  const options = {
-    bom: true,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: maxContactColumns * maxContactFieldLength,
-  } as const;
-  const parser = file.on('error', (error) => parser.destroy(error)).pipe(parse(options));
+  const parser = file
+    .on('error', (error) => parser.destroy(error))
+    .pipe(
+      parse({
+        bom: true,
+        info: true,
+        relax_column_count: true,
+        skip_empty_lines: true,
+        delimiter: form.delimiter,
+        from_line: form.firstLine,
+        max_record_size: maxContactColumns * maxContactFieldLength,
+      }),
+    );
+  let columns: readonly string[] | undefined;
   let reader: RowReader<Item> | undefined;
-  let batch = new Map<string, Item>();
+  let { rowsWritten, rowsWrong } = start;
+  let rowsRead = 0;
+  let bytesRead = 0;
+  let items = new Map<string, Item>();
+  let rejected: RejectedRow[] = [];
   let characters = 0;
   const flush = async () => {
-    await write([...batch.values()]);
-    counts.rowsWritten += batch.size;
-    batch = new Map();
+    rowsWritten += items.size;
+    rowsWrong += rejected.length;
+    const counts = { bytesRead, rowsRead, rowsWritten, rowsWrong };
+    const written = { items: [...items.values()], rejected, columns: columns ?? [], counts };
+    items = new Map();
+    rejected = [];
     characters = 0;
+    await write(written);
   };
+  const add = (record: readonly string[], line: number) => {
+    if (reader === undefined) return;
+    const item = readRow(reader, record);
+    if (typeof item === 'string') rejected.push({ row: rowsRead, line, reason: item, record });
+    else items.set(reader.keyOf(item), item);
+    for (const value of record) characters += value.length;
+  };
+  let invalid: InvalidImportFile | undefined;
   try {
     for await (const { record, info } of parser as AsyncIterable<Row>) {
-      counts.bytesRead = info.bytes;
+      bytesRead = info.bytes;
       if (reader === undefined) {
-        reader = open(readColumnNames(record));
+        columns = readColumnNames(record);
+        reader = open(columns);
         continue;
       }
-      counts.rowsRead += 1;
-      const item = readRow(reader, record);
-      if (typeof item === 'string') {
-        counts.rowsWrong += 1;
-        if (counts.problems.length < maxProblems)
-          counts.problems.push({ line: info.lines, reason: item });
-        continue;
-      }
-      batch.set(reader.keyOf(item), item);
-      for (const value of record) characters += value.length;
-      if (batch.size >= maxBatchRows || characters >= maxBatchCharacters) await flush();
+      rowsRead += 1;
+      if (rowsRead <= start.rowsRead) continue;
+      add(record, info.lines);
+      if (
+        items.size >= maxStepRows ||
+        rejected.length >= maxStepRejected ||
+        characters >= maxStepCharacters
+      )
+        await flush();
     }
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new InvalidImportFile(`The file isn’t valid CSV (${error.code})`, { cause: error });
+    invalid = asInvalidFile(error);
+    if (invalid === undefined) throw error;
   }
-  if (reader === undefined) throw new InvalidImportFile('The file has no header row');
-  if (batch.size > 0) await flush();
+  if (reader === undefined) throw invalid ?? new InvalidImportFile('The file has no header row');
+  await flush();
+  if (invalid !== undefined) throw invalid;
+}
+
+/** What the parser's errors mean for someone who looks at the file. */
+const parserErrors: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'A quotation mark is never closed. Close it, or remove it',
+  CSV_INVALID_CLOSING_QUOTE:
+    'After a closing quotation mark, a value continues. Double quotation marks inside values ("")',
+  INVALID_OPENING_QUOTE:
+    'A quotation mark is inside a value. Quote the value, and double the quotation mark ("")',
+  CSV_MAX_RECORD_SIZE: 'The row is too long. Maybe a quotation mark before it isn’t closed',
+};
+
+function asInvalidFile(error: unknown): InvalidImportFile | undefined {
+  if (error instanceof InvalidImportFile) return error;
+  if (!(error instanceof CsvError)) return undefined;
+  const { code, lines } = error as CsvError & { readonly lines?: number };
+  const reason = parserErrors[code] ?? `The file isn’t valid CSV (${code})`;
+  return new InvalidImportFile(reason, typeof lines === 'number' ? lines : 0, { cause: error });
 }
 
 /** @throws InvalidImportFile */
@@ -97,25 +168,36 @@ function readColumnNames(record: readonly string[]): string[] {
   const lower = columns.map((name) => name.toLowerCase());
   if (columns.length > maxContactColumns)
     throw new InvalidImportFile(`The file has more than ${maxContactColumns} columns`);
-  if (columns.includes('')) throw new InvalidImportFile('A column name is empty');
+  const unnamed = columns.indexOf('');
+  if (unnamed !== -1)
+    throw new InvalidImportFile(`Column ${unnamed + 1} has no name in the header`);
   if (columns.some((name) => name.includes('\0')))
     throw new InvalidImportFile('A column name contains a NUL character');
   if (columns.some((name) => name.length > maxContactFieldNameLength))
     throw new InvalidImportFile(
       `A column name is longer than ${maxContactFieldNameLength} characters`,
     );
-  if (new Set(lower).size < lower.length)
-    throw new InvalidImportFile('Two columns have the same name');
+  const repeated = columns.find((_, index) => lower.indexOf(lower[index] ?? '') < index);
+  if (repeated !== undefined)
+    throw new InvalidImportFile(`Two columns are named “${repeated}”. Rename one`);
   return columns;
 }
 
 function readRow<Item>(reader: RowReader<Item>, record: readonly string[]): Item | string {
   for (const value of record) {
     if (value.length > maxContactFieldLength)
-      return `has a value longer than ${maxContactFieldLength} characters`;
-    if (value.includes('\0')) return 'contains a NUL character';
+      return `A value is longer than ${maxContactFieldLength} characters`;
+    if (value.includes('\0')) return 'A value contains a NUL character';
+    if (value.includes('\ufffd'))
+      return 'A value isn’t readable as UTF-8. Save the file as “CSV UTF-8”';
   }
   return reader.read(record);
+}
+
+/** A required column is missing; names the ones there are, since a misspelt one is the usual cause. */
+export function missingColumn(name: string, columns: readonly string[]): InvalidImportFile {
+  const found = columns.slice(0, 10).join(', ').slice(0, 200);
+  return new InvalidImportFile(`The file needs a column “${name}”. It has: ${found}`);
 }
 
 /** Removes the apostrophe that the export puts before values a spreadsheet would run as formulas. */

@@ -1,65 +1,142 @@
 import { sql } from 'kysely';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, ListId } from '../../foundation/ids.ts';
+import type { Database, DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { newId } from '../../foundation/ids.ts';
+import type { ImportCounts, ImportStep } from './import-csv.ts';
+import type { ImportKey, ImportTarget } from './import-key.ts';
+import { keepRejected, rejectedAreKept } from './rejection-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** The target of an import: a contact list or the account's suppressions. */
-export interface ImportTarget {
-  readonly accountId: AccountId;
-  /** Undefined: suppressions. */
-  readonly listId: ListId | undefined;
+/** The process that currently runs an import; once another one continues it, this one's writes have no effect. */
+export interface ImportRun extends ImportKey {
+  readonly runId: string;
 }
 
-export interface ImportKey extends ImportTarget {
-  readonly importId: string;
+interface ImportProblem {
+  /** 0: the file as a whole. */
+  readonly line: number;
+  readonly reason: string;
 }
 
 /** Progress of an import. */
-export interface ImportProgress {
-  readonly state: 'running' | 'done' | 'failed';
+export interface ImportProgress extends ImportCounts {
+  readonly name: string | null;
+  /** `stopped` if it was interrupted and can continue with the same file. */
+  readonly state: 'running' | 'done' | 'failed' | 'stopped';
   readonly bytesTotal: number;
-  readonly bytesRead: number;
-  readonly rowsRead: number;
-  readonly rowsWritten: number;
-  readonly rowsWrong: number;
-  readonly problems: readonly { readonly line: number; readonly reason: string }[];
+  readonly problems: readonly ImportProblem[];
+  /** How many rejected rows can be downloaded. */
+  readonly rejectedRows: number;
   readonly createdAt: Date;
   readonly changedAt: Date;
 }
 
-/** @returns false if an import with this id exists */
-export async function createImport(
-  kysely: Kysely,
-  { accountId, listId, importId }: ImportKey,
-  bytes: number,
-): Promise<boolean> {
-  const { rows } = await sql`
-    insert into file_import (account_id, list_id, id, state, bytes_total)
-    values (${accountId}, ${listId ?? null}, ${importId}, 'running', ${bytes})
-    on conflict do nothing returning 1`.execute(kysely);
-  return rows.length === 1;
+/** The content of an uploaded file. */
+export interface FileFacts {
+  readonly size: number;
+  readonly sha256: Buffer;
 }
 
-export async function saveProgress(
+/** Imports of a target that are kept. */
+const keptImports = 100;
+/** Problems of an import that are kept. */
+const maxProblems = 100;
+
+const targetOf = ({ accountId, listId }: ImportTarget) => sql`
+  account_id = ${accountId} and list_id is not distinct from ${listId ?? null}`;
+
+/**
+ * Registers an import, and removes the oldest ones of its target.
+ * @returns its run; undefined if an import with this id exists
+ */
+export async function createImport(
+  transaction: Kysely,
+  key: ImportKey,
+  { size, sha256 }: FileFacts,
+  name: string | undefined,
+): Promise<ImportRun | undefined> {
+  const { accountId, listId, importId } = key;
+  const runId = newId();
+  const { rows } = await sql`
+    insert into file_import (account_id, list_id, id, state, bytes_total, sha256, name, run_id)
+    values (${accountId}, ${listId ?? null}, ${importId}, 'running', ${size}, ${sha256}, ${name ?? null}, ${runId})
+    on conflict do nothing returning 1`.execute(transaction);
+  if (rows.length === 0) return undefined;
+  await sql`
+    with old as (
+      delete from file_import where ${targetOf(key)} and id in (
+        select id from file_import where ${targetOf(key)} order by created_at desc, id offset ${keptImports})
+      returning id)
+    delete from file_import_rejection where ${targetOf(key)} and import_id in (select id from old)`.execute(
+    transaction,
+  );
+  return { ...key, runId };
+}
+
+/** An import without progress for this long has no process any more. */
+const interrupted = sql`state = 'running' and changed_at < now() - interval '1 minute'`;
+
+/**
+ * Takes over a stopped import.
+ * @returns its run; undefined if it isn't stopped or started with another file
+ */
+export async function continueImport(
+  transaction: Kysely,
+  key: ImportKey,
+  { size, sha256 }: FileFacts,
+): Promise<ImportRun | undefined> {
+  const runId = newId();
+  const { rows } = await sql`
+    update file_import set state = 'running', run_id = ${runId}, changed_at = now(),
+      problems = (select coalesce(jsonb_agg(p), '[]') from jsonb_array_elements(problems) p where p ->> 'line' <> '0')
+    where ${targetOf(key)} and id = ${key.importId} and (state = 'stopped' or ${interrupted})
+      and bytes_total = ${size} and sha256 = ${sha256}
+    returning 1`.execute(transaction);
+  return rows.length === 0 ? undefined : { ...key, runId };
+}
+
+/** Saves the progress of a step with its rejected rows. @returns false if another process continues the import */
+export async function saveStep(
+  transaction: DatabaseTransaction,
+  run: ImportRun,
+  { counts, rejected, columns }: Omit<ImportStep<unknown>, 'items'>,
+): Promise<boolean> {
+  const problems = JSON.stringify(
+    rejected.slice(0, maxProblems).map(({ line, reason }) => ({ line, reason })),
+  );
+  const { rows } = await sql<{ kept: number; size: number }>`
+    update file_import
+    set bytes_read = ${counts.bytesRead}, rows_read = ${counts.rowsRead}, rows_written = ${counts.rowsWritten},
+      rows_wrong = ${counts.rowsWrong}, changed_at = now(), columns = ${columns},
+      problems = (
+        select coalesce(jsonb_agg(p order by n), '[]')
+        from jsonb_array_elements(problems || ${problems}::jsonb) with ordinality as a (p, n) where n <= ${maxProblems})
+    where ${targetOf(run)} and id = ${run.importId} and run_id = ${run.runId} and state = 'running'
+    returning rejected_kept as kept, rejected_size as size`.execute(transaction);
+  const [row] = rows;
+  if (row === undefined) return false;
+  if (rejected.length > 0) await keepRejected(transaction, run, rejected, row);
+  return true;
+}
+
+/** Ends a run. @param problem why, if it failed or stopped; shown before the problems of its rows */
+export async function endImport(
   kysely: Kysely,
-  { accountId, listId, importId }: ImportKey,
-  progress: Pick<
-    ImportProgress,
-    'state' | 'bytesRead' | 'rowsRead' | 'rowsWritten' | 'rowsWrong' | 'problems'
-  >,
+  run: ImportRun,
+  state: 'done' | 'failed' | 'stopped',
+  problem?: ImportProblem,
 ): Promise<void> {
+  const problems = JSON.stringify(problem === undefined ? [] : [problem]);
   await sql`
     update file_import
-    set state = ${progress.state}, bytes_read = ${progress.bytesRead}, rows_read = ${progress.rowsRead},
-      rows_written = ${progress.rowsWritten}, rows_wrong = ${progress.rowsWrong},
-      problems = ${JSON.stringify(progress.problems)}::jsonb, changed_at = now()
-    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null} and id = ${importId}`.execute(
+    set state = ${state}, changed_at = now(), problems = ${problems}::jsonb || problems,
+      bytes_read = case when ${state} = 'done' then bytes_total else bytes_read end
+    where ${targetOf(run)} and id = ${run.importId} and run_id = ${run.runId} and state = 'running'`.execute(
     kysely,
   );
 }
 
-/** Reads an import. It counts as failed after a minute without progress, because its node is gone. */
+/** Reads an import. It counts as stopped after a minute without progress, because its process is gone. */
 export async function readImport(
   kysely: Kysely,
   { importId, ...target }: ImportKey,
@@ -68,20 +145,19 @@ export async function readImport(
   return found;
 }
 
-/** The last 100 imports into a target, newest first. */
+/** The latest imports into a target, newest first. */
 export async function readImports(
   kysely: Kysely,
-  { accountId, listId }: ImportTarget,
+  target: ImportTarget,
   importId?: string,
 ): Promise<(ImportProgress & { readonly id: string })[]> {
   const { rows } = await sql<ImportProgress & { id: string }>`
-    select id, case when state = 'running' and changed_at < now() - interval '1 minute' then 'failed' else state end as state,
+    select id, name, case when ${interrupted} then 'stopped' else state end as state,
       bytes_total::float8 as "bytesTotal", bytes_read::float8 as "bytesRead", rows_read as "rowsRead",
-      rows_written as "rowsWritten", rows_wrong as "rowsWrong", problems, created_at as "createdAt",
-      changed_at as "changedAt"
+      rows_written as "rowsWritten", rows_wrong as "rowsWrong", case when ${rejectedAreKept} then rejected_kept else 0 end as "rejectedRows", problems,
+      created_at as "createdAt", changed_at as "changedAt"
     from file_import
-    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null}
-      and (${importId ?? null}::uuid is null or id = ${importId ?? null})
-    order by created_at desc, id limit 100`.execute(kysely);
+    where ${targetOf(target)} and (${importId ?? null}::uuid is null or id = ${importId ?? null})
+    order by created_at desc, id limit ${keptImports}`.execute(kysely);
   return rows;
 }

@@ -1,18 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { notFound } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
-import {
-  type ImportKey,
-  type ImportProgress,
-  type ImportTarget,
-  readImport,
-  readImports,
-} from './import-progress-store.ts';
+import type { ImportKey, ImportTarget } from './import-key.ts';
+import { type ImportProgress, readImport, readImports } from './import-progress-store.ts';
 
 const progress = {
-  state: Type.Enum(['running', 'done', 'failed']),
+  name: Nullable(Type.String({ description: 'Of the file.' })),
+  state: Type.Enum(['running', 'done', 'failed', 'stopped'], {
+    description: '`stopped`: interrupted. Send the same file again to continue.',
+  }),
   bytesTotal: Type.Integer(),
   bytesRead: Type.Integer({ description: 'Bytes of the file processed.' }),
   rowsRead: Type.Integer(),
@@ -21,7 +19,10 @@ const progress = {
   }),
   rowsWrong: Type.Integer({ description: 'Invalid rows, which were skipped.' }),
   problems: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }, strict), {
-    description: 'Problems of the first invalid rows.',
+    description: 'Problems of the first 100 invalid rows. Line 0 is about the file as a whole.',
+  }),
+  rejectedRows: Type.Integer({
+    description: 'How many of the invalid rows can be downloaded, for 7 days.',
   }),
   createdAt: Time('When it started.'),
   changedAt: Time('When it last made progress.'),
@@ -34,9 +35,10 @@ export const ListedImportView = Type.Object(
 );
 
 export function viewProgress(found: ImportProgress): Wire<Static<typeof ImportView>> {
-  const { state, bytesTotal, bytesRead, rowsRead, rowsWritten, rowsWrong, problems } = found;
-  const { createdAt, changedAt } = found;
+  const { name, state, bytesTotal, bytesRead, rowsRead, rowsWritten, rowsWrong, problems } = found;
+  const { rejectedRows, createdAt, changedAt } = found;
   return {
+    name,
     state,
     bytesTotal,
     bytesRead,
@@ -44,6 +46,7 @@ export function viewProgress(found: ImportProgress): Wire<Static<typeof ImportVi
     rowsWritten,
     rowsWrong,
     problems: [...problems],
+    rejectedRows,
     createdAt,
     changedAt,
   };

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
@@ -11,40 +12,64 @@ import { Problem } from '../answer/problem.ts';
 import { limitBytes } from '../limit-bytes.ts';
 import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
-import { type ImportCounts, InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
-import { createImport, type ImportKey, readImport, saveProgress } from './import-progress-store.ts';
+import { detectDelimiter } from './detect-delimiter.ts';
+import { InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
+import type { ImportKey } from './import-key.ts';
+import {
+  continueImport,
+  createImport,
+  endImport,
+  type FileFacts,
+  type ImportProgress,
+  type ImportRun,
+  readImport,
+  saveStep,
+} from './import-progress-store.ts';
 import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 
 /** Max size of a file. */
 const maxFileBytes = 1024 ** 3;
+/** How much of a file its header row is looked for in. */
+const headerBytes = 256 * 1024;
+
+/** The query of an import. */
+export const importQuery = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ description: 'Name of the file, to recognize it.', maxLength: 200 }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 /** How a file is imported. */
 interface ImportJob<Item extends object> {
-  readonly name: ImportKey;
+  readonly key: ImportKey;
   /** Kind and subject of the audit event. */
   readonly event: { readonly kind: string; readonly id: string };
   open(columns: readonly string[]): RowReader<Item>;
-  write(kysely: DatabaseTransaction, items: readonly Item[]): Promise<void>;
+  write(transaction: DatabaseTransaction, items: readonly Item[]): Promise<unknown>;
 }
 
 /**
- * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an ID
- * imports nothing but still checks the request's preconditions.
- * @throws Problem if too many imports are running, or the file is too large or not text/csv
+ * Receives a CSV file, then imports its rows in the background; the import's URL shows the progress. Repeating an ID continues an
+ * import that stopped; otherwise it imports nothing but still checks the request's preconditions.
+ * @throws Problem if too many imports are running, or the file is too large, not text/csv or not the one that stopped
  */
 export async function receiveImport<Item extends object>(
-  call: OperationCall,
+  call: OperationCall<Static<typeof importQuery>>,
   job: ImportJob<Item>,
 ): Promise<Wire<Static<typeof ImportView>>> {
   const { body } = call as { body: unknown };
   if (!(body instanceof Readable))
     throw new Problem('unsupported-media-type', 'Send the file as text/csv');
-  if (await importExists(call, job, call.dependencies.database.kysely)) {
+  const existing = await findImport(call, job, call.dependencies.database.kysely);
+  if (existing !== undefined && existing.state !== 'stopped') {
     body.resume();
-    return requireImport(call, job.name);
+    return requireImport(call, job.key);
   }
   const { imports } = call.dependencies;
-  const { accountId } = job.name;
+  const { accountId } = job.key;
   if (!imports.acquireSlot(accountId))
     throw new Problem(
       'too-many-requests',
@@ -54,30 +79,31 @@ export async function receiveImport<Item extends object>(
   let running = false;
   try {
     const file = await storeTemporaryFile(body);
-    running = await registerImport(call, job, file).catch(async (error: unknown) => {
+    const run = await registerImport(call, job, file).catch(async (error: unknown) => {
       await file.discard();
       throw error;
     });
-    if (running) imports.track(accountId, runImport(call, job, file));
-    else await file.discard();
+    running = run !== undefined;
+    if (run === undefined) await file.discard();
+    else imports.track(accountId, runImport(call, job, run, file));
   } finally {
     if (!running) imports.releaseSlot(accountId);
   }
-  return requireImport(call, job.name);
+  return requireImport(call, job.key);
 }
 
 /** @throws Problem if a precondition of the request fails */
-async function importExists(
-  call: OperationCall,
-  { name }: Pick<ImportJob<object>, 'name'>,
+async function findImport(
+  call: OperationCall<Static<typeof importQuery>>,
+  { key }: Pick<ImportJob<object>, 'key'>,
   kysely: DatabaseTransaction,
-): Promise<boolean> {
-  const existing = await readImport(kysely, name);
+): Promise<ImportProgress | undefined> {
+  const existing = await readImport(kysely, key);
   requirePreconditions(call.request, existing && viewProgress(existing));
-  return existing !== undefined;
+  return existing;
 }
 
-interface TemporaryFile {
+interface TemporaryFile extends FileFacts {
   readonly handle: FileHandle;
   discard(): Promise<void>;
 }
@@ -100,67 +126,97 @@ async function storeTemporaryFile(body: Readable): Promise<TemporaryFile> {
   try {
     // If the platform can't unlink an open file, discard() does it later.
     await remove().catch(() => undefined);
+    const hash = createHash('sha256');
     await pipeline(body, limitBytes(maxFileBytes), async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) await handle.appendFile(chunk);
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        await handle.appendFile(chunk);
+      }
     });
-    return { handle, discard };
+    const { size } = await handle.stat();
+    return { handle, size, sha256: hash.digest(), discard };
   } catch (error) {
     await discard();
     throw error;
   }
 }
 
-/** @returns false if a concurrent request registered this id first */
+const otherFile =
+  'This isn’t the file that the import started with. Choose the same file to continue, or start a new import';
+
+/**
+ * Registers a new import, or takes over a stopped one.
+ * @returns undefined if a concurrent request did so first
+ * @throws Problem if the file isn't the one of the stopped import
+ */
 async function registerImport<Item extends object>(
-  call: OperationCall,
+  call: OperationCall<Static<typeof importQuery>>,
   job: ImportJob<Item>,
-  { handle }: TemporaryFile,
-): Promise<boolean> {
-  const { name, event } = job;
-  const { size } = await handle.stat();
+  file: FileFacts,
+): Promise<ImportRun | undefined> {
+  const { key, event } = job;
   return inTransaction(call, async (transaction) => {
-    if (await importExists(call, job, transaction)) return false;
-    const created = await createImport(transaction, name, size);
-    if (created) await recordAudit(call, transaction, event.kind, event.id, { size });
-    return created;
+    const existing = await findImport(call, job, transaction);
+    if (existing !== undefined && existing.state !== 'stopped') return undefined;
+    const run =
+      existing === undefined
+        ? await createImport(transaction, key, file, call.query.name)
+        : await continueImport(transaction, key, file);
+    if (run === undefined && existing !== undefined) throw new Problem('conflict', otherFile);
+    if (run !== undefined)
+      await recordAudit(call, transaction, event.kind, event.id, { size: file.size });
+    return run;
   });
 }
 
-const interruptedReason =
-  'The service stopped before the import finished. Upload the file again with a new ID';
+/** Another process continues the import, so this one's rows don't count. */
+class TakenOver extends Error {}
 
-/** Never rejects: the outcome is stored, and an import that stops making progress counts as failed. */
+/** Never rejects: the outcome is stored, and an import that stops making progress counts as stopped. */
 async function runImport<Item extends object>(
-  call: OperationCall,
+  call: OperationCall<Static<typeof importQuery>>,
   job: ImportJob<Item>,
+  run: ImportRun,
   file: TemporaryFile,
 ): Promise<void> {
   const { kysely } = call.dependencies.database;
   const { stopping } = call.dependencies.imports;
-  const counts: ImportCounts = {
-    bytesRead: 0,
-    rowsRead: 0,
-    rowsWritten: 0,
-    rowsWrong: 0,
-    problems: [],
-  };
-  const save = (state: 'running' | 'done' | 'failed') =>
-    saveProgress(kysely, job.name, { ...counts, state });
-  const rows = addAbortSignal(stopping, file.handle.createReadStream({ start: 0 }));
+  const end = (state: 'done' | 'failed' | 'stopped', reason?: string, line = 0) =>
+    endImport(kysely, run, state, reason === undefined ? undefined : { line, reason });
+  let rowsRead = 0;
+  let rows: Readable | undefined;
   try {
-    await importCsv(rows, counts, job.open, async (items) => {
-      await job.write(kysely, items);
-      await save('running');
+    const start = await requireImport(call, run);
+    rowsRead = start.rowsRead;
+    const form = await readForm(file.handle);
+    rows = addAbortSignal(stopping, file.handle.createReadStream({ start: 0, autoClose: false }));
+    await importCsv(rows, form, start, job.open, async ({ items, ...step }) => {
+      // One commit, so that continuing repeats nothing and skips nothing.
+      await kysely.transaction().execute(async (transaction) => {
+        if (items.length > 0) await job.write(transaction, items);
+        if (!(await saveStep(transaction, run, step))) throw new TakenOver();
+      });
+      rowsRead = step.counts.rowsRead;
     });
-    await save('done');
+    await end('done');
   } catch (error) {
+    if (error instanceof TakenOver) return;
     if (error instanceof InvalidImportFile)
-      counts.problems.unshift({ line: 0, reason: error.message });
-    else if (stopping.aborted) counts.problems.unshift({ line: 0, reason: interruptedReason });
-    else call.request.log.error({ err: error }, 'file import failed');
-    await save('failed').catch(() => undefined);
+      await end('failed', error.message, error.line).catch(() => undefined);
+    else {
+      if (!stopping.aborted) call.request.log.error({ err: error }, 'file import failed');
+      const why = stopping.aborted ? 'The service restarted' : 'An internal error occurred';
+      const rest = `after ${rowsRead} rows. They are imported; continue with the same file`;
+      await end('stopped', `${why} ${rest}`).catch(() => undefined);
+    }
   } finally {
-    rows.destroy();
+    rows?.destroy();
     await file.discard().catch(() => undefined);
   }
+}
+
+/** How the file is written, from its beginning. */
+async function readForm(handle: FileHandle) {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
+  return detectDelimiter(buffer.toString('utf8', 0, bytesRead));
 }

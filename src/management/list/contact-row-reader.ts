@@ -1,5 +1,10 @@
 import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
-import { InvalidImportFile, type RowReader, stripFormulaGuard } from '../import/import-csv.ts';
+import {
+  missingColumn,
+  type RowReader,
+  rejectionColumns,
+  stripFormulaGuard,
+} from '../import/import-csv.ts';
 
 /** A contact to write. */
 interface ImportedContact {
@@ -13,18 +18,21 @@ interface ImportedContact {
  */
 export function contactRowReader(columns: readonly string[]): RowReader<ImportedContact> {
   const emailColumn = columns.findIndex((name) => name.toLowerCase() === 'email');
-  if (emailColumn === -1) throw new InvalidImportFile('The email column is missing');
+  if (emailColumn === -1) throw missingColumn('email', columns);
+  const fieldColumns = columns
+    .map((name, index) => ({ name, index }))
+    .filter(
+      ({ name, index }) => index !== emailColumn && !rejectionColumns.some((one) => one === name),
+    );
   return {
     read(record) {
       if (record.length !== columns.length)
-        return `has ${record.length} columns instead of ${columns.length}`;
+        return `The row has ${record.length} columns, but the header has ${columns.length}`;
       const parsed = parseEmailAddress(stripFormulaGuard(record[emailColumn] ?? '').trim());
-      if (!parsed.ok) return `the address ${parsed.reason}`;
+      if (!parsed.ok) return `The address ${parsed.reason}`;
       const fields: Record<string, string> = {};
-      columns.forEach((name, index) => {
-        if (index !== emailColumn)
-          fields[name] = stripFormulaGuard(record[index] ?? '').toWellFormed();
-      });
+      for (const { name, index } of fieldColumns)
+        fields[name] = stripFormulaGuard(record[index] ?? '').toWellFormed();
       return { email: normalizeAddress(parsed.address), fields };
     },
     keyOf: ({ email }) => email,

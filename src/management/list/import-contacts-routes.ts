@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 import { writeContacts } from '../../list/contact-store.ts';
 import { pageOf } from '../answer/page.ts';
+import { sendRejected } from '../import/download-rejected.ts';
 import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
-import { receiveImport } from '../import/receive-import.ts';
+import { importQuery, receiveImport } from '../import/receive-import.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { contactRowReader } from './contact-row-reader.ts';
 import { requireList } from './manage-lists-routes.ts';
 
-function importKeyOf(call: OperationCall) {
+function importKeyOf(call: Pick<OperationCall, 'account' | 'params'>) {
   const { listId, importId } = call.params;
   return { accountId: accountOf(call).id, listId, importId };
 }
@@ -16,7 +17,8 @@ export const putImport = defineOperation({
   id: 'putImport',
   summary: 'Import contacts from a CSV file',
   description:
-    'The first row contains the column names, including `email`. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an ID imports nothing.',
+    'The first row contains the column names, including `email`; values are separated by commas, semicolons or tabs. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an ID continues an import that stopped, and otherwise imports nothing.',
+  query: importQuery,
   body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
   accepts: 'text/csv',
   answer: ImportView,
@@ -25,14 +27,12 @@ export const putImport = defineOperation({
   conditional: true,
   async handle(call) {
     await requireList(call);
-    const name = importKeyOf(call);
+    const key = importKeyOf(call);
     return receiveImport(call, {
-      name,
-      event: { kind: 'contacts_imported', id: name.listId },
+      key,
+      event: { kind: 'contacts_imported', id: key.listId },
       open: contactRowReader,
-      // One transaction per batch, so the list size stays right even if the import fails midway.
-      write: (kysely, contacts) =>
-        kysely.transaction().execute((transaction) => writeContacts(transaction, name, contacts)),
+      write: (transaction, contacts) => writeContacts(transaction, key, contacts),
     });
   },
 });
@@ -53,4 +53,13 @@ export const listImports = defineOperation({
     const { accountId, listId } = importKeyOf(call);
     return viewImports(call, { accountId, listId });
   },
+});
+
+export const downloadRejectedContacts = defineOperation({
+  id: 'downloadRejectedContacts',
+  summary: 'Download the rejected rows of a contact import',
+  description:
+    'The rows as they were, with their line and problem. Correct them and import the file again; the two added columns are ignored.',
+  produces: 'text/csv',
+  handle: (call) => sendRejected(call, importKeyOf(call)),
 });

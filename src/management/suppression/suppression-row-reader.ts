@@ -5,7 +5,7 @@ import {
 import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { parseMessageId } from '../../foundation/ids.ts';
 import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
-import { InvalidImportFile, type RowReader, stripFormulaGuard } from '../import/import-csv.ts';
+import { missingColumn, type RowReader, stripFormulaGuard } from '../import/import-csv.ts';
 
 /**
  * Reads suppressions from rows in the export format. Only the `address` column is required; a missing reason defaults to
@@ -14,18 +14,19 @@ import { InvalidImportFile, type RowReader, stripFormulaGuard } from '../import/
  */
 export function suppressionRowReader(columns: readonly string[]): RowReader<NewSuppression> {
   const columnIndexes = new Map(columns.map((name, index) => [name.toLowerCase(), index]));
-  if (!columnIndexes.has('address')) throw new InvalidImportFile('The address column is missing');
+  if (!columnIndexes.has('address')) throw missingColumn('address', columns);
   return {
     read(record) {
       const cell = (name: string) => (record[columnIndexes.get(name) ?? -1] ?? '').trim();
       const parsed = parseEmailAddress(stripFormulaGuard(cell('address')));
-      if (!parsed.ok) return `the address ${parsed.reason}`;
+      if (!parsed.ok) return `The address ${parsed.reason}`;
       const reason = parseSuppressionReason(cell('reason') || 'manual');
       if (reason === undefined)
-        return 'the reason must be hard_bounce, complaint, unsubscribe or manual';
+        return 'The reason must be hard_bounce, complaint, unsubscribe or manual';
       const expires = cell('expires_at');
       const expiresAt = parseTimestamp(expires);
-      if (expires !== '' && expiresAt === undefined) return 'expires_at must be a time';
+      if (expires !== '' && expiresAt === undefined)
+        return 'expires_at must be a time such as 2026-12-31T00:00:00Z';
       return {
         address: normalizeAddress(parsed.address),
         reason,
