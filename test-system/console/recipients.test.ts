@@ -19,9 +19,9 @@ await database.pool.query(
 const folder = await mkdtemp(join(tmpdir(), 'console-'));
 after(() => rm(folder, { recursive: true }));
 
-test('lists: an import shows its progress and lists invalid rows; contacts are found, removed and restored', async () => {
+test('lists: an import outlives its dialog and page, says what is wrong with each row, and offers the rejected rows; contacts are found, removed and restored', async () => {
   const file = join(folder, 'contacts.csv');
-  await writeFile(file, 'email,Name\nann@people.test,Ann\nnot an address,Bob\n');
+  await writeFile(file, 'email;Name\nann@people.test;Ann\nnot an address;Bob\n');
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists/l-1`);
@@ -29,10 +29,21 @@ test('lists: an import shows its progress and lists invalid rows; contacts are f
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('Done: 1 row imported, 1 row skipped.').waitFor();
-  await dialog.getByText(/line 3/).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  const imports = page.getByRole('region', { name: 'Recent imports' });
+  await imports.getByText('1 row imported, 1 row rejected.').waitFor();
+  await page.reload();
+  await imports.getByText('contacts.csv').waitFor();
+  await imports.getByText('1 row imported, 1 row rejected.').waitFor();
+  await imports.getByText('Line 3: The address has no @.').waitFor();
   await visit.look('import');
-  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    imports.getByRole('link', { name: 'Download the rejected row (CSV)' }).click(),
+  ]);
+  const lines: string[] = [];
+  for await (const chunk of await download.createReadStream()) lines.push(String(chunk));
+  assert.match(lines.join(''), /^not an address,Bob,3,The address has no @\r$/m);
   const cell = page.getByRole('cell', { name: 'ann@people.test', exact: true });
   await cell.waitFor();
   await page.getByRole('button', { name: 'Remove ann@people.test' }).click();
@@ -42,6 +53,42 @@ test('lists: an import shows its progress and lists invalid rows; contacts are f
   await page.getByRole('cell', { name: 'Ann', exact: true }).waitFor();
   await page.getByLabel('Address starts with').fill('zoe');
   await page.getByText('No contacts match your search').waitFor();
+  await visit.end();
+});
+
+test('lists: an import that stopped in the middle says so, and continues with the same file only', async () => {
+  const file = join(folder, 'many.csv');
+  const other = join(folder, 'other.csv');
+  await writeFile(file, 'email,Name\neve@people.test,Eve\nfred@people.test,Fred\n');
+  await writeFile(other, 'email,Name\nzed@people.test,Zed\n');
+  await colleague.put(`${lists}/l-2`, { name: 'Stopped' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/lists/l-2`);
+  await page.getByRole('button', { name: 'Import CSV' }).click();
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
+  const imports = page.getByRole('region', { name: 'Recent imports' });
+  await imports.getByText('2 rows imported, 0 rows rejected.').waitFor();
+  // The state that a process leaves behind when it is killed after the first row.
+  await database.pool.query(
+    `update file_import set state = 'running', rows_read = 1, rows_written = 1, changed_at = now() - interval '2 minutes'
+     where account_id = $1 and list_id = 'l-2'`,
+    [shop.id],
+  );
+  await page.reload();
+  await imports.getByText('Stopped', { exact: true }).waitFor();
+  await visit.look('import-stopped');
+  await imports.getByRole('button', { name: 'Continue' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Continue the import' });
+  await dialog.locator('input[type=file]').setInputFiles(other);
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByText(/isn’t the file that the import started with/).waitFor();
+  await dialog.locator('input[type=file]').setInputFiles(file);
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await imports.getByText('Done', { exact: true }).waitFor();
+  await imports.getByText('2 rows imported, 0 rows rejected.').waitFor();
   await visit.end();
 });
 
@@ -78,10 +125,10 @@ test('lists: a file without an email column is rejected with the reason; a list 
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('The import stopped. Fix the file').waitFor();
-  await dialog.getByText('The email column is missing', { exact: true }).waitFor();
+  const imports = page.getByRole('region', { name: 'Recent imports' });
+  await imports.getByText('The file needs a column “email”. It has: name.').waitFor();
+  await imports.getByText('Failed', { exact: true }).waitFor();
   await visit.look('import-failed');
-  await dialog.getByRole('button', { name: 'Close' }).last().click();
   await page.getByRole('button', { name: 'Add a contact' }).first().click();
   await dialog.getByLabel('Address').fill('ann@people.test');
   assert.equal((await colleague.delete(`${lists}/l-gone`)).status, 204);
@@ -154,10 +201,10 @@ test('suppressions: an import lists the invalid lines of its file; a removal is 
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('Done: 1 row imported, 1 row skipped.').waitFor();
-  await dialog.getByText(/line 3/).waitFor();
+  const imports = page.getByRole('region', { name: 'Recent imports' });
+  await imports.getByText('1 row imported, 1 row rejected.').waitFor();
+  await imports.getByText('Line 3: The address has no @.').waitFor();
   await visit.look('suppressions-import');
-  await dialog.getByRole('button', { name: 'Close' }).last().click();
   const row = page.getByRole('row', { name: /zed@people\.test/ });
   await row.getByText('Complaint').waitFor();
   await row.getByRole('button', { name: 'Remove' }).click();

@@ -36,8 +36,8 @@ export function IntegrationsPage() {
       {may('keys:read') && (
         <Text size="sm" c="dimmed" mt="md">
           {text('integrations.forOwn')}{' '}
-          <PageAnchor to="/$account/keys" params={{ account: accountId }}>
-            {text('keys.title')}
+          <PageAnchor to="/$account/keys" params={{ account: accountId }} underline="always">
+            {text('integrations.useKey')}
           </PageAnchor>
         </Text>
       )}

@@ -70,8 +70,12 @@ export function KeysPage() {
       {may('integrations:read') && (
         <Text size="sm" c="dimmed" mt="md">
           {text('keys.forOthers')}{' '}
-          <PageAnchor to="/$account/integrations" params={{ account: accountId }}>
-            {text('integrations.title')}
+          <PageAnchor
+            to="/$account/integrations"
+            params={{ account: accountId }}
+            underline="always"
+          >
+            {text('keys.useApp')}
           </PageAnchor>
         </Text>
       )}

@@ -1,8 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useAccountId } from '../account/use-me.ts';
+import { useCallback } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api, csvFile } from '../api/management.ts';
-import { ImportDialog } from '../components/import-dialog.tsx';
+import { ImportDialog } from '../import/import-dialog.tsx';
+import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text } from '../texts/text.ts';
+
+/** Uploads a file into a list; its import then appears on the page. */
+function useSendContacts(listId: string) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  return async (importId: string, file: File) => {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/lists/{listId}/imports/{importId}', {
+        params: { path: { accountId, listId, importId }, query: { name: file.name.slice(0, 200) } },
+        // The browser streams the file.
+        body: file as unknown as string,
+        ...csvFile,
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['contact-imports', accountId, listId] });
+  };
+}
 
 /** Imports contacts into a list. */
 export function ImportContactsDialog(props: {
@@ -10,24 +29,39 @@ export function ImportContactsDialog(props: {
   close: () => void;
   listId: string;
 }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
   const { listId, ...dialog } = props;
-  const path = '/accounts/{accountId}/lists/{listId}/imports/{importId}';
-  const params = (importId: string) => ({ path: { accountId, listId, importId } });
   return (
     <ImportDialog
       {...dialog}
       title={text('contacts.importTitle')}
       hint={text('contacts.importHint')}
-      send={(importId, body) =>
-        answerOf(api.PUT(path, { params: params(importId), body, ...csvFile }))
+      send={useSendContacts(listId)}
+    />
+  );
+}
+
+/** The recent imports into a list. */
+export function ContactImports({ listId }: { listId: string }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const may = useMay();
+  const send = useSendContacts(listId);
+  const path = { accountId, listId };
+  const done = useCallback(async () => {
+    await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
+    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+  }, [client, accountId, listId]);
+  return (
+    <ImportsPanel
+      queryKey={['contact-imports', accountId, listId]}
+      read={() =>
+        answerOf(api.GET('/accounts/{accountId}/lists/{listId}/imports', { params: { path } }))
       }
-      read={(importId) => answerOf(api.GET(path, { params: params(importId) }))}
-      done={async () => {
-        await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
-        await client.invalidateQueries({ queryKey: ['lists', accountId] });
-      }}
+      send={may('contacts:write') ? send : undefined}
+      rejectedHref={(importId) =>
+        `/manage/v1/accounts/${accountId}/lists/${listId}/imports/${importId}/rejected`
+      }
+      done={done}
     />
   );
 }

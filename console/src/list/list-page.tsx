@@ -18,7 +18,7 @@ import { UndoButton } from '../components/undo-button.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { ContactDialog } from './contact-dialog.tsx';
-import { ImportContactsDialog } from './import-contacts-dialog.tsx';
+import { ContactImports, ImportContactsDialog } from './import-contacts-dialog.tsx';
 
 /** One contact list with its contacts. */
 export function ListPage() {
@@ -108,6 +108,7 @@ export function ListPage() {
       <ProblemAlert error={list.error} />
       {may('contacts:read') && (
         <>
+          <ContactImports listId={listId} />
           <Group mb="md">
             <TextInput
               label={text('contacts.find')}

@@ -1,25 +1,65 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useAccountId } from '../account/use-me.ts';
+import { useCallback } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api, csvFile } from '../api/management.ts';
-import { ImportDialog } from '../components/import-dialog.tsx';
+import { ImportDialog } from '../import/import-dialog.tsx';
+import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text } from '../texts/text.ts';
+
+/** Uploads a file of suppressions; its import then appears on the page. */
+function useSendSuppressions() {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  return async (importId: string, file: File) => {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/suppressions-imports/{importId}', {
+        params: { path: { accountId, importId }, query: { name: file.name.slice(0, 200) } },
+        // The browser streams the file.
+        body: file as unknown as string,
+        ...csvFile,
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['suppression-imports', accountId] });
+  };
+}
 
 /** Imports suppressions from a file. */
 export function ImportSuppressionsDialog(dialog: { opened: boolean; close: () => void }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
-  const path = '/accounts/{accountId}/suppressions-imports/{importId}';
-  const params = (importId: string) => ({ path: { accountId, importId } });
   return (
     <ImportDialog
       {...dialog}
       title={text('suppressions.importTitle')}
       hint={text('suppressions.importHint')}
-      send={(importId, body) =>
-        answerOf(api.PUT(path, { params: params(importId), body, ...csvFile }))
+      send={useSendSuppressions()}
+    />
+  );
+}
+
+/** The recent imports of suppressions. */
+export function SuppressionImports() {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const may = useMay();
+  const send = useSendSuppressions();
+  const done = useCallback(
+    () => client.invalidateQueries({ queryKey: ['suppressions', accountId] }),
+    [client, accountId],
+  );
+  return (
+    <ImportsPanel
+      queryKey={['suppression-imports', accountId]}
+      read={() =>
+        answerOf(
+          api.GET('/accounts/{accountId}/suppressions-imports', {
+            params: { path: { accountId } },
+          }),
+        )
       }
-      read={(importId) => answerOf(api.GET(path, { params: params(importId) }))}
-      done={() => client.invalidateQueries({ queryKey: ['suppressions', accountId] })}
+      send={may('suppressions:write') ? send : undefined}
+      rejectedHref={(importId) =>
+        `/manage/v1/accounts/${accountId}/suppressions-imports/${importId}/rejected`
+      }
+      done={done}
     />
   );
 }

@@ -18,7 +18,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text, textOr } from '../texts/text.ts';
-import { ImportSuppressionsDialog } from './import-suppressions-dialog.tsx';
+import { ImportSuppressionsDialog, SuppressionImports } from './import-suppressions-dialog.tsx';
 import {
   readSuppressionFilters,
   type SuppressionFilters,
@@ -76,6 +76,7 @@ export function SuppressionsPage() {
           {text('suppressions.export')}
         </Button>
       </PageHeading>
+      <SuppressionImports />
       <Filters filters={filters} />
       <ListBody
         label={text('suppressions.title')}

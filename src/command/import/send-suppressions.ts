@@ -121,7 +121,7 @@ function keepStrongest(
 }
 
 interface ImportProgress {
-  readonly state: 'running' | 'done' | 'failed';
+  readonly state: 'running' | 'done' | 'failed' | 'stopped';
   readonly rowsWritten: number;
   readonly rowsWrong: number;
   readonly problems: readonly { readonly line: number; readonly reason: string }[];
@@ -145,7 +145,7 @@ async function upload(
     }
     for (const { line, reason } of problems)
       process.stdout.write(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
-    if (state === 'failed')
+    if (state !== 'done')
       throw new TypesFailure('The service could not finish the import; repeat it');
     process.stdout.write(`${rowsWritten} addresses suppressed, ${rowsWrong} left out\n`);
     return rowsWrong;

@@ -2,7 +2,8 @@
 export const integrationsTexts = {
   'integrations.title': 'OAuth apps',
   'integrations.hint': 'For others: apps that act for the people who approve them.',
-  'integrations.forOwn': 'For your own servers and scripts, an API key is simpler:',
+  'integrations.forOwn': 'For your own servers and scripts,',
+  'integrations.useKey': 'use an API key',
   'integrations.add': 'Register an OAuth app',
   'integrations.register': 'Register',
   'integrations.change': 'Edit OAuth app',

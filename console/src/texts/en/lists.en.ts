@@ -31,16 +31,31 @@ export const listsTexts = {
   'contacts.import': 'Import CSV',
   'contacts.importTitle': 'Import contacts',
 
-  'import.file': 'CSV file',
-
   'contacts.importHint':
-    'UTF-8, with a header row that includes email. Existing contacts get the fields from the file.',
+    'UTF-8, with a header row that includes email. Commas, semicolons and tabs work. Existing contacts get the fields from the file.',
 
+  'import.title': 'Recent imports',
+  'import.file': 'CSV file',
+  'import.unnamed': 'CSV file',
   'import.choose': 'Choose a file',
   'import.start': 'Import',
-  'import.running': '{share} of the file read, {rows} rows',
-  'import.done': 'Done: {written|1 row|# rows} imported, {wrong|1 row|# rows} skipped.',
-  'import.failed': 'The import stopped. Fix the file, then import it again.',
+  'import.uploading':
+    'Uploading. You can close this dialog, but stay on this page until it’s done.',
+  'import.uploadFailed': 'The file wasn’t uploaded.',
+  'import.state.running': 'Running',
+  'import.state.done': 'Done',
+  'import.state.failed': 'Failed',
+  'import.state.stopped': 'Stopped',
+  'import.progress': 'Progress',
+  'import.running': '{share} of the file read, {rows} rows.',
+  'import.done': '{written|1 row|# rows} imported, {wrong|1 row|# rows} rejected.',
+  'import.line': 'Line {line}',
+  'import.more': '{count|1 more row was|# more rows were} rejected.',
+  'import.download': 'Download {count|the rejected row|# rejected rows} (CSV)',
+  'import.showAll': 'Show all {count}',
+  'import.continue': 'Continue',
+  'import.continueTitle': 'Continue the import',
+  'import.continueHint': 'Choose the same file again. The first {rows} rows are already done.',
 
   'contacts.none': 'No contacts yet',
   'contacts.noneHint': 'Add a contact, or import a CSV file.',

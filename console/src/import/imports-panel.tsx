@@ -1,0 +1,185 @@
+import {
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  List,
+  Paper,
+  Progress,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { ListedFileImport } from '../api/management.generated.ts';
+import { TimeText } from '../components/time-text.tsx';
+import { formatNumber, formatShare } from '../format/format-number.ts';
+import { text } from '../texts/text.ts';
+import { ImportDialog } from './import-dialog.tsx';
+
+interface ImportsPanelProps {
+  queryKey: readonly unknown[];
+  read: () => Promise<{ readonly items: readonly ListedFileImport[] }>;
+  /** Uploads the file of a stopped import again; undefined if the person can't. */
+  send: ((importId: string, file: File) => Promise<unknown>) | undefined;
+  /** Where the rejected rows of an import are. */
+  rejectedHref: (importId: string) => string;
+  /** Called when an import ends. */
+  done: () => Promise<unknown>;
+}
+
+const shownAtFirst = 3;
+const shownMs = 7 * 86_400_000;
+
+/** The imports of the last week into a list or the suppressions, which go on without the page. */
+export function ImportsPanel({ queryKey, read, send, rejectedHref, done }: ImportsPanelProps) {
+  const [all, setAll] = useState(false);
+  const [continued, setContinued] = useState<ListedFileImport>();
+  const imports = useQuery({
+    queryKey,
+    queryFn: read,
+    refetchInterval: ({ state }) => (state.data?.items.some(isRunning) ? 1_000 : false),
+  });
+  const items = (imports.data?.items ?? []).filter(
+    ({ changedAt }) => Date.now() - Date.parse(changedAt) < shownMs,
+  );
+  const running = items.some(isRunning);
+  const wasRunning = useRef(false);
+  useEffect(() => {
+    if (wasRunning.current && !running) void done();
+    wasRunning.current = running;
+  }, [running, done]);
+  if (items.length === 0) return null;
+  return (
+    <section aria-label={text('import.title')}>
+      <Title order={2} mb="xs">
+        {text('import.title')}
+      </Title>
+      <Stack gap="xs" mb="lg">
+        {items.slice(0, all ? items.length : shownAtFirst).map((item) => (
+          <ImportRow
+            key={item.id}
+            item={item}
+            rejectedHref={rejectedHref(item.id)}
+            onContinue={send === undefined ? undefined : () => setContinued(item)}
+          />
+        ))}
+        {!all && items.length > shownAtFirst && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="start"
+            onClick={() => setAll(true)}
+          >
+            {text('import.showAll', { count: items.length })}
+          </Anchor>
+        )}
+      </Stack>
+      {send !== undefined && (
+        <ImportDialog
+          opened={continued !== undefined}
+          close={() => setContinued(undefined)}
+          title={text('import.continueTitle')}
+          hint=""
+          continued={continued}
+          send={send}
+        />
+      )}
+    </section>
+  );
+}
+
+function isRunning({ state }: ListedFileImport): boolean {
+  return state === 'running';
+}
+
+const colors = { running: 'blue', done: 'green', failed: 'red', stopped: 'yellow' } as const;
+
+interface ImportRowProps {
+  item: ListedFileImport;
+  rejectedHref: string;
+  onContinue: (() => void) | undefined;
+}
+
+function ImportRow({ item, rejectedHref, onContinue }: ImportRowProps) {
+  const { name, state, bytesRead, bytesTotal, createdAt } = item;
+  return (
+    <Paper withBorder p="sm" radius="md">
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Text size="sm" fw={600} className="breakable">
+            {name ?? text('import.unnamed')}
+          </Text>
+          <Badge className="state-badge" data-color={colors[state]} tt="none">
+            {text(`import.state.${state}`)}
+          </Badge>
+        </Group>
+        <Text size="sm" c="dimmed">
+          <TimeText value={createdAt} />
+        </Text>
+      </Group>
+      {state === 'running' && (
+        <Progress
+          mt={6}
+          value={bytesTotal === 0 ? 100 : (bytesRead / bytesTotal) * 100}
+          aria-label={text('import.progress')}
+        />
+      )}
+      <Text size="sm" mt={4} role="status">
+        {describe(item)}
+      </Text>
+      <Problems item={item} />
+      <Group gap="md" mt={item.rejectedRows > 0 || state === 'stopped' ? 6 : 0}>
+        {item.rejectedRows > 0 && (
+          <Anchor size="sm" href={rejectedHref} download>
+            {text('import.download', { count: item.rejectedRows })}
+          </Anchor>
+        )}
+        {state === 'stopped' && onContinue !== undefined && (
+          <Button size="compact-sm" variant="default" onClick={onContinue}>
+            {text('import.continue')}
+          </Button>
+        )}
+      </Group>
+    </Paper>
+  );
+}
+
+function describe({
+  state,
+  bytesRead,
+  bytesTotal,
+  rowsRead,
+  rowsWritten,
+  rowsWrong,
+}: ListedFileImport): string {
+  if (state === 'running')
+    return text('import.running', {
+      share: formatShare(bytesRead, bytesTotal),
+      rows: formatNumber(rowsRead),
+    });
+  return text('import.done', { written: rowsWritten, wrong: rowsWrong });
+}
+
+const shownProblems = 5;
+
+/** The first problems, each with its line. */
+function Problems({ item: { problems, rowsWrong } }: { item: ListedFileImport }) {
+  if (problems.length === 0) return null;
+  const shown = problems.slice(0, shownProblems);
+  const more = rowsWrong - shown.filter(({ line }) => line > 0).length;
+  return (
+    <List size="sm" mt={4}>
+      {shown.map(({ line, reason }) => (
+        <List.Item key={`${line} ${reason}`}>
+          {line === 0
+            ? `${reason}.`
+            : `${text('import.line', { line: formatNumber(line) })}: ${reason}.`}
+        </List.Item>
+      ))}
+      {more > 0 && <List.Item>{text('import.more', { count: more })}</List.Item>}
+    </List>
+  );
+}
