@@ -28,6 +28,7 @@ test('overview and reports show sent messages in figures and plots; reports are 
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('ann@people.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('link', { name: 'Open the message' }).click();
   await page.getByText('The receiving server accepted it.').waitFor();
   await waitFor('the report to include the message', async () => {
     await visit.open(`${shop.id}`);
@@ -258,6 +259,7 @@ test('settings: an operator sets a quota and sees its usage; a negative quota is
     await page.getByRole('button', { name: 'Send a test' }).click();
     await dialog.getByLabel('To').fill(`${to}@people.test`);
     await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('link', { name: 'Open the message' }).click();
     await page.waitForURL(/messages\/[\w-]{36}$/);
     await visit.open(`${shop.id}/templates/t-0001`);
   }
@@ -590,6 +592,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await page.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByLabel('To').fill('hooked@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('link', { name: 'Open the message' }).click();
   await page.getByText('The receiving server accepted it.').waitFor();
   await waitFor('the failure to need attention', async () => {
     await visit.open(`${shop.id}`);

@@ -28,6 +28,7 @@ for (const delay of [0, 80])
     await dialog.getByLabel('To').fill('ann@people.test');
     const before = await count('message');
     await dialog.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
+    await page.getByRole('link', { name: 'Open the message' }).click();
     await page.waitForURL(/messages\/[\w-]{36}$/);
     await page.getByText('The receiving server accepted it.').waitFor();
     assert.equal(await count('message'), before + 1, 'the test');

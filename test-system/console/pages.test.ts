@@ -141,6 +141,7 @@ test('messages: a sent message is sent again once that is confirmed; messages ar
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('To').fill('ann@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('link', { name: 'Open the message' }).click();
   await page.waitForURL(/messages\/[\w-]{36}$/);
   await page.getByText('The receiving server accepted it.').waitFor();
   await page.frameLocator('iframe').locator('body').waitFor();

@@ -142,6 +142,7 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('bob@held.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('link', { name: 'Open the message' }).click();
   await page
     .getByRole('status', { name: 'Paused' })
     .getByText('Mail to this domain is paused.')

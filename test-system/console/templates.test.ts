@@ -181,7 +181,6 @@ test('templates: line breaks in samples and defaults survive edits', async () =>
   await page.getByRole('button', { name: /^Settings for Delivery Address$/ }).click();
   await page.getByLabel('Default', { exact: true }).press('ControlOrMeta+End');
   await page.keyboard.type('?');
-  await page.getByText('Clear the HTML to use MJML instead.').waitFor();
   await visit.look('editor-lines');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
@@ -346,6 +345,10 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   await dialog.getByLabel('Language').selectOption('de-AT');
   await visit.look('test-language');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByText('Arrived in the inbox').waitFor();
+  await visit.look('test-arrived');
+  assert.match(page.url(), /templates\/t-languages$/, 'the editor stays open');
+  await dialog.getByRole('link', { name: 'Open the message' }).click();
   await page.waitForURL(/messages\//);
   const facts = page.locator('section[aria-labelledby=facts]');
   await facts.getByText('Austrian German (de-AT)').waitFor();
@@ -404,5 +407,57 @@ test('templates: the preview shows what dark mode makes of the colors, and the v
   const past = page.getByRole('combobox', { name: 'Values' });
   await past.selectOption({ index: 1 });
   await mail.getByText('Hello Ann 000').waitFor();
+  await visit.end();
+});
+
+test('templates: switching between MJML and HTML keeps both, and blocks and fields are inserted from menus', async () => {
+  const id = 't-markup';
+  await colleague.put(`${templates}/${id}`, { name: 'Markup' });
+  await colleague.put(`${templates}/${id}/draft`, draftOf('Hello'));
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/${id}`);
+  const source = (name: string) => page.getByRole('textbox', { name, exact: true });
+  const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
+  const insert = async (name: string) => {
+    await page.getByRole('button', { name: 'Insert', exact: true }).click();
+    await page.getByRole('menuitem', { name }).click();
+  };
+  await source('HTML').getByText('Hello').waitFor();
+  await page.getByText('MJML', { exact: true }).click();
+  await page.getByText('The HTML is kept in the draft. Messages use the MJML.').waitFor();
+  for (const name of ['Heading', 'Table of items', 'Two columns', 'Button', 'Footer'])
+    await insert(name);
+  await page.getByText('No problems found.').waitFor();
+  await mail.getByText('Saucer').waitFor();
+  await mail.getByText('Right').waitFor();
+  await visit.look('editor-blocks');
+  await page.getByRole('button', { name: 'Insert a field into Subject' }).click();
+  await visit.look('editor-field-menu');
+  await page.getByRole('menuitem', { name: 'New field' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Field name').fill('First}Name');
+  await dialog.getByText('A field name can’t have braces.').waitFor();
+  await dialog.getByLabel('Field name').fill('First Name');
+  await dialog.getByRole('button', { name: 'Insert' }).click();
+  assert.equal(
+    await page.getByLabel('Subject', { exact: true }).inputValue(),
+    'Hello{{First Name}}',
+  );
+  await page.getByLabel('Sample for First Name').waitFor();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText('HTML', { exact: true }).click();
+  await source('HTML').getByText('Hello').waitFor();
+  await mail.getByText('Hello').waitFor();
+  await insert('Button');
+  await mail.getByText('Button').waitFor();
+  await page.getByText('MJML', { exact: true }).click();
+  await mail.getByText('Saucer').waitFor();
+  const save = page.getByRole('button', { name: 'Save draft' });
+  await page.mouse.wheel(0, 2_000);
+  const box = await save.boundingBox();
+  assert.ok(box !== null && box.y > 0 && box.y < 200, 'the actions stay in view');
   await visit.end();
 });

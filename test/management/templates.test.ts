@@ -72,6 +72,25 @@ test('a draft with errors can be saved and previewed, but not published', async 
   assert.equal((await owner.get(template)).body.publishedVersion, 1);
 });
 
+test('a draft keeps unused markup, which is neither previewed nor sent nor published', async () => {
+  const both = `${path}/templates/t-both`;
+  const unusedMarkup = { default: '<mjml>{{#Open}}', de: '<p>Unbenutzt' };
+  const draft = { ...content, unusedMarkup };
+  await owner.put(both, { name: 'Both' });
+  assert.equal((await owner.put(`${both}/draft`, draft)).status, 201);
+  const saved = (await owner.get(`${both}/draft`)).body.content as typeof draft;
+  assert.deepEqual(saved.unusedMarkup, unusedMarkup);
+  for (const body of [{}, { content: draft }])
+    assert.notEqual((await owner.post(`${both}/preview`, body)).body.rendered, null);
+  assert.equal((await owner.post(`${both}/test-send`, { to: 'me@shop.test' })).status, 202);
+  assert.equal((await owner.post(`${both}/duplicate`, { id: 't-both-2', name: 'B' })).status, 201);
+  assert.equal((await owner.post(`${both}/publish`, {})).status, 200);
+  const version = (await owner.get(`${both}/versions/1`)).body.content as Partial<typeof draft>;
+  assert.equal(version.unusedMarkup, undefined);
+  const long = { ...draft, unusedMarkup: { default: 'x'.repeat(600_000) } };
+  assert.equal((await owner.put(`${both}/draft`, long)).status, 422);
+});
+
 test('publishing a version that breaks recent callers requires force', async () => {
   const sent = await sender.send({
     template: 't-new',

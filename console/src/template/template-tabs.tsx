@@ -16,8 +16,8 @@ const pages = {
 
 interface TemplateTabsProps {
   page: keyof typeof pages;
-  /** The actions of the page. */
-  actions?: ReactNode;
+  /** The actions of the page, with the menu of the template. */
+  actions?: (menu: ReactNode) => ReactNode;
   children: ReactNode;
 }
 
@@ -27,15 +27,17 @@ export function TemplateTabs({ page, actions, children }: TemplateTabsProps) {
   const { template = '' } = useParams({ strict: false });
   const { data } = useTemplate();
   const navigate = useNavigate();
+  const menu = data !== undefined && <TemplateMenu template={data} />;
   return (
     <>
       <PageAnchor to="/$account/templates" params={{ account }} size="sm">
         {text('templates.all')}
       </PageAnchor>
-      <PageHeading title={data?.name ?? template}>
-        {actions}
-        {data !== undefined && <TemplateMenu template={data} />}
-      </PageHeading>
+      <div className={page === 'edit' ? 'editor-bar' : undefined}>
+        <PageHeading title={data?.name ?? template}>
+          {actions === undefined ? menu : actions(menu)}
+        </PageHeading>
+      </div>
       <Tabs
         value={page}
         onChange={(value) =>

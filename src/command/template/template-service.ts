@@ -23,7 +23,15 @@ interface TemplateAnswer {
   readonly publishedVersion: number | null;
 }
 
-type ContentAnswer = Omit<TemplateCode, 'name' | 'whenUncertain'>;
+type ContentAnswer = Omit<TemplateCode, 'name' | 'whenUncertain'> & {
+  readonly unusedMarkup?: unknown;
+};
+
+/** Without the markup that a draft keeps for the console's editor only. */
+function usedContentOf({ content }: { readonly content: ContentAnswer }): ContentAnswer {
+  const { unusedMarkup: _, ...used } = content;
+  return used;
+}
 
 /** Templates of an account, read and changed through the management API. */
 export class TemplateService {
@@ -59,7 +67,7 @@ export class TemplateService {
     return {
       id,
       code: content && {
-        ...(content.body as { readonly content: ContentAnswer }).content,
+        ...usedContentOf(content.body as { readonly content: ContentAnswer }),
         name,
         whenUncertain,
       },

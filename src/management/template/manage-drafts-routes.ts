@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -7,14 +7,10 @@ import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { resolveImages, storeUploads } from './store-images.ts';
-import {
-  DraftContentSchema,
-  TemplateContentSchema,
-  type VersionContent,
-} from './template-views.ts';
+import { DraftContentSchema, DraftContentView } from './template-views.ts';
 
 const DraftView = Type.Object(
-  { content: TemplateContentSchema, changedAt: Time('When it last changed.') },
+  { content: DraftContentView, changedAt: Time('When it last changed.') },
   { ...strict, title: 'TemplateDraft' },
 );
 
@@ -25,7 +21,12 @@ export function draftOf(call: OperationCall) {
     id: templateId,
     async read(transaction: DatabaseTransaction) {
       const draft = await readDraft(transaction, accountOf(call).id, templateId);
-      return draft && { content: draft.content as VersionContent, changedAt: draft.changedAt };
+      return (
+        draft && {
+          content: draft.content as Static<typeof DraftContentView>,
+          changedAt: draft.changedAt,
+        }
+      );
     },
   };
 }

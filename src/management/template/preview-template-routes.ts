@@ -19,6 +19,7 @@ import {
   type DraftContent,
   DraftContentSchema,
   FieldView,
+  usedContent,
   type VersionContent,
 } from './template-views.ts';
 import { viewFields } from './view-fields.ts';
@@ -179,7 +180,8 @@ export async function chooseVersion(
 }
 
 /** A preview needs no more of images than their contentId. */
-function withImageNames({ images, ...content }: DraftContent): VersionContent {
+function withImageNames(draft: DraftContent): VersionContent {
+  const { images, ...content } = usedContent(draft);
   if (images === undefined) return content;
   const none = { filename: '', contentType: '', size: 0, sha256: '' };
   return { ...content, images: images.map(({ contentId }) => ({ ...none, contentId })) };

@@ -32,7 +32,7 @@ import { inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftOf } from './manage-drafts-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { contentOf, TemplateView, type VersionContent } from './template-views.ts';
+import { contentOf, TemplateView, usedContent, type VersionContent } from './template-views.ts';
 
 const PublishedView = Type.Object(
   {
@@ -112,7 +112,7 @@ function publish(
     const changes = await applyManifestPart(
       call,
       transaction,
-      { templates: [{ id: templateId, name, createdBy, ...draft.content }] },
+      { templates: [{ id: templateId, name, createdBy, ...usedContent(draft.content) }] },
       contents,
     );
     const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
@@ -202,7 +202,7 @@ export async function currentContent(
   const { templateId } = call.params;
   const draft = await readDraft(transaction, id, templateId);
   if (draft !== undefined)
-    return { content: draft.content as VersionContent, format: currentFormat };
+    return { content: usedContent(draft.content as VersionContent), format: currentFormat };
   const row = await readTemplateVersion(transaction, id, templateId, 'published');
   if (row === undefined) throw new Problem('conflict', 'The template has no content yet');
   return { content: contentOf(row), format: row.compiled.format };

@@ -9,7 +9,7 @@ import {
 } from '../../manifest/manifest-schema.ts';
 import { imageTypes } from '../../submission/check-image.ts';
 import type { FieldKind, FieldValue } from '../../template/field-value.ts';
-import { MAX_IMAGES } from '../../template/template-limits.ts';
+import { MAX_IMAGES, MAX_VARIANTS } from '../../template/template-limits.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
@@ -68,6 +68,31 @@ export const TemplateContentSchema = Type.Object(
   { ...strict, title: 'TemplateContent' },
 );
 
+const unusedMarkup = Type.Optional(
+  Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    description:
+      'Markup of the other kind, MJML or HTML, that the editor keeps to switch back: by locale of the variant, `default` for the default content. Versions don’t have it.',
+    maxProperties: MAX_VARIANTS + 1,
+    propertyNames: { type: 'string', maxLength: 100 },
+    additionalProperties: { type: 'string', maxLength: maxSourceText },
+  }),
+);
+
+/** The content of a draft. */
+export const DraftContentView = Type.Object(
+  { ...TemplateContentSchema.properties, unusedMarkup },
+  { ...strict, title: 'TemplateDraftView' },
+);
+
+/** The content of a draft without what versions don't have. */
+export function usedContent<Content extends object>(
+  content: Content & { readonly unusedMarkup?: unknown },
+): Omit<Content, 'unusedMarkup'> {
+  const { unusedMarkup: _, ...used } = content;
+  return used;
+}
+
 const DraftImage = Type.Object(
   {
     ...imageProperties,
@@ -96,6 +121,7 @@ export const DraftContentSchema = Type.Object(
         maxItems: MAX_IMAGES,
       }),
     ),
+    unusedMarkup,
   },
   { ...strict, title: 'TemplateDraftContent' },
 );

@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { useMay } from '../../account/use-me.ts';
 import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { useAction } from '../../api/use-action.ts';
@@ -14,7 +15,7 @@ import { TestDialog } from './test-dialog.tsx';
 import type { EditedDraft } from './use-save-draft.ts';
 
 /** Save, test, publish and discard the draft. */
-export function EditorActions({ draft }: { draft: EditedDraft }) {
+export function EditorActions({ draft, menu }: { draft: EditedDraft; menu: ReactNode }) {
   const may = useMay();
   const path = useTemplatePath();
   const client = useQueryClient();
@@ -53,37 +54,44 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
     onError: (error) => showNotice(error.message),
   });
 
-  if (!may('templates:write')) return null;
+  if (!may('templates:write')) return menu;
   return (
-    <Group gap="xs" className="joined">
-      <Text size="sm" c="dimmed" role="status" className="said">
-        {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
-      </Text>
-      {draft.stored && (
+    <>
+      <Group gap="xs" className="editor-status">
+        <Text size="sm" c="dimmed" role="status" className="said">
+          {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
+        </Text>
+        {draft.stored && (
+          <Button
+            variant="subtle"
+            color="gray"
+            loading={discard.isPending}
+            onClick={() => discard.mutate()}
+          >
+            {text('editor.discard')}
+          </Button>
+        )}
+      </Group>
+      <Group gap="xs" className="editor-actions">
         <Button
-          variant="subtle"
-          color="gray"
-          loading={discard.isPending}
-          onClick={() => discard.mutate()}
+          variant="default"
+          loading={draft.saving}
+          disabled={!draft.changed}
+          // The page shows the error.
+          onClick={() => draft.save().catch(() => undefined)}
         >
-          {text('editor.discard')}
+          {text('editor.save')}
         </Button>
-      )}
-      <Button
-        variant="default"
-        loading={draft.saving}
-        disabled={!draft.changed}
-        // The page shows the error.
-        onClick={() => draft.save().catch(() => undefined)}
-      >
-        {text('editor.save')}
-      </Button>
-      <Button variant="default" onClick={test.open}>
-        {text('editor.test')}
-      </Button>
-      {may('templates:publish') && <Button onClick={publish.open}>{text('editor.publish')}</Button>}
+        <Button variant="default" onClick={test.open}>
+          {text('editor.test')}
+        </Button>
+        {may('templates:publish') && (
+          <Button onClick={publish.open}>{text('editor.publish')}</Button>
+        )}
+        {menu}
+      </Group>
       <PublishDialog opened={publishing} close={publish.close} draft={draft} />
       <TestDialog opened={testing} close={test.close} draft={draft} />
-    </Group>
+    </>
   );
 }

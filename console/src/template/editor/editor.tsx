@@ -1,6 +1,6 @@
-import { Group, NativeSelect, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { NativeSelect, Stack } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
 import type {
   TemplateContent,
@@ -18,15 +18,19 @@ import { useTemplatePath } from '../use-template.ts';
 import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { ImagesPanel } from './images-panel.tsx';
+import { LineInput } from './line-input.tsx';
 import { PastMessageSelect } from './past-message-select.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
-import { SourceEditor } from './source-editor.tsx';
-import type { InitialContent } from './use-draft.ts';
+import { SourcePanel } from './source-panel.tsx';
+import { changeBody } from './switch-markup.ts';
+import type { EditedContent, InitialContent } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
 import { VariantSwitch } from './variant-switch.tsx';
+
+const noNames: readonly string[] = [];
 
 const noImages: readonly EditedImage[] = [];
 
@@ -35,19 +39,19 @@ const noProblems: readonly TemplateProblem[] = [];
 /** Edits the draft of a template next to its preview. */
 export function Editor({ initial }: { initial: InitialContent }) {
   const may = useMay();
-  const [content, setContent] = useState(initial.content);
+  const [content, setContent] = useState<EditedContent>(initial.content);
   const draft = useSaveDraft(initial, content);
   const [chosen, choose] = useState<string>();
   const shown = chosen === undefined ? undefined : content.variants?.[chosen];
   const variant = shown === undefined ? undefined : chosen;
   const [messageId, chooseMessage] = useState<string>();
   const preview = usePreview(content, { messageId, locale: variant });
+  const fieldNames = preview.data?.fields.map(({ name }) => name) ?? noNames;
   const imageUrls = useImageUrls(useTemplatePath(), content.images);
-  const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
+  const change = (part: Partial<EditedContent>) =>
+    setContent((current) => ({ ...current, ...part }));
   const changeShown = (part: Partial<TemplateVariant>) =>
-    shown === undefined || variant === undefined
-      ? change(part)
-      : change({ variants: { ...content.variants, [variant]: { ...shown, ...part } } });
+    setContent((current) => changeBody(current, variant, part));
   const readOnly = !may('templates:write');
 
   useUnsaved(draft.changed);
@@ -57,7 +61,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   });
 
   return (
-    <TemplateTabs page="edit" actions={<EditorActions draft={draft} />}>
+    <TemplateTabs page="edit" actions={(menu) => <EditorActions draft={draft} menu={menu} />}>
       <SaveProblem draft={draft} />
       <div className="template-areas">
         <Stack gap="sm">
@@ -68,14 +72,20 @@ export function Editor({ initial }: { initial: InitialContent }) {
             choose={choose}
             readOnly={readOnly}
           />
-          <HeaderFields content={shown ?? content} change={changeShown} readOnly={readOnly} />
+          <HeaderFields
+            content={shown ?? content}
+            change={changeShown}
+            fields={fieldNames}
+            readOnly={readOnly}
+          />
           {variant === undefined && (
             <SenderField content={content} change={change} readOnly={readOnly} />
           )}
-          <Source
+          <SourcePanel
             key={variant ?? ''}
-            content={shown ?? content}
-            change={changeShown}
+            content={content}
+            setContent={setContent}
+            fields={fieldNames}
             readOnly={readOnly}
             variant={variant}
             problems={preview.data?.problems ?? noProblems}
@@ -110,34 +120,33 @@ export function Editor({ initial }: { initial: InitialContent }) {
   );
 }
 
-/** Sets the text direction on the input itself, so it doesn't affect the label. */
-const ownDirection = { input: { dir: 'auto' } };
-
 /** Parts of the default content or of a variant. */
 interface PartProps {
   content: TemplateVariant;
   change: (part: Partial<TemplateVariant>) => void;
+  /** Names to insert. */
+  fields: readonly string[];
   readOnly: boolean;
 }
 
-function HeaderFields({ content, change, readOnly }: PartProps) {
+function HeaderFields({ content, change, fields, readOnly }: PartProps) {
   return (
     <>
-      <TextInput
+      <LineInput
         label={text('editor.subject')}
-        attributes={ownDirection}
         required
         value={content.subject}
+        fields={fields}
         readOnly={readOnly}
-        onChange={(event) => change({ subject: event.currentTarget.value })}
+        change={(subject) => change({ subject })}
       />
-      <TextInput
+      <LineInput
         label={text('editor.previewText')}
         description={text('editor.previewTextHint')}
-        attributes={ownDirection}
         value={content.previewText ?? ''}
+        fields={fields}
         readOnly={readOnly}
-        onChange={(event) => change({ previewText: event.currentTarget.value || undefined })}
+        change={(value) => change({ previewText: value || undefined })}
       />
     </>
   );
@@ -168,69 +177,5 @@ function SenderField({ content, change, readOnly }: SenderFieldProps) {
       />
       <UnverifiedSender sender={content.sender} />
     </>
-  );
-}
-
-type Part = 'mjml' | 'html' | 'text';
-
-interface SourceProps extends PartProps {
-  problems: readonly TemplateProblem[];
-  variant: string | undefined;
-}
-
-function Source({ content, change, readOnly, problems, variant }: SourceProps) {
-  const markup = content.html === undefined ? 'mjml' : 'html';
-  const [part, setPart] = useState<Part>(markup);
-  const partProblems = useMemo(
-    () => problems.filter((problem) => problem.part === part && problem.variant === variant),
-    [problems, part, variant],
-  );
-
-  function choose(value: string) {
-    const chosen = value as Part;
-    // The format can only be chosen while the template is empty; content is never converted.
-    if (chosen !== 'text' && chosen !== markup) {
-      if ((content[markup] ?? '').trim() !== '') return;
-      change(chosen === 'html' ? { html: '', mjml: undefined } : { mjml: '', html: undefined });
-    }
-    setPart(chosen);
-  }
-
-  const empty = (content.html ?? content.mjml ?? '').trim() === '';
-  const other = markup === 'html' ? 'mjml' : 'html';
-  return (
-    <div>
-      <Group gap="sm" mb="xs">
-        <SegmentedControl
-          size="xs"
-          aria-label={text('editor.source')}
-          value={part}
-          onChange={choose}
-          data={(['mjml', 'html', 'text'] as const).map((value) => ({
-            value,
-            label: text(`editor.${value}`),
-            disabled: value === other && !empty,
-          }))}
-        />
-        {!empty && !readOnly && (
-          <Text size="xs" c="dimmed">
-            {text('editor.otherMarkup', {
-              markup: text(`editor.${markup}`),
-              other: text(`editor.${other}`),
-            })}
-          </Text>
-        )}
-      </Group>
-      <SourceEditor
-        key={part}
-        label={text(`editor.${part}`)}
-        value={content[part] ?? ''}
-        onChange={(value) =>
-          change({ [part]: part === 'text' && value.trim() === '' ? undefined : value })
-        }
-        problems={partProblems}
-        readOnly={readOnly}
-      />
-    </div>
   );
 }

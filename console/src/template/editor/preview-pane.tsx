@@ -66,7 +66,15 @@ export function PreviewPane({ preview, busy, images, children }: PreviewPaneProp
         />
         {children}
       </Group>
-      <Paper withBorder p="sm" className="preview-mail">
+      {/* It scrolls, so the keyboard must reach it. */}
+      <Paper
+        withBorder
+        p="sm"
+        className="preview-mail"
+        role="group"
+        aria-label={text('editor.previewedMail')}
+        tabIndex={0}
+      >
         {preview !== undefined && rendered === null && (
           <Text c="dimmed">{text('editor.noPreview')}</Text>
         )}

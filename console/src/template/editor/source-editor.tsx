@@ -1,4 +1,4 @@
-import { autocompletion } from '@codemirror/autocomplete';
+import { autocompletion, type CompletionContext } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { html } from '@codemirror/lang-html';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
@@ -14,10 +14,25 @@ import {
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { TemplateProblem } from '../../api/management.generated.ts';
+import type { Block, Markup } from './blocks.ts';
 import { editorTheme } from './editor-theme.ts';
 import { highlightFields } from './highlight-fields.ts';
+import { placeBlock } from './place-block.ts';
+
+/** Inserts into the source at the cursor. */
+export interface SourceHandle {
+  /** @param after follows the selection; otherwise, the text replaces it */
+  insertText(text: string, after?: string): void;
+  insertBlock(block: Block, markup: Markup): void;
+}
 
 interface SourceEditorProps {
+  /** Set while the editor is shown. */
+  handle: { current: SourceHandle | null };
+  /** Names to complete after `{{`. */
+  fields: readonly string[];
+  /** Images that are pasted or dropped. */
+  onImages: ((files: readonly File[]) => void) | undefined;
   label: string;
   value: string;
   onChange: (value: string) => void;
@@ -29,13 +44,14 @@ interface SourceEditorProps {
 /**
  * Edits MJML, HTML or plain text. Tab leaves the editor, so it isn't a keyboard trap (WCAG 2.1.2).
  */
-export function SourceEditor({ label, value, onChange, problems, readOnly }: SourceEditorProps) {
+export function SourceEditor(props: SourceEditorProps) {
+  const { handle, label, value, problems, readOnly } = props;
   const container = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const first = useRef(value);
-  const change = useRef(onChange);
   const dark = useComputedColorScheme('light') === 'dark';
-  change.current = onChange;
+  const latest = useRef(props);
+  latest.current = props;
 
   useEffect(() => {
     if (container.current === null) return;
@@ -52,6 +68,16 @@ export function SourceEditor({ label, value, onChange, problems, readOnly }: Sou
           highlightActiveLine(),
           autocompletion(),
           keymap.of([...defaultKeymap, ...historyKeymap]),
+          EditorState.languageData.of(() => [
+            {
+              autocomplete: (context: CompletionContext) =>
+                completeField(context, latest.current.fields),
+            },
+          ]),
+          EditorView.domEventHandlers({
+            paste: (event) => takeImages(event, event.clipboardData, latest.current.onImages),
+            drop: (event) => takeImages(event, event.dataTransfer, latest.current.onImages),
+          }),
           html({ selfClosingTags: true, matchClosingTags: false }),
           highlightFields,
           lintGutter(),
@@ -59,15 +85,19 @@ export function SourceEditor({ label, value, onChange, problems, readOnly }: Sou
           EditorState.readOnly.of(readOnly ?? false),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) change.current(update.state.doc.toString());
+            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
           }),
           editorTheme(dark),
         ],
       }),
     });
     view.current = editor;
-    return () => editor.destroy();
-  }, [dark, label, readOnly]);
+    handle.current = handleOf(editor);
+    return () => {
+      handle.current = null;
+      editor.destroy();
+    };
+  }, [dark, label, readOnly, handle]);
 
   useEffect(() => {
     const editor = view.current;
@@ -78,6 +108,59 @@ export function SourceEditor({ label, value, onChange, problems, readOnly }: Sou
   }, [problems]);
 
   return <div ref={container} className="editor source" />;
+}
+
+function handleOf(editor: EditorView): SourceHandle {
+  const insert = (from: number, to: number, text: string, selected: number) => {
+    editor.dispatch({
+      changes: { from, to, insert: text },
+      selection: { anchor: from + selected },
+      scrollIntoView: true,
+      userEvent: 'input',
+    });
+    editor.focus();
+  };
+  return {
+    insertText(text, after) {
+      const { from, to } = editor.state.selection.main;
+      if (after === undefined) return insert(from, to, text, text.length);
+      const inside = text + editor.state.sliceDoc(from, to);
+      insert(from, to, inside + after, inside.length);
+    },
+    insertBlock(block, markup) {
+      const { at, text } = placeBlock(editor.state, block, markup);
+      insert(at, at, text, text.trimEnd().length);
+    },
+  };
+}
+
+/** Completes the name of a field, which can have spaces. */
+function completeField(context: CompletionContext, fields: readonly string[]) {
+  const typed = context.matchBefore(/\{\{[#^/{]?[^{}]*/);
+  if (typed === null) return null;
+  const start = /^\{\{[#^/{]?/.exec(typed.text)?.[0].length ?? 0;
+  const closed = context.state.sliceDoc(context.pos, context.pos + 2) === '}}';
+  return {
+    from: typed.from + start,
+    options: fields.map((name) => ({
+      label: name,
+      apply: closed ? name : `${name}}}`,
+      type: 'variable',
+    })),
+    validFor: /^[^{}]*$/,
+  };
+}
+
+function takeImages(
+  event: Event,
+  data: DataTransfer | null,
+  onImages: ((files: readonly File[]) => void) | undefined,
+): boolean {
+  const files = [...(data?.files ?? [])].filter(({ type }) => type.startsWith('image/'));
+  if (files.length === 0 || onImages === undefined) return false;
+  event.preventDefault();
+  onImages(files);
+  return true;
 }
 
 /** Converts the line and column (in code points) of a problem to a text range. */

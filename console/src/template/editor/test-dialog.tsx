@@ -1,20 +1,33 @@
-import { Alert, NativeSelect } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
+import { Alert, Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useMe } from '../../account/use-me.ts';
+import { useMay, useMe } from '../../account/use-me.ts';
+import { useSettings } from '../../account/use-settings.ts';
 import type { paths } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
+import { PageAnchor } from '../../components/links.tsx';
+import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { nameLocale } from '../../format/name-locale.ts';
+import { DeliveryExplanationAlert } from '../../message/delivery-explanation-alert.tsx';
+import { isFinalMessageState } from '../../message/message-states.ts';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
+/** How often the state of a test message is read. */
+const pollMs = 1_000;
+
 type TestSend =
   paths['/accounts/{accountId}/templates/{templateId}/test-send']['post']['requestBody'];
 type Values = NonNullable<TestSend['content']['application/json']['values']>;
+
+interface SentTest {
+  readonly to: string;
+  readonly messageId: string;
+}
 
 interface TestDialogProps {
   opened: boolean;
@@ -22,10 +35,33 @@ interface TestDialogProps {
   draft: EditedDraft;
 }
 
-/** Sends the draft with its samples to an address and links to the message. */
+/** Sends the draft with its samples to an address and says whether it arrived. */
 export function TestDialog({ opened, close, draft }: TestDialogProps) {
+  const [sent, setSent] = useState<SentTest>();
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={text('editor.test')}
+      onExitTransitionEnd={() => setSent(undefined)}
+    >
+      {sent === undefined ? (
+        <TestForm close={close} draft={draft} onSent={setSent} />
+      ) : (
+        <TestOutcome sent={sent} close={close} again={() => setSent(undefined)} />
+      )}
+    </Modal>
+  );
+}
+
+interface TestFormProps {
+  close: () => void;
+  draft: EditedDraft;
+  onSent: (sent: SentTest) => void;
+}
+
+function TestForm({ close, draft, onSent }: TestFormProps) {
   const path = useTemplatePath();
-  const navigate = useNavigate();
   const { data: me } = useMe();
   const [typed, setTyped] = useState<string>();
   const [values, setValues] = useState<Values>();
@@ -45,23 +81,16 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
         },
       }),
     );
-    await navigate({
-      to: '/$account/messages/$message',
-      params: { account: path.accountId, message: messageId },
-    });
+    onSent({ to, messageId });
   }
 
   return (
-    <FormDialog
-      opened={opened}
-      close={close}
-      title={text('editor.test')}
-      action={text('editor.test')}
-      submit={submit}
-    >
+    <DialogForm close={close} action={text('editor.test')} submit={submit} stay>
       {(error) => (
         <>
-          <Alert color="gray">{text('editor.testHint')}</Alert>
+          <Text size="sm" c="dimmed">
+            {text('editor.testHint')}
+          </Text>
           <Field
             field="to"
             label={text('editor.testTo')}
@@ -96,6 +125,73 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
           />
         </>
       )}
-    </FormDialog>
+    </DialogForm>
+  );
+}
+
+interface TestOutcomeProps {
+  sent: SentTest;
+  close: () => void;
+  again: () => void;
+}
+
+/** Follows a test message until it arrives or fails. */
+function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps) {
+  const { accountId } = useTemplatePath();
+  const may = useMay();
+  const { data: settings } = useSettings();
+  const canRead = may('messages:read');
+  const { data: message, error } = useQuery({
+    queryKey: ['messages', accountId, messageId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/messages/{messageId}', {
+          params: { path: { accountId, messageId } },
+        }),
+      ),
+    enabled: canRead,
+    refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? false : pollMs),
+  });
+  const isCaptured =
+    settings?.delivery === 'inbox' && message?.state === 'delivered' && may('inbox:read');
+  return (
+    <Stack>
+      <Text size="sm" className="breakable">
+        {text('editor.testSent', { to })}
+      </Text>
+      <ProblemAlert error={error} />
+      {message !== undefined && !isCaptured && <DeliveryExplanationAlert message={message} />}
+      {isCaptured && (
+        <Alert color="green" title={text('editor.testArrived')} role="status">
+          <Text size="sm">
+            {text('editor.testCaptured')}{' '}
+            <PageAnchor to="/$account/inbox" params={{ account: accountId }}>
+              {text('editor.testInbox')}
+            </PageAnchor>
+          </Text>
+        </Alert>
+      )}
+      <Group justify="space-between">
+        {canRead ? (
+          <PageAnchor
+            to="/$account/messages/$message"
+            params={{ account: accountId, message: messageId }}
+            size="sm"
+          >
+            {text('editor.testMessage')}
+          </PageAnchor>
+        ) : (
+          <span />
+        )}
+        <Group gap="xs">
+          <Button variant="default" onClick={again}>
+            {text('editor.testAgain')}
+          </Button>
+          <Button onClick={close} data-autofocus>
+            {text('close')}
+          </Button>
+        </Group>
+      </Group>
+    </Stack>
   );
 }

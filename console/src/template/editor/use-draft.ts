@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { TemplateContent } from '../../api/management.generated.ts';
+import type { TemplateContent, TemplateDraftView } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useSenders } from '../../overview/use-overview.ts';
@@ -7,9 +7,12 @@ import { chooseSender } from '../unverified-sender.tsx';
 import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
 import { starterContent } from './starter.ts';
 
+/** The content of a version or draft. */
+export type EditedContent = TemplateContent & Pick<TemplateDraftView, 'unusedMarkup'>;
+
 /** The initial state of the editor. */
 export interface InitialContent {
-  readonly content: TemplateContent;
+  readonly content: EditedContent;
   /** ETag of the draft, to detect conflicts; undefined if there is no draft. */
   readonly tag: string | undefined;
   readonly isDraft: boolean;

@@ -1,9 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { TemplateContent } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { imageNames } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
+import type { EditedContent } from './use-draft.ts';
 
 /** Debounce of the preview, in milliseconds. */
 const debounceMs = 300;
@@ -15,10 +15,11 @@ interface PreviewChoices {
 }
 
 /** The debounced preview of the content, with fields, problems and hints. */
-export function usePreview(content: TemplateContent, { messageId, locale }: PreviewChoices) {
+export function usePreview(content: EditedContent, { messageId, locale }: PreviewChoices) {
   const path = useTemplatePath();
   const names = imageNames(content.images);
-  const [settled] = useDebouncedValue({ ...content, images: names }, debounceMs);
+  const { unusedMarkup: _, ...used } = content;
+  const [settled] = useDebouncedValue({ ...used, images: names }, debounceMs);
   return useQuery({
     queryKey: ['preview', path, settled, messageId, locale],
     queryFn: () =>

@@ -1,14 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { TemplateContent } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
 import { type EditedImage, imagesToSave } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
-import type { InitialContent } from './use-draft.ts';
+import type { EditedContent, InitialContent } from './use-draft.ts';
 
 /** The edited draft, as seen by its actions. */
 export interface EditedDraft {
-  readonly content: TemplateContent;
+  readonly content: EditedContent;
   /** Whether there are unsaved changes. */
   readonly changed: boolean;
   /** Whether there is a draft to publish or discard. */
@@ -24,7 +23,7 @@ export interface EditedDraft {
 }
 
 /** Saves the draft, also on Ctrl+S, with conflict detection. */
-export function useSaveDraft(initial: InitialContent, content: TemplateContent): EditedDraft {
+export function useSaveDraft(initial: InitialContent, content: EditedContent): EditedDraft {
   const path = useTemplatePath();
   const client = useQueryClient();
   const tag = useRef(initial.tag);

@@ -1,13 +1,14 @@
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import type { TemplateContent } from '../../api/management.generated.ts';
 import { nameLocale } from '../../format/name-locale.ts';
 import { text } from '../../texts/text.ts';
+import { withoutUnused } from './switch-markup.ts';
+import type { EditedContent } from './use-draft.ts';
 
 interface VariantSwitchProps {
-  content: TemplateContent;
-  change: (part: Partial<TemplateContent>) => void;
+  content: EditedContent;
+  change: (part: Partial<EditedContent>) => void;
   /** The locale of the variant that is edited; undefined: the default content. */
   variant: string | undefined;
   choose: (variant: string | undefined) => void;
@@ -29,7 +30,10 @@ export function VariantSwitch({ content, change, variant, choose, readOnly }: Va
 
   function remove(locale: string) {
     const { [locale]: _, ...rest } = content.variants ?? {};
-    change({ variants: Object.keys(rest).length === 0 ? undefined : rest });
+    change({
+      variants: Object.keys(rest).length === 0 ? undefined : rest,
+      ...withoutUnused(content, locale),
+    });
     choose(undefined);
   }
 

@@ -1,0 +1,47 @@
+import type { TemplateVariant } from '../../api/management.generated.ts';
+import { emptyMarkup, type Markup } from './blocks.ts';
+import type { EditedContent } from './use-draft.ts';
+
+/** The kind of markup that messages use. */
+export function markupOf({ html }: TemplateVariant): Markup {
+  return html === undefined ? 'mjml' : 'html';
+}
+
+/** Changes the default content, or a variant. */
+export function changeBody(
+  content: EditedContent,
+  variant: string | undefined,
+  part: Partial<TemplateVariant>,
+): EditedContent {
+  const shown = variant === undefined ? undefined : content.variants?.[variant];
+  return shown === undefined || variant === undefined
+    ? { ...content, ...part }
+    : { ...content, variants: { ...content.variants, [variant]: { ...shown, ...part } } };
+}
+
+/** Uses the other kind of markup. Nothing is converted: each kind is kept as it was left. */
+export function switchMarkup(
+  content: EditedContent,
+  variant: string | undefined,
+  to: Markup,
+): EditedContent {
+  const shown = variant === undefined ? content : content.variants?.[variant];
+  if (shown === undefined || markupOf(shown) === to) return content;
+  const from = markupOf(shown);
+  const place = variant ?? 'default';
+  const { [place]: kept = emptyMarkup[to], ...others } = content.unusedMarkup ?? {};
+  const left = shown[from] ?? '';
+  const isEmpty = left.trim() === '' || left === emptyMarkup[from];
+  const changed = changeBody(content, variant, { [to]: kept, [from]: undefined });
+  return { ...changed, unusedMarkup: isEmpty ? others : { ...others, [place]: left } };
+}
+
+/** The unused markup without that of a variant that was removed. */
+export function withoutUnused(
+  { unusedMarkup }: EditedContent,
+  variant: string,
+): Pick<EditedContent, 'unusedMarkup'> {
+  if (unusedMarkup === undefined) return {};
+  const { [variant]: _, ...others } = unusedMarkup;
+  return { unusedMarkup: others };
+}
