@@ -319,6 +319,20 @@ CREATE INDEX grant_code_client ON grant_code USING btree (client_id);
 CREATE INDEX grant_code_expiry ON grant_code USING btree (expires_at);
 CREATE INDEX grant_code_person ON grant_code USING btree (person_id);
 
+create table hosted_image (
+  account_id text not null,
+  sha256 bytea not null,
+  filename text not null,
+  content_type text not null,
+  size integer not null,
+  created_at timestamp with time zone not null default now(),
+  removed_at timestamp with time zone,
+  hosted_image_pkey PRIMARY KEY (account_id, sha256),
+  hosted_image_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  hosted_image_account_id_sha256_fkey FOREIGN KEY (account_id, sha256) REFERENCES attachment_content(account_id, sha256)
+);
+CREATE INDEX hosted_image_removed ON hosted_image USING btree (removed_at) WHERE (removed_at IS NOT NULL);
+
 create table idempotency_key (
   account_id text not null,
   key text not null,

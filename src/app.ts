@@ -27,6 +27,8 @@ import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
+import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
+import { registerHostedImageRoute } from './hosted-image/hosted-image-routes.ts';
 import { registerBrandRoutes } from './http/brand-routes.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
@@ -269,7 +271,8 @@ export function createApp(dependencies: AppDependencies): App {
   });
 
   registerBrandRoutes(http);
-  registerConsoleRoutes(http);
+  const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
+  registerConsoleRoutes(http, hostedImages);
   registerHealthRoutes(http, async () =>
     (await isSchemaCurrent(database)) ? undefined : 'the database needs this release’s migrations',
   );
@@ -279,6 +282,7 @@ export function createApp(dependencies: AppDependencies): App {
   submission.registerRoutes(http);
   feedback.registerRoutes(http);
   registerVerifySenderRoutes(http, senderVerification);
+  registerHostedImageRoute(http, { database, attachments });
   registerListRoutes(http, {
     database,
     accounts,

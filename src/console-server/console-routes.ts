@@ -22,26 +22,33 @@ function consolePolicy(nonce: string): string {
 }
 
 /**
- * For the frame that shows an email: its own script, any styles of the email, and images embedded in it. `sandbox`
- * gives it an opaque origin even if someone opens it directly.
+ * For the frame that shows an email: its own script, any styles of the email, images embedded in it, and those that this service
+ * hosts, which don't count as opens. `sandbox` gives it an opaque origin even if someone opens it directly.
+ * @param hostedImages the URL below which hosted images are
  */
-const framePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'unsafe-inline'",
-  'img-src data:',
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'self'",
-  'sandbox allow-scripts',
-].join('; ');
+function framePolicy(hostedImages: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'unsafe-inline'",
+    `img-src data: ${hostedImages}`,
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'self'",
+    'sandbox allow-scripts',
+  ].join('; ');
+}
 
 /**
  * The web console: `GET /console` and everything below it is its page, `GET /console/assets/*` its files, `GET
  * /console/frame` the frame for emails, and `/` redirects to it. Pages are never cached; files have a content hash in
  * their names and are cached for a year. If the console isn't built: 503 with a page that says what to do.
  */
-export function registerConsoleRoutes(http: Http, folder: string = consoleFolder): void {
+export function registerConsoleRoutes(
+  http: Http,
+  hostedImages: () => string,
+  folder: string = consoleFolder,
+): void {
   http.get('/', (_request, reply) => reply.redirect('/console', 302));
   for (const url of ['/console', '/console/*']) {
     http.get(url, async (_request, reply) => {
@@ -54,7 +61,9 @@ export function registerConsoleRoutes(http: Http, folder: string = consoleFolder
   }
   http.get('/console/frame', async (_request, reply) => {
     const page = await readConsolePage(folder, 'frame.html');
-    return page === undefined ? notBuilt(reply) : protect(reply, framePolicy).send(page.html);
+    return page === undefined
+      ? notBuilt(reply)
+      : protect(reply, framePolicy(hostedImages())).send(page.html);
   });
   http.register(fastifyStatic, {
     root: join(folder, 'assets'),

@@ -4,6 +4,11 @@ import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
 import { listAuditEvents, listInstallationAuditEvents } from './audit/manage-audit-routes.ts';
+import {
+  hostedImageRoutes,
+  listHostedImages,
+  uploadHostedImage,
+} from './image/manage-hosted-images-routes.ts';
 import { emptyInbox, getInboxMessage, listInboxMessages } from './inbox/manage-inbox-routes.ts';
 import { getSettings, operatorRoutes } from './installation/manage-installation-routes.ts';
 import {
@@ -179,6 +184,10 @@ const rows: readonly RouteRow[] = [
   ['POST', `${account}/keys`, 'keys:write', createApiKey],
   ['POST', `${account}/keys/:keyId/rotate`, 'keys:write', rotateApiKey],
   ['DELETE', `${account}/keys/:keyId`, 'keys:write', deleteApiKey],
+
+  ['GET', `${account}/images`, 'templates:read', listHostedImages],
+  ['POST', `${account}/images`, 'templates:write', uploadHostedImage, 'content'],
+  ...hostedImageRoutes,
 
   ...templateRoutes,
   ...draftRoutes,

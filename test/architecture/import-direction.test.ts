@@ -18,6 +18,7 @@ const modules = [
   'sender',
   'template',
   'message',
+  'hosted-image',
   'session',
   'list',
   'queue',

@@ -16,7 +16,7 @@ await writeFile(join(folder, 'assets/index-1a2b3c.js.br'), 'compressed');
 
 function start() {
   const http = createHttp({ log: createLog('silent'), trustProxy: [], routes: routeLimits });
-  registerConsoleRoutes(http, folder);
+  registerConsoleRoutes(http, () => 'https://mail.example/images/', folder);
   after(() => http.close());
   return http;
 }

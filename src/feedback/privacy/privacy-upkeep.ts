@@ -3,6 +3,7 @@ import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { removeSpentTokens } from '../relay/spent-token-store.ts';
 import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
+import { deleteRemovedImages } from './delete-removed-images-store.ts';
 import { deleteOldScheduled } from './delete-scheduled-store.ts';
 import { deleteTrialVersions } from './delete-trial-versions-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
@@ -41,6 +42,7 @@ export class PrivacyUpkeep {
       await deleteOldScheduled(database.kysely);
       await dropOldPartitions(database, log);
       await deleteTrialVersions(database.kysely);
+      await deleteRemovedImages(database.kysely);
       await sweepAttachments(database.kysely);
     } catch (error) {
       log.warn({ err: error }, 'could not delete old data; retrying in an hour');

@@ -6,7 +6,7 @@ type Kysely = Database['kysely'];
 const batchSize = 500;
 
 /**
- * Deletes contents of attachments that no message and no template uses anymore. A content that is in use is looked at again in a week, unless
+ * Deletes contents of attachments that no message and no template uses anymore, and that aren't hosted. A content that is in use is looked at again in a week, unless
  * an erasure moves that ahead.
  *
  * Safe beside accepts: both lock the content's row, and each rechecks `check_at` once it has the lock. An accept that comes
@@ -25,7 +25,9 @@ export async function sweepAttachments(kysely: Kysely): Promise<number> {
         select due.account_id, due.sha256 from due where not exists (
           select from message_attachment a where a.account_id = due.account_id and a.sha256 = due.sha256)
         and not exists (
-          select from template_image i where i.account_id = due.account_id and i.sha256 = due.sha256)),
+          select from template_image i where i.account_id = due.account_id and i.sha256 = due.sha256)
+        and not exists (
+          select from hosted_image i where i.account_id = due.account_id and i.sha256 = due.sha256)),
       postponed as (
         update attachment_content c set check_at = now() + interval '7 days'
         where (c.account_id, c.sha256) in (select account_id, sha256 from due except select account_id, sha256 from unused)),

@@ -268,6 +268,16 @@ export interface GrantCodeTable {
   used_at: Timestamp | null;
 }
 
+export interface HostedImageTable {
+  account_id: string;
+  content_type: string;
+  created_at: Generated<Timestamp>;
+  filename: string;
+  removed_at: Timestamp | null;
+  sha256: Buffer;
+  size: number;
+}
+
 export interface IdempotencyKeyTable {
   account_id: string;
   created_at: Timestamp;
@@ -914,6 +924,7 @@ export interface DB {
   file_import: FileImportTable;
   file_import_rejection: FileImportRejectionTable;
   grant_code: GrantCodeTable;
+  hosted_image: HostedImageTable;
   idempotency_key: IdempotencyKeyTable;
   idempotency_sweep: IdempotencySweepTable;
   inbox_browser: InboxBrowserTable;

@@ -82,6 +82,7 @@ export const routeLimits: readonly RouteLimit[] = [
 
   // Links in email
   line('GET', '/o/:image', 'anyone with the link', none),
+  line('GET', '/images/:accountId/:file', 'anyone', none),
   line('GET', '/c/:token', 'anyone with the link', none),
   line('GET POST', '/u/:token', 'anyone with the link', {
     bodyBytes: 4 * kibibyte,
