@@ -261,7 +261,7 @@ test('templates: an image is added, shown, saved, restored after a discard, and 
   await visit.open(`${shop.id}/templates/t-image`);
   await page.getByText(/cid:shop-logo, which is not an image/).waitFor();
   await page
-    .locator('input[type=file]')
+    .getByLabel('Attach image')
     .setInputFiles({ name: 'Shop logo.png', mimeType: 'image/png', buffer: logo });
   const images = page.getByRole('region', { name: 'Images' });
   await images.getByText('cid:shop-logo').waitFor();
@@ -291,7 +291,7 @@ test('templates: an image is added, shown, saved, restored after a discard, and 
   assert.equal(saved.images[0]?.size, logo.length);
   await images.getByRole('button', { name: 'Remove shop-logo' }).click();
   await page.getByText(/cid:shop-logo, which is not an image/).waitFor();
-  await page.locator('input[type=file]').setInputFiles({
+  await page.getByLabel('Attach image').setInputFiles({
     name: 'large.png',
     mimeType: 'image/png',
     buffer: Buffer.concat([logo, Buffer.alloc(2 * 1_024 * 1_024)]),
@@ -459,5 +459,51 @@ test('templates: switching between MJML and HTML keeps both, and blocks and fiel
   await page.mouse.wheel(0, 2_000);
   const box = await save.boundingBox();
   assert.ok(box !== null && box.y > 0 && box.y < 200, 'the actions stay in view');
+  await visit.end();
+});
+
+test('templates: an image is hosted, shown, attached instead, found again, and removed', async () => {
+  const id = 't-hosted';
+  const mjml =
+    '<mjml><mj-body><mj-section><mj-column><mj-text>Hi</mj-text></mj-column></mj-section></mj-body></mjml>';
+  await colleague.put(`${templates}/${id}`, { name: 'Hosted' });
+  const { html: _, ...rest } = draftOf('Hosted');
+  await colleague.put(`${templates}/${id}/draft`, { ...rest, mjml });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/${id}`);
+  const images = page.getByRole('region', { name: 'Images' });
+  const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
+  /** The widths of the images in the preview, once they are loaded; the frame's policy could block them. */
+  const loadedWidths = () =>
+    page
+      .frames()
+      .find((frame) => frame.url().endsWith('/console/frame'))
+      ?.evaluate<number[]>(
+        'Promise.all([...document.images].map((one) => one.decode().then(() => one.naturalWidth)))',
+      );
+  await mail.getByText('Hi').waitFor();
+  await images
+    .getByLabel('Host image')
+    .setInputFiles({ name: 'Shop logo.png', mimeType: 'image/png', buffer: logo });
+  await mail.locator(`img[src^="${service.url}/images/${shop.id}/"]`).waitFor();
+  assert.deepEqual(await loadedWidths(), [8]);
+  await images.getByText('Hosted ·').waitFor();
+  await visit.look('editor-hosted');
+  await images.getByRole('button', { name: 'Attach instead' }).click();
+  await mail.locator('img[src^="data:image/png"]').waitFor();
+  await images.getByText('cid:shop-logo').waitFor();
+  await images.getByRole('button', { name: 'Host instead' }).click();
+  await mail.locator(`img[src^="${service.url}/images/"]`).waitFor();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await images.getByRole('button', { name: 'Hosted images' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Hosted images' });
+  await dialog.getByText('Set PUBLIC_URL first').waitFor();
+  await visit.look('editor-image-library');
+  await dialog.getByRole('button', { name: 'Remove Shop logo.png' }).click();
+  const confirm = page.getByRole('dialog', { name: 'Remove Shop logo.png' });
+  await confirm.getByRole('button', { name: 'Remove', exact: true }).click();
+  await dialog.getByText('Images you host appear here.').waitFor();
   await visit.end();
 });

@@ -10,6 +10,7 @@ const allowed = [
   /^\/manage\/v1\//,
   /^\/sign-in(?:\/|\?|$)/,
   /^\/brand\/[\w-]+-[\w.-]+$/,
+  /^\/images\//,
   /^\/$/,
 ];
 

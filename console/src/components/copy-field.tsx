@@ -3,12 +3,19 @@ import { useClipboard } from '@mantine/hooks';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 
+interface CopyFieldProps {
+  value: string;
+  /** What is copied, if it isn't the value. */
+  copied?: string;
+  label: string;
+}
+
 /** A value with a copy button. */
-export function CopyField({ value, label }: { value: string; label: string }) {
+export function CopyField({ value, copied = value, label }: CopyFieldProps) {
   return (
     <Group gap={6} wrap="nowrap" align="center">
       <Code className="breakable">{value}</Code>
-      <CopyIcon value={value} label={label} />
+      <CopyIcon value={copied} label={label} />
     </Group>
   );
 }

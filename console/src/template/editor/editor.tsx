@@ -1,6 +1,6 @@
 import { NativeSelect, Stack } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
 import type {
   TemplateContent,
@@ -23,9 +23,10 @@ import { PastMessageSelect } from './past-message-select.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
-import { SourcePanel } from './source-panel.tsx';
+import { type InsertImage, SourcePanel } from './source-panel.tsx';
 import { changeBody } from './switch-markup.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
+import { useImages } from './use-images.ts';
 import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
 import { VariantSwitch } from './variant-switch.tsx';
@@ -53,6 +54,15 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const changeShown = (part: Partial<TemplateVariant>) =>
     setContent((current) => changeBody(current, variant, part));
   const readOnly = !may('templates:write');
+  const insertImage = useRef<InsertImage>(null);
+  /** Changes when the source editor has to show what it didn't change itself. */
+  const [replacements, setReplacements] = useState(0);
+  const images = useImages({
+    content,
+    setContent,
+    show: (image) => insertImage.current?.(image),
+    onReplaced: () => setReplacements((count) => count + 1),
+  });
 
   useUnsaved(draft.changed);
   useBlocker({
@@ -82,7 +92,9 @@ export function Editor({ initial }: { initial: InitialContent }) {
             <SenderField content={content} change={change} readOnly={readOnly} />
           )}
           <SourcePanel
-            key={variant ?? ''}
+            key={`${variant ?? ''} ${replacements}`}
+            insertImage={insertImage}
+            onImages={images.host}
             content={content}
             setContent={setContent}
             fields={fieldNames}
@@ -104,10 +116,8 @@ export function Editor({ initial }: { initial: InitialContent }) {
           <ImagesPanel
             images={content.images ?? noImages}
             urls={imageUrls}
+            actions={images}
             readOnly={readOnly}
-            onChange={(update) =>
-              setContent((current) => ({ ...current, images: update(current.images ?? noImages) }))
-            }
           />
           <FieldsPanel
             found={preview.data?.fields ?? []}

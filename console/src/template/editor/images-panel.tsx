@@ -1,115 +1,173 @@
 import { ActionIcon, Button, FileButton, Group, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { useDisclosure } from '@mantine/hooks';
+import type { HostedImage } from '../../api/management.generated.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
-import { type EditedImage, toBase64 } from '../template-images.ts';
-
-const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-const maxImages = 20;
-const maxBytes = 2 * 1_024 * 1_024;
+import type { EditedImage } from '../template-images.ts';
+import { imageTypes, localPath } from './hosted-images.ts';
+import { ImageLibrary } from './image-library.tsx';
+import type { ImageActions } from './use-images.ts';
 
 interface ImagesPanelProps {
   images: readonly EditedImage[];
   urls: ReadonlyMap<string, string>;
+  actions: ImageActions;
   readOnly: boolean;
-  /** Gets what changes the images, since reading a file takes a while. */
-  onChange: (change: (images: readonly EditedImage[]) => EditedImage[]) => void;
 }
 
-/** The images of the template, which its content shows as `cid:…`. */
-export function ImagesPanel({ images, urls, readOnly, onChange }: ImagesPanelProps) {
-  const [problem, setProblem] = useState<string>();
-
-  async function add(files: File[]) {
-    const added = await Promise.all(files.map(readImage));
-    const next = withImages(images, added);
-    const size = next.reduce((sum, image) => sum + image.size, 0);
-    if (next.length > maxImages) setProblem(text('editor.tooManyImages'));
-    else if (size > maxBytes) setProblem(text('editor.imagesTooLarge'));
-    else {
-      setProblem(undefined);
-      onChange((current) => withImages(current, added));
-    }
-  }
-
+/** The images of the template: attached ones, which its content shows as `cid:…`, and those that this service hosts. */
+export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProps) {
+  const [opened, library] = useDisclosure();
   return (
     <section aria-labelledby="images">
-      <Group justify="space-between" mt="lg" mb="xs">
+      <Group justify="space-between" mt="lg" mb="xs" gap="xs">
         <Title order={2} id="images">
           {text('editor.images')}
         </Title>
-        {!readOnly && (
-          <FileButton onChange={add} accept={imageTypes.join(',')} multiple>
-            {(props) => (
-              <Button
-                {...props}
-                size="compact-sm"
-                variant="default"
-                leftSection={<Icon name="plus" size={14} />}
-              >
-                {text('editor.addImage')}
-              </Button>
-            )}
-          </FileButton>
-        )}
+        <Group gap={6}>
+          {!readOnly && (
+            <>
+              <AddButton name={text('editor.hostImage')} add={actions.host} busy={actions.busy} />
+              <AddButton name={text('editor.attachImage')} add={actions.attach} />
+            </>
+          )}
+          <Button size="compact-sm" variant="subtle" onClick={library.open}>
+            {text('editor.hostedImages')}
+          </Button>
+        </Group>
       </Group>
       <Text size="sm" c="dimmed" mb="xs">
         {text('editor.imagesHint')}
       </Text>
-      {problem !== undefined && (
+      {actions.problem !== undefined && (
         <Text size="sm" c="red" role="alert" mb="xs">
-          {problem}
+          {actions.problem}
         </Text>
       )}
-      {images.map((image) => (
-        <Group key={image.contentId} className="line" wrap="nowrap" gap="sm">
-          <span className="image-sample">
-            {urls.has(image.contentId) && <img src={urls.get(image.contentId)} alt="" />}
-          </span>
-          <div className="line-name">
-            <CopyField value={`cid:${image.contentId}`} label={`cid:${image.contentId}`} />
-            <Text size="xs" c="dimmed" className="breakable">
-              {image.filename} · {formatSize(image.size)}
-            </Text>
-          </div>
-          {!readOnly && (
-            <ActionIcon
-              ml="auto"
-              variant="subtle"
-              color="gray"
-              aria-label={text('editor.removeImage', { name: image.contentId })}
-              onClick={() => onChange((current) => current.filter((other) => other !== image))}
-            >
-              <Icon name="trash" size={16} />
-            </ActionIcon>
-          )}
-        </Group>
+      {actions.shown.map((image) => (
+        <HostedLine key={image.sha256} image={image} actions={actions} readOnly={readOnly} />
       ))}
+      {images.map((image) => (
+        <AttachedLine
+          key={image.contentId}
+          image={image}
+          url={urls.get(image.contentId)}
+          actions={actions}
+          readOnly={readOnly}
+        />
+      ))}
+      <ImageLibrary
+        opened={opened}
+        close={library.close}
+        insert={readOnly ? undefined : actions.insert}
+      />
     </section>
   );
 }
 
-/** An image with the contentId of an earlier one replaces it. */
-function withImages(images: readonly EditedImage[], added: readonly EditedImage[]): EditedImage[] {
-  const byId = new Map([...images, ...added].map((image) => [image.contentId, image]));
-  return [...byId.values()];
+interface AddButtonProps {
+  name: string;
+  add: (files: readonly File[]) => void;
+  busy?: boolean;
 }
 
-/** The file's name becomes the contentId: `Shop logo.png` is `shop-logo`. */
-async function readImage(file: File): Promise<EditedImage> {
-  const name = file.name.replace(/\.[^.]*$/, '').toLowerCase();
-  const contentId = name
-    .replace(/[^\w.-]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 100);
-  return {
-    contentId: contentId || 'image',
-    filename: file.name,
-    contentType: file.type,
-    size: file.size,
-    sha256: '',
-    content: await toBase64(file),
-  };
+function AddButton({ name, add, busy = false }: AddButtonProps) {
+  return (
+    <FileButton
+      onChange={add}
+      accept={imageTypes.join(',')}
+      multiple
+      inputProps={{ 'aria-label': name }}
+    >
+      {(props) => (
+        <Button
+          {...props}
+          size="compact-sm"
+          variant="default"
+          loading={busy}
+          leftSection={<Icon name="plus" size={14} />}
+        >
+          {name}
+        </Button>
+      )}
+    </FileButton>
+  );
+}
+
+interface HostedLineProps {
+  image: HostedImage;
+  actions: ImageActions;
+  readOnly: boolean;
+}
+
+function HostedLine({ image, actions, readOnly }: HostedLineProps) {
+  const { filename, size, url } = image;
+  return (
+    <Group className="line" wrap="nowrap" gap="sm">
+      <span className="image-sample">
+        <img src={localPath(url)} alt="" />
+      </span>
+      <div className="line-name">
+        <CopyField value={filename} copied={url} label={url} />
+        <Text size="xs" c="dimmed" className="breakable">
+          {text('editor.hosted')} · {formatSize(size)}
+        </Text>
+      </div>
+      {!readOnly && (
+        <Button
+          ml="auto"
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => actions.attachInstead(image)}
+        >
+          {text('editor.attachInstead')}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+interface AttachedLineProps {
+  image: EditedImage;
+  url: string | undefined;
+  actions: ImageActions;
+  readOnly: boolean;
+}
+
+function AttachedLine({ image, url, actions, readOnly }: AttachedLineProps) {
+  const { contentId, filename, size } = image;
+  return (
+    <Group className="line" wrap="nowrap" gap="sm">
+      <span className="image-sample">{url !== undefined && <img src={url} alt="" />}</span>
+      <div className="line-name">
+        <CopyField value={`cid:${contentId}`} label={`cid:${contentId}`} />
+        <Text size="xs" c="dimmed" className="breakable">
+          {text('editor.attached')} · {filename} · {formatSize(size)}
+        </Text>
+      </div>
+      {!readOnly && (
+        <Group ml="auto" gap={4} wrap="nowrap">
+          {url !== undefined && (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              onClick={() => actions.hostInstead(image, url)}
+            >
+              {text('editor.hostInstead')}
+            </Button>
+          )}
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={text('editor.removeImage', { name: contentId })}
+            onClick={() => actions.remove(image)}
+          >
+            <Icon name="trash" size={16} />
+          </ActionIcon>
+        </Group>
+      )}
+    </Group>
+  );
 }

@@ -1,8 +1,9 @@
 import { Group, SegmentedControl, Text } from '@mantine/core';
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { TemplateProblem, TemplateVariant } from '../../api/management.generated.ts';
 import { text } from '../../texts/text.ts';
-import { type BlockName, blocks } from './blocks.ts';
+import { type BlockName, blocks, imageBlock } from './blocks.ts';
+import type { ShownImage } from './hosted-images.ts';
 import { InsertMenu } from './insert-menu.tsx';
 import { SourceEditor, type SourceHandle } from './source-editor.tsx';
 import { changeBody, markupOf, switchMarkup } from './switch-markup.ts';
@@ -12,7 +13,14 @@ type Part = 'mjml' | 'html' | 'text';
 
 const parts: readonly Part[] = ['mjml', 'html', 'text'];
 
+/** Puts an image into the markup. */
+export type InsertImage = (image: ShownImage) => void;
+
 interface SourcePanelProps {
+  /** Set while markup is shown. */
+  insertImage: { current: InsertImage | null };
+  /** Images that are pasted or dropped. */
+  onImages: (files: readonly File[]) => void;
   content: EditedContent;
   setContent: (update: (current: EditedContent) => EditedContent) => void;
   /** The locale of the variant that is edited; undefined: the default content. */
@@ -25,7 +33,7 @@ interface SourcePanelProps {
 
 /** The MJML, HTML or plain text of the default content or of a variant. */
 export function SourcePanel(props: SourcePanelProps) {
-  const { content, setContent, variant, fields, problems, readOnly } = props;
+  const { insertImage, onImages, content, setContent, variant, fields, problems, readOnly } = props;
   const shown: TemplateVariant =
     variant === undefined ? content : (content.variants?.[variant] ?? content);
   const markup = markupOf(shown);
@@ -37,6 +45,14 @@ export function SourcePanel(props: SourcePanelProps) {
   );
   const other = markup === 'html' ? 'mjml' : 'html';
   const isKept = content.unusedMarkup?.[variant ?? 'default'] !== undefined;
+
+  useEffect(() => {
+    insertImage.current =
+      part === 'text' ? null : (image) => source.current?.insertBlock(imageBlock(image), markup);
+    return () => {
+      insertImage.current = null;
+    };
+  }, [insertImage, part, markup]);
 
   function choose(value: string) {
     const chosen = value as Part;
@@ -76,7 +92,7 @@ export function SourcePanel(props: SourcePanelProps) {
         key={part}
         handle={source}
         fields={fields}
-        onImages={undefined}
+        onImages={readOnly || part === 'text' ? undefined : onImages}
         label={text(`editor.${part}`)}
         value={shown[part] ?? ''}
         onChange={(value) =>

@@ -41,8 +41,20 @@ export const editorTexts = {
   'editor.textHint': 'Leave empty to generate it from the HTML.',
   'editor.images': 'Images',
   'editor.imagesHint':
-    'Sent with the messages that show them. Use the copied name as the address of an image.',
-  'editor.addImage': 'Add image',
+    'Hosted images are loaded from this service when the email is opened. Attached ones travel with each message: they show at once, but make it larger.',
+  'editor.hostImage': 'Host image',
+  'editor.attachImage': 'Attach image',
+  'editor.hosted': 'Hosted',
+  'editor.attached': 'Attached',
+  'editor.hostInstead': 'Host instead',
+  'editor.attachInstead': 'Attach instead',
+  'editor.hostedImages': 'Hosted images',
+  'editor.noHostedImages': 'Images you host appear here.',
+  'editor.imagesLocal':
+    'Recipients can’t load hosted images, because this service has no public address. Set PUBLIC_URL first.',
+  'editor.copyAddress': 'Copy address',
+  'editor.removeHostedHint':
+    'It disappears from every email that shows it, including delivered ones. You can’t undo this.',
   'editor.removeImage': 'Remove {name}',
   'editor.tooManyImages': 'A template can have up to 20 images.',
   'editor.imagesTooLarge': 'The images are larger than 2 MiB together. Use smaller ones.',
