@@ -9,7 +9,7 @@ import { type TextKey, text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
 import { type RequestedDialog, requestDialog } from './requested-dialog.ts';
 
-export interface PaletteItem {
+interface PaletteItem {
   readonly key: string;
   readonly name: string;
   readonly icon: IconName;

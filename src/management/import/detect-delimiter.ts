@@ -1,6 +1,6 @@
 const candidates = [',', ';', '\t'] as const;
 
-export type Delimiter = (typeof candidates)[number];
+type Delimiter = (typeof candidates)[number];
 
 /** How a file separates its values, and where its header row is. */
 export interface CsvForm {

@@ -10,7 +10,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-field.tsx';
 import { LoadMore } from '../../components/load-more.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
-import { RowsSkeleton } from '../../components/rows.tsx';
+import { RowsSkeleton } from '../../components/rows-skeleton.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
 import { localPath } from './hosted-images.ts';
