@@ -24,6 +24,7 @@ import { KnownDevices } from '../../src/session/browser/known-devices.ts';
 import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { parseForm } from '../../src/session/form.ts';
 import type { LoginThrottle } from '../../src/session/login-throttle.ts';
+import { PasskeyChallenges } from '../../src/session/passkey/passkey-challenges.ts';
 import type { RecoveryCodeStore } from '../../src/session/recovery-code-store.ts';
 import { RecoveryCodes } from '../../src/session/recovery-codes.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
@@ -146,6 +147,11 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
         parseForm(`csrf=${csrf}`),
       ),
   }),
+  'passkey challenge': use({
+    open: (key) => new PasskeyChallenges(key, systemClock),
+    make: (challenges) => challenges.create(challengeScope),
+    accepts: (challenges, text) => challenges.read(text, challengeScope) !== undefined,
+  }),
   'known device': use({
     open: (key) =>
       new KnownDevices({ key, clock: systemClock, browser: { isSecure: () => false } }),
@@ -161,6 +167,8 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   'wrong guesses': 'begins anew',
   'privacy record': 'begins anew',
 };
+
+const challengeScope = { purpose: 'sign-in', csrf: 'token' } as const;
 
 const fakeReply = {
   cookie: '',
@@ -295,7 +303,7 @@ test('the rotation knows every column that depends on the master key', async () 
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns
     where table_schema = 'public' and data_type = 'bytea'
-      and column_name ~ '(hash|secret|key|sealed)' and column_name !~ '^(content|request)_'
+      and column_name ~ '(hash|secret|key|sealed)' and column_name !~ '^(content|request|public)_'
       and table_name !~ '^(idempotency|spent_intake|message_attribute)'`.execute(database.kysely);
   assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(kinds).toSorted());
   const sealedNames = Object.keys(kinds).filter((name) => kinds[name] === 'sealed');

@@ -137,7 +137,7 @@ test('rejected rows say why in plain words, and can be downloaded, corrected and
     invalid,
   ]);
   const address = `${target}/imports/${randomUUID()}`;
-  await owner.call('PUT', address, text as unknown as string, csv);
+  await owner.call('PUT', address, text, csv);
   const done = await finish(owner, address);
   assert.deepEqual([done.rowsWritten, done.rowsWrong, done.rejectedRows], [1, 3, 3]);
   assert.deepEqual(done.problems, [

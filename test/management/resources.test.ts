@@ -261,9 +261,9 @@ test('an exported suppressions file is imported with progress and row errors', a
   assert.equal(done.state, 'done', JSON.stringify(done));
   assert.deepEqual([done.rowsRead, done.rowsWritten, done.rowsWrong], [6, 3, 3]);
   assert.deepEqual(done.problems, [
-    { line: 5, reason: 'the address has no @' },
-    { line: 6, reason: 'the reason must be hard_bounce, complaint, unsubscribe or manual' },
-    { line: 7, reason: 'expires_at must be a time' },
+    { line: 5, reason: 'The address has no @' },
+    { line: 6, reason: 'The reason must be hard_bounce, complaint, unsubscribe or manual' },
+    { line: 7, reason: 'expires_at must be a time such as 2026-12-31T00:00:00Z' },
   ]);
   const listed = await owner.get(`${path}/suppressions?contains=people.test`);
   const entries = listed.body.items as { address: string; reason: string; expiresAt: string }[];
@@ -279,7 +279,7 @@ test('an exported suppressions file is imported with progress and row errors', a
   assert.equal((await finish(csv.text)).rowsWritten, 3);
   const wrong = await finish('mail\r\na@b.test\r\n');
   assert.equal(wrong.state, 'failed');
-  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'The address column is missing' }]);
+  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'The file needs a column “address”. It has: mail' }]);
   assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 3);
 });
 

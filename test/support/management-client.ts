@@ -61,7 +61,7 @@ export class ManagementClient {
     const sent =
       body === undefined
         ? {}
-        : typeof body === 'string'
+        : typeof body === 'string' || Buffer.isBuffer(body)
           ? { body }
           : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const address = `${this.#base}${path}`;
