@@ -1,55 +1,148 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { TimeBudget } from '../foundation/time-budget.ts';
+import { type AuditThing, kindPattern } from './audit-things.ts';
 
 /** An audit log entry, as shown to people. */
-interface AuditEntry {
+export interface AuditEntry {
   readonly id: string;
   readonly at: Date;
   readonly kind: string;
   readonly outcome: string;
   readonly email: string | null;
+  /** The person's name. */
+  readonly name: string | null;
+  /** The name of the API key that did it, while it exists. */
+  readonly keyName: string | null;
   readonly clientId: string | null;
   readonly remoteAddress: string | null;
   readonly requestId: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-interface AuditFilter {
+export interface AuditFilter {
   readonly kind: string | undefined;
+  readonly thing: AuditThing | undefined;
   /** Email of the acting person, in lower case. */
   readonly email: string | undefined;
+  /** Words that are all in the entry. */
+  readonly search: string | undefined;
   /** Half-open range: from inclusive, until exclusive. */
   readonly from: Date | undefined;
   readonly until: Date | undefined;
 }
 
-/** The audit log of an account, or without one the installation's own entries, newest first. */
+interface Place {
+  readonly at: string;
+  readonly id: string;
+}
+
+interface AuditPage {
+  /** Newest first. */
+  readonly entries: readonly (AuditEntry & { readonly place: string })[];
+  /** Where the next page starts; undefined at the end. */
+  readonly next: Place | undefined;
+}
+
+/** Entries read per statement where some of them have to be checked. */
+const maxScanned = 1_000;
+const pageBudgetMs = 25;
+const maxWords = 8;
+
+/**
+ * The audit log of an account, or without one the installation's own entries, newest first. A page can be short even if more
+ * follow.
+ */
 export async function readAuditPage(
   kysely: Database['kysely'],
   accountId: AccountId | undefined,
   filter: AuditFilter,
-  page: {
-    readonly before: { readonly at: string; readonly id: string } | undefined;
-    readonly limit: number;
-  },
-): Promise<(AuditEntry & { readonly place: string })[]> {
-  const { before, limit } = page;
-  const kind = filter.kind ?? null;
-  const email = filter.email ?? null;
-  const from = filter.from ?? null;
-  const until = filter.until ?? null;
-  const scope =
-    accountId === undefined ? sql`e.account_id is null` : sql`e.account_id = ${accountId}`;
-  const { rows } = await sql<AuditEntry & { place: string }>`
-    select e.id, e.at, e.kind, e.outcome, p.email, e.client_id as "clientId", e.remote_address as "remoteAddress",
-      e.request_id as "requestId", e.detail, e.at::text as place
-    from audit_event e left join person p on p.id = e.person_id
-    where ${scope} and (${kind}::text is null or e.kind = ${kind})
-      and (${email}::text is null or e.person_id = (select id from person where email = ${email}))
-      and (${from}::timestamptz is null or e.at >= ${from}) and (${until}::timestamptz is null or e.at < ${until})
-      and (${before?.at ?? null}::timestamptz is null
-        or (e.at, e.id) < (${before?.at ?? null}::timestamptz, ${before?.id ?? null}::uuid))
-    order by e.at desc, e.id desc limit ${limit}`.execute(kysely);
-  return rows;
+  page: { readonly before: Place | undefined; readonly limit: number },
+): Promise<AuditPage> {
+  const checks = checksOf(filter);
+  const time = new TimeBudget(pageBudgetMs);
+  const entries: (AuditEntry & { place: string })[] = [];
+  let { before } = page;
+  for (;;) {
+    const missing = page.limit + 1 - entries.length;
+    const scanned = checks.length === 0 ? missing : maxScanned;
+    const scan = await scanEntries(kysely, rangeOf(accountId, filter, before), checks, {
+      scanned,
+      limit: missing,
+    });
+    entries.push(...scan.entries);
+    const last = entries[page.limit - 1];
+    if (entries.length > page.limit && last !== undefined)
+      return { entries: entries.slice(0, page.limit), next: { at: last.place, id: last.id } };
+    before = scan.end;
+    if (before === undefined || time.isExpired()) return { entries, next: before };
+  }
+}
+
+type Condition = RawBuilder<unknown>;
+
+/** Conditions that an index serves. */
+function rangeOf(
+  accountId: AccountId | undefined,
+  { kind, email, from, until }: AuditFilter,
+  before: Place | undefined,
+): Condition[] {
+  return [
+    accountId === undefined ? sql`e.account_id is null` : sql`e.account_id = ${accountId}`,
+    ...(kind === undefined ? [] : [sql`e.kind = ${kind}`]),
+    ...(email === undefined
+      ? []
+      : [sql`e.person_id = (select id from person where email = ${email})`]),
+    ...(from === undefined ? [] : [sql`e.at >= ${from}`]),
+    ...(until === undefined ? [] : [sql`e.at < ${until}`]),
+    ...(before === undefined
+      ? []
+      : [sql`(e.at, e.id) < (${before.at}::timestamptz, ${before.id}::uuid)`]),
+  ];
+}
+
+/** Conditions that each entry is checked with. */
+function checksOf({ thing, search }: AuditFilter): Condition[] {
+  const words = search?.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxWords) ?? [];
+  return [
+    ...(thing === undefined ? [] : [sql`e.kind ~ ${kindPattern(thing)}`]),
+    ...words.map((word) => sql`position(${word} in ${searchedText}) > 0`),
+  ];
+}
+
+const searchedText = sql`lower(concat_ws(' ', replace(e.kind, '_', ' '), e.kind, p.email, p.name, k.name, e.client_id,
+  e.remote_address, e.request_id, e.detail::text))`;
+
+async function scanEntries(
+  kysely: Database['kysely'],
+  range: readonly Condition[],
+  checks: readonly Condition[],
+  { scanned, limit }: { readonly scanned: number; readonly limit: number },
+) {
+  const { rows } = await sql<
+    Omit<AuditEntry, 'id'> & { id: string | null; place: string; end: [string, string] | null }
+  >`
+    with scanned as materialized (
+      select * from audit_event e where ${sql.join(range, sql` and `)}
+      order by e.at desc, e.id desc limit ${scanned})
+    select e.*, last."end"
+    from (select (
+      select json_build_array(at::text, id) from scanned order by at desc, id desc offset ${scanned - 1} limit 1) as "end") as last
+    left join (
+      select e.id, e.at, e.kind, e.outcome, p.email, p.name, k.name as "keyName", e.client_id as "clientId",
+        e.remote_address as "remoteAddress", e.request_id as "requestId", e.detail, e.at::text as place
+      from scanned e
+      left join person p on p.id = e.person_id
+      left join api_key k on k.account_id = e.account_id and k.id::text = e.detail ->> 'apiKey'
+      where ${sql.join([sql`true`, ...checks], sql` and `)}
+      order by e.at desc, e.id desc limit ${limit}) as e on true
+    order by e.at desc, e.id desc`.execute(kysely);
+  const [at, id] = rows[0]?.end ?? [];
+  return {
+    entries: rows.flatMap(({ end: _, id: found, ...row }) =>
+      found === null ? [] : { ...row, id: found },
+    ),
+    end: at === undefined || id === undefined ? undefined : { at, id },
+  };
 }

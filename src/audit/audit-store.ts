@@ -8,6 +8,13 @@ export interface RequestOrigin {
   readonly requestId: string;
 }
 
+/** A changed member of a resource, with its values. */
+export interface AuditChange {
+  readonly name: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
 /** A security-relevant event: who, what, from where, outcome. Never contains a secret. */
 export interface AuditEvent {
   readonly kind: string;
@@ -16,7 +23,7 @@ export interface AuditEvent {
   readonly clientId?: string | undefined;
   readonly accountId?: string | undefined;
   readonly origin: RequestOrigin;
-  readonly detail?: Readonly<Record<string, string | number | boolean>>;
+  readonly detail?: Readonly<Record<string, string | number | boolean | readonly AuditChange[]>>;
 }
 
 /** Writes the audit log. */

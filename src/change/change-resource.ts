@@ -1,3 +1,4 @@
+import type { AuditChange } from '../audit/audit-store.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { FairSlots } from '../foundation/fair-slots.ts';
@@ -17,6 +18,11 @@ export interface Resource<View> {
   /** Its name in the audit log: `sender` gives `sender_changed`. */
   readonly kind: string;
   readonly id: string;
+  /**
+   * Members whose values the audit log records: settings that are neither personal nor secret. If `name` is one, the log also says
+   * what was created or removed by name.
+   */
+  readonly recorded?: readonly string[];
   /** False for what concerns nobody but the person who changes it. Default: true. */
   readonly audited?: boolean;
   /** Its current view, as shown to users; undefined if it doesn't exist. */
@@ -63,31 +69,52 @@ export function changeResource<View extends object>(
     if (after === undefined) throw new Error(`${change.kind} not found after writing it`);
     const created = before === undefined;
     if (change.audited === false) return { after, created };
-    if (created) await recordChange(transaction, actor, `${change.kind}_created`, change.id);
+    const named = nameOf(change, after);
+    if (created) await recordChange(transaction, actor, `${change.kind}_created`, change.id, named);
     else {
       const changed = changedMembers(before, after);
       if (changed.length > 0)
         await recordChange(transaction, actor, `${change.kind}_changed`, change.id, {
-          changed: changed.join(', '),
+          ...named,
+          changed: changed.map(({ name }) => name).join(', '),
+          changes: changed.filter(({ name }) => change.recorded?.includes(name)).map(shortened),
         });
     }
     return { after, created };
   });
 }
 
-/** Names of the changed members, without values because those may be personal. */
-function changedMembers(before: object, after: object): string[] {
+/** The changed members with their values, of which most may be personal. */
+function changedMembers(before: object, after: object): AuditChange[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
-  return Object.keys({ ...before, ...after }).filter(
-    (name) => JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name)),
-  );
+  return Object.keys({ ...before, ...after })
+    .map((name) => ({ name, from: old.get(name) ?? null, to: now.get(name) ?? null }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
+}
+
+/** Characters recorded of a value, as JSON. */
+const maxRecordedLength = 300;
+
+function shortened({ name, from, to }: AuditChange): AuditChange {
+  return { name, from: shortValue(from), to: shortValue(to) };
+}
+
+function shortValue(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text.length > maxRecordedLength ? `${text.slice(0, maxRecordedLength)}…` : value;
+}
+
+/** The name of a resource, if it is recorded. */
+function nameOf({ recorded }: Pick<Resource<object>, 'recorded'>, view: object): { name?: string } {
+  const { name } = view as { readonly name?: unknown };
+  return recorded?.includes('name') && typeof name === 'string' ? { name } : {};
 }
 
 /**
  * Removes a resource.
  * @throws ResourceNotFound if it doesn't exist
  */
-export async function dropResource<View>(
+export async function dropResource<View extends object>(
   context: ChangeContext,
   actor: Actor,
   change: ResourceChange<View>,
@@ -98,7 +125,13 @@ export async function dropResource<View>(
     change.precondition?.(before);
     await change.write(transaction, before);
     if (change.audited !== false)
-      await recordChange(transaction, actor, `${change.kind}_removed`, change.id);
+      await recordChange(
+        transaction,
+        actor,
+        `${change.kind}_removed`,
+        change.id,
+        nameOf(change, before),
+      );
   });
 }
 

@@ -3,7 +3,11 @@ import { getMe, signOutMe } from './account/manage-me-routes.ts';
 import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
-import { listAuditEvents, listInstallationAuditEvents } from './audit/manage-audit-routes.ts';
+import {
+  exportAuditEvents,
+  listAuditEvents,
+  listInstallationAuditEvents,
+} from './audit/manage-audit-routes.ts';
 import {
   hostedImageRoutes,
   listHostedImages,
@@ -158,6 +162,7 @@ const rows: readonly RouteRow[] = [
   ...accountRoutes,
   ['GET', `${account}/quota-use`, 'account:read', getQuotaUse],
   ['GET', `${account}/audit`, 'audit:read', listAuditEvents],
+  ['GET', `${account}/audit-export`, 'audit:read', exportAuditEvents],
 
   ...userRoutes,
   ['POST', `${account}/users/:email/invitation`, 'users:write', resendInvitation],

@@ -61,7 +61,7 @@ export async function saveResource<View extends object>(
  * Deletes a resource if the preconditions of the request hold.
  * @throws ResourceNotFound if it doesn't exist
  */
-export async function removeResource<View>(
+export async function removeResource<View extends object>(
   call: OperationCall,
   change: ResourceChange<View>,
 ): Promise<undefined> {

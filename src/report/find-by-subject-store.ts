@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { TimeBudget } from '../foundation/time-budget.ts';
 import { recentFrom } from './message-id-range.ts';
 import { subjectWordHash } from './subject-words-store.ts';
-import { TimeBudget } from './time-budget.ts';
 
 type Kysely = Database['kysely'];
 

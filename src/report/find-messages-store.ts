@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { TimeBudget } from '../foundation/time-budget.ts';
 import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
 import { maxRecipients } from '../message/message-content.ts';
 import type { MessageState } from '../message/message-state.ts';
 import { recentFrom } from './message-id-range.ts';
-import { TimeBudget } from './time-budget.ts';
 
 /** Search filters; a message must match all that are given. */
 export interface MessageSearchFilter {

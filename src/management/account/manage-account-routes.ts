@@ -36,6 +36,7 @@ function accountResource(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
+    recorded: ['name', 'addOns', 'suspended', 'retentionDays', 'quota', 'attachmentLimit'],
     id: accountId,
     async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);

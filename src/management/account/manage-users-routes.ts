@@ -46,6 +46,7 @@ function userOf(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'user',
+    recorded: ['role'],
     id: email,
     async read(transaction: DatabaseTransaction) {
       const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });

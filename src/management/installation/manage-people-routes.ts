@@ -36,6 +36,7 @@ function personResource(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'person',
+    recorded: ['disabled'],
     id: email,
     async read(transaction: DatabaseTransaction) {
       const [found] = await readPeople(transaction, { email });

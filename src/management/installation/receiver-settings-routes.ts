@@ -36,6 +36,7 @@ function settingsOf(call: OperationCall) {
   const { receiver } = call.params;
   return {
     kind: 'receiver',
+    recorded: ['rate', 'connections', 'messagesPerConnection'],
     id: receiver,
     mustExist: true,
     async read(transaction: DatabaseTransaction) {

@@ -108,7 +108,7 @@ export const createApiKey = defineOperation({
         expiresAt:
           expiresInDays === undefined ? undefined : new Date(clock.now() + expiresInDays * dayMs),
       });
-      return recordCreation(call, transaction, scopes, created);
+      return recordCreation(call, transaction, { name, scopes }, created);
     });
   },
 });
@@ -148,8 +148,11 @@ export const rotateApiKey = defineOperation({
         createdBy: personOf(actorOf(call)),
         now,
       });
-      const answer = await recordCreation(call, transaction, old.scopes, created);
-      await recordAudit(call, transaction, 'api_key_rotated', keyId, { replacedBy: answer.id });
+      const answer = await recordCreation(call, transaction, old, created);
+      await recordAudit(call, transaction, 'api_key_rotated', keyId, {
+        name: old.name,
+        replacedBy: answer.id,
+      });
       return answer;
     }),
 });
@@ -161,8 +164,12 @@ export const deleteApiKey = defineOperation({
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { keyId } = call.params;
-      if (!(await removeApiKey(transaction, accountOf(call).id, keyId))) throw notFound('API key');
-      await recordAudit(call, transaction, 'api_key_removed', keyId);
+      const { id: accountId } = accountOf(call);
+      const now = call.dependencies.clock.now();
+      const live = await readLiveApiKey(transaction, accountId, keyId, now);
+      if (!(await removeApiKey(transaction, accountId, keyId))) throw notFound('API key');
+      const named = live && { name: live.name };
+      await recordAudit(call, transaction, 'api_key_removed', keyId, named);
       return undefined;
     }),
 });
@@ -182,11 +189,12 @@ async function requireOwnScopes(
 async function recordCreation(
   call: OperationCall,
   transaction: DatabaseTransaction,
-  scopes: ApiKeyLimits['scopes'],
+  { name, scopes }: Pick<ApiKeyLimits, 'scopes'> & { readonly name: string },
   created: CreatedApiKey,
 ): Promise<{ readonly id: string; readonly key: string }> {
   if (created.problem !== undefined)
     throw invalidField(created.problem.field, created.problem.reason);
-  await recordAudit(call, transaction, 'api_key_created', created.id, { scopes: scopes.join(' ') });
+  const detail = { name, scopes: scopes.join(' ') };
+  await recordAudit(call, transaction, 'api_key_created', created.id, detail);
   return { id: created.id, key: created.text };
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../../foundation/ids.ts';
+import { TimeBudget } from '../../foundation/time-budget.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
 import {
   attributeRows,
@@ -17,7 +18,6 @@ import {
 import { findAttributed } from '../../report/find-attributed-store.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
 import { recentFrom } from '../../report/message-id-range.ts';
-import { TimeBudget } from '../../report/time-budget.ts';
 
 type Kysely = Database['kysely'];
 

@@ -31,6 +31,7 @@ function ruleChange(call: OperationCall) {
   const { id } = accountOf(call);
   return {
     kind: 'retention_rule',
+    recorded: ['contentDays', 'addressDays', 'engagementDays'],
     id,
     read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, id),
   };

@@ -83,6 +83,7 @@ function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
   return {
     kind: 'webhook',
+    recorded: ['kinds'],
     id: webhookId,
     read: (transaction: DatabaseTransaction) =>
       readEndpoint(transaction, accountOf(call).id, webhookId),
