@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router';
+import { readAuditFilters } from './audit/audit-filters.ts';
 import { lazyComponent } from './components/lazy-component.ts';
 import { NotFoundPage } from './layout/not-found-page.tsx';
 import { PageFailure } from './layout/page-failure.tsx';
@@ -134,6 +135,7 @@ const team = createRoute({
 const audit = createRoute({
   getParentRoute: () => account,
   path: '/audit',
+  validateSearch: readAuditFilters,
   component: lazyComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 

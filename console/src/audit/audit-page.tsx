@@ -1,92 +1,153 @@
-import { Badge, Code, Group, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
+import { Badge, Button, Group, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { describeValue } from '../components/change-list.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { text } from '../texts/text.ts';
+import { text, textOr } from '../texts/text.ts';
+import { AuditFilterBar } from './audit-filter-bar.tsx';
+import { auditQuery, readAuditFilters } from './audit-filters.ts';
+import { actorOf, changesOf, otherDetails, predicateOf, thingOf } from './describe-event.ts';
 
-/** The audit log of the account. */
+const route = getRouteApi('/$account/audit');
+
+/** The audit log of the account as sentences; filters are in the URL, so they can be shared. */
 export function AuditPage() {
   const accountId = useAccountId();
-  const [typed, setTyped] = useState('');
-  const [kind] = useDebouncedValue(typed.trim(), 300);
+  const filters = readAuditFilters(route.useSearch());
+  const navigate = route.useNavigate();
+  const query = auditQuery(filters);
   const pages = usePages<AuditEvent>({
-    queryKey: ['audit', accountId, kind],
+    queryKey: ['audit', accountId, filters],
     read: (cursor) =>
       answerOf(
         api.GET('/accounts/{accountId}/audit', {
-          params: { path: { accountId }, query: { cursor, ...(kind !== '' && { kind }) } },
+          params: { path: { accountId }, query: { ...query, cursor } },
         }),
       ),
   });
-  const kinds = [...new Set(pages.items.map((event) => event.kind))];
+  const filtered = Object.keys(filters).length > 0;
+  const file = new URLSearchParams(query as Record<string, string>);
   return (
     <>
-      <PageHeading title={text('audit.title')} hint={text('audit.hint')} />
-      <Group component="search" mb="md">
-        <TextInput
-          label={text('audit.filter')}
-          placeholder="sender_changed"
-          list="audit-kinds"
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <datalist id="audit-kinds">
-          {kinds.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      </Group>
+      <PageHeading title={text('audit.title')} hint={text('audit.hint')}>
+        <Button
+          component="a"
+          variant="default"
+          href={`/manage/v1/accounts/${accountId}/audit-export?${file}`}
+          download
+        >
+          {text('audit.export')}
+        </Button>
+      </PageHeading>
+      <AuditFilterBar
+        filters={filters}
+        change={(part) =>
+          navigate({ search: readAuditFilters({ ...filters, ...part }), replace: true })
+        }
+      />
       <ListBody
         label={text('audit.title')}
         pages={pages}
         idOf={({ id }) => id}
         empty={{
           icon: 'audit',
-          title: text(kind === '' ? 'audit.none' : 'audit.noneFound'),
-          hint: text(kind === '' ? 'audit.noneHint' : 'audit.noneFoundHint'),
+          title: text(filtered ? 'audit.noneFound' : 'audit.none'),
+          hint: text(filtered ? 'audit.noneFoundHint' : 'audit.noneHint'),
         }}
         columns={[
+          { title: text('audit.event'), cell: (event) => <EventCell event={event} /> },
+          { title: text('audit.from.address'), cell: ({ remoteAddress }) => remoteAddress },
           { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} /> },
-          {
-            title: text('audit.kind'),
-            cell: ({ kind: what, outcome }) => (
-              <Group gap={6} wrap="nowrap">
-                <Code>{what}</Code>
-                {outcome !== 'success' && (
-                  <Badge className="state-badge" data-color="red" tt="none">
-                    {text('audit.refused')}
-                  </Badge>
-                )}
-              </Group>
-            ),
-          },
-          {
-            title: text('audit.who'),
-            cell: ({ email, clientId }) => email ?? clientId ?? text('audit.machine'),
-          },
-          { title: text('audit.from'), cell: ({ remoteAddress }) => remoteAddress },
-          {
-            title: text('audit.detail'),
-            cell: ({ detail }) => (
-              <Text size="xs" className="breakable">
-                {Object.entries(detail)
-                  .map(([name, value]) => `${name}: ${describe(value)}`)
-                  .join(' · ')}
-              </Text>
-            ),
-          },
         ]}
       />
     </>
   );
 }
 
-function describe(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+function EventCell({ event }: { event: AuditEvent }) {
+  const changes = changesOf(event);
+  const others = otherDetails(event);
+  return (
+    <div className="breakable audit-event">
+      <Group gap={8} component="span">
+        <span title={event.email ?? undefined}>
+          <strong>{actorOf(event)}</strong> <Predicate event={event} />
+        </span>
+        {event.outcome !== 'success' && (
+          <Badge className="state-badge" data-color="red" tt="none">
+            {text('audit.refused')}
+          </Badge>
+        )}
+      </Group>
+      {changes.map(({ name, from, to }) => (
+        <Text key={name} size="sm">
+          {textOr(`member.${name}`, name)}: <del>{describeValue(from)}</del> → {describeValue(to)}
+        </Text>
+      ))}
+      {others.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {others.join(' · ')}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** What was done, with the thing emphasized and linked where it has a page. */
+function Predicate({ event }: { event: AuditEvent }) {
+  const [before = '', after] = predicateOf(event).split('{what}');
+  return (
+    <>
+      {before}
+      {after !== undefined && <Thing event={event} />}
+      {after}
+    </>
+  );
+}
+
+function Thing({ event }: { event: AuditEvent }): ReactNode {
+  const account = useAccountId();
+  const what = thingOf(event);
+  const { id } = event.detail;
+  if (what === undefined) return null;
+  const quoted = `“${what}”`;
+  if (typeof id !== 'string' || event.kind.endsWith('_removed')) return <strong>{quoted}</strong>;
+  if (event.kind.startsWith('template_'))
+    return (
+      <PageAnchor to="/$account/templates/$template" params={{ account, template: id }}>
+        {quoted}
+      </PageAnchor>
+    );
+  if (event.kind.startsWith('message_'))
+    return (
+      <PageAnchor to="/$account/messages/$message" params={{ account, message: id }}>
+        {quoted}
+      </PageAnchor>
+    );
+  if (event.kind.startsWith('webhook_'))
+    return (
+      <PageAnchor to="/$account/webhooks/$webhook" params={{ account, webhook: id }}>
+        {quoted}
+      </PageAnchor>
+    );
+  if (event.kind.startsWith('domain_'))
+    return (
+      <PageAnchor to="/$account/domains/$domain" params={{ account, domain: id }}>
+        {quoted}
+      </PageAnchor>
+    );
+  if (event.kind.startsWith('list_') || event.kind === 'contacts_imported')
+    return (
+      <PageAnchor to="/$account/lists/$list" params={{ account, list: id }}>
+        {quoted}
+      </PageAnchor>
+    );
+  return <strong>{quoted}</strong>;
 }

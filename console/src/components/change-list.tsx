@@ -12,8 +12,8 @@ export function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
           <List.Item key={name} className="breakable">
             {text('problem.change', {
               name: textOr(`member.${name}`, name),
-              seen: describe(seen),
-              now: describe(now),
+              seen: describeValue(seen),
+              now: describeValue(now),
             })}
           </List.Item>
         ))}
@@ -26,7 +26,8 @@ export function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
 /** Number of characters shown of a value. */
 const maxValueLength = 80;
 
-function describe(value: unknown): string {
+/** A value as text, cut if it is long. */
+export function describeValue(value: unknown): string {
   const full = formatValue(value);
   return full.length > maxValueLength ? `${full.slice(0, maxValueLength)}…` : full;
 }
