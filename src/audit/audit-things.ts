@@ -6,6 +6,8 @@ const kindStarts = {
     'sign_in',
     'password',
     'second_factor',
+    'recovery_codes',
+    'client_secret',
     'session',
     'consent',
     'client_authentication',

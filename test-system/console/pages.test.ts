@@ -50,6 +50,8 @@ const pages = [
   'lists/l-1',
   'suppressions',
   'destinations',
+  'destinations/receivers',
+  'destinations/tls',
   'inbox',
   `inbox/${mail}`,
   'team',
@@ -277,6 +279,86 @@ test('the palette receives every keystroke from the moment it opens, and Enter w
   await page.keyboard.type('s');
   await page.keyboard.press('Enter');
   await page.waitForURL(/reports$/);
+  await visit.end();
+});
+
+test('the palette closes with Escape, runs actions, and finds messages by ID, address and subject; ? lists the shortcuts', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Go to…' }).waitFor();
+  const palette = page.getByRole('dialog', { name: 'Go to' });
+  const field = palette.getByRole('textbox');
+  await page.keyboard.press('Control+k');
+  await field.fill('zzz');
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+
+  const id = String(sent.body.messageId);
+  for (const typed of [id, 'first@people.test', 'your order']) {
+    await page.keyboard.press('Control+k');
+    await field.fill(typed);
+    await palette
+      .getByRole('option', { name: /first@people\.test$/ })
+      .first()
+      .click();
+    await page.waitForURL(new RegExp(`messages/${id}$`));
+    await visit.open(`${shop.id}/senders`);
+  }
+  await page.keyboard.press('Control+k');
+  await field.fill('suppress addr');
+  await palette.getByRole('option', { name: 'Suppress address…' }).waitFor();
+  await visit.look('palette-action');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/suppressions$/);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await field.fill('t-0001');
+  await palette.getByRole('option', { name: 'Send test of t-0001…' }).click();
+  await page.waitForURL(/templates\/t-0001$/);
+  await dialog.getByLabel('To', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Add a sender' }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await visit.look('shortcuts');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+  await page.waitForURL(/audit$/);
+  await visit.end();
+});
+
+test('audit log: entries are sentences with what changed, and are searched, filtered and exported', async () => {
+  await owner.put(`${account}/lists/l-audit`, { name: 'Byers' });
+  await owner.put(`${account}/lists/l-audit`, { name: 'Buyers' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/audit`);
+  const table = page.getByRole('table', { name: 'Audit log' });
+  await table.getByText(/changed list “Buyers”$/).waitFor();
+  await table.getByText('Name: Byers → Buyers').waitFor();
+  await page.getByLabel('About').selectOption('domain');
+  await table.getByText(/created domain “shop\.test”$/).waitFor();
+  await table.getByText('Name: Byers → Buyers').waitFor({ state: 'detached' });
+  await page.getByLabel('Search').fill('nothing like this');
+  await page.getByText('No matching events').waitFor();
+  await visit.look('audit-none-found');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Search').fill('byers');
+  await page.waitForURL(/search=byers$/);
+  await table.getByText('Name: Byers → Buyers').waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export CSV' }).click(),
+  ]);
+  assert.match(await readFile(await file.path(), 'utf8'), /^at,kind,.*\r\n.*,list_changed,/);
   await visit.end();
 });
 
