@@ -44,7 +44,7 @@ test('an entry says who did it and what settings changed from and to, but no per
   const [removed, moved, contact, , changed, created] = await list('thing=list');
   assert.deepEqual([created?.kind, created?.name], ['list_created', 'Ann Lee']);
   assert.equal(created?.detail.name, 'Buyers');
-  const { changes } = changed?.detail as { changes: { name: string; from: string; to: string }[] };
+  const changes = (changed?.detail.changes ?? []) as { name: string; from: string; to: string }[];
   assert.deepEqual(changes[0], { name: 'name', from: 'Buyers', to: 'Customers' });
   assert.equal(changes[1]?.name, 'description');
   assert.equal(changes[1]?.from.length, 301, 'long values are cut');
