@@ -10,6 +10,7 @@ import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { joinInstallation } from './join-installation.ts';
+import { type JsonOption, printResult } from './print.ts';
 
 /**
  * `apply FILE`: applies a manifest to the installation of DATABASE_URL or DATA_DIR, even while its service runs.
@@ -20,7 +21,7 @@ import { joinInstallation } from './join-installation.ts';
  */
 export async function applyCommand(
   file: string,
-  options: ApplyOptions,
+  options: ApplyOptions & JsonOption,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const config = readConfig(environment);
@@ -29,7 +30,8 @@ export async function applyCommand(
   try {
     const manifest = await parseManifest(source, environment);
     const changes = await applyTo(config, manifest, options);
-    process.stdout.write(describeChanges(changes, options.dryRun === true));
+    const text = describeChanges(changes, options.dryRun === true);
+    printResult(options, text.trimEnd(), { applied: options.dryRun !== true, changes });
     return 0;
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;

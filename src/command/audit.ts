@@ -3,8 +3,9 @@ import { type AuditLogEntry, readAuditLog } from '../audit/read-audit-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printTable } from './print.ts';
 
-export interface AuditOptions {
+export interface AuditOptions extends JsonOption {
   readonly person?: string;
   readonly client?: string;
   readonly kind?: string;
@@ -12,10 +13,9 @@ export interface AuditOptions {
   readonly address?: string;
   readonly since?: string;
   readonly most: string;
-  readonly json?: boolean;
 }
 
-/** `audit`: prints the latest matching audit log entries, newest first, one per line or as JSON lines. */
+/** `audit`: prints the latest matching audit log entries, newest first, as a table or as JSON lines. */
 export async function auditCommand(
   options: AuditOptions,
   environment: Readonly<Record<string, string | undefined>>,
@@ -30,26 +30,23 @@ export async function auditCommand(
     limit: readCount(options.most),
   };
   return withRunningInstallation(environment, async ({ database }) => {
-    const write = options.json === true ? JSON.stringify : describe;
-    for (const line of await readAuditLog(database, query))
-      process.stdout.write(`${write(line)}\n`);
+    printTable<AuditLogEntry>(options, await readAuditLog(database, query), [
+      ['time', ({ at }) => at.toISOString()],
+      ['kind', ({ kind }) => kind],
+      ['outcome', ({ outcome }) => outcome],
+      ['person', ({ email }) => email ?? undefined],
+      ['client', ({ clientId }) => clientId ?? undefined],
+      ['account', ({ accountId }) => accountId ?? undefined],
+      ['address', ({ remoteAddress }) => remoteAddress ?? undefined],
+      ['detail', ({ detail }) => describeDetail(detail)],
+    ]);
     return 0;
   });
 }
 
-function describe(line: AuditLogEntry): string {
-  const { at, kind, outcome, email, clientId, accountId, remoteAddress } = line;
-  const detail = JSON.stringify(line.detail);
-  return [
-    at.toISOString(),
-    kind,
-    outcome,
-    email ?? '-',
-    clientId ?? '-',
-    accountId ?? '-',
-    remoteAddress ?? '-',
-    ...(detail === '{}' ? [] : [detail]),
-  ].join('\t');
+function describeDetail(detail: AuditLogEntry['detail']): string | undefined {
+  const text = JSON.stringify(detail);
+  return text === '{}' ? undefined : text;
 }
 
 function readOutcome(text: string | undefined): AuditEvent['outcome'] | undefined {

@@ -9,15 +9,34 @@ import {
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult, printTable } from './print.ts';
 import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `destination list`: one line per destination. */
-export async function listDestinations(environment: Environment): Promise<number> {
+/** `destination list`: the known destinations with their limits. */
+export async function listDestinations(
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
-    for (const destination of await new ShapingStore(database, newId(), Date.now).list())
-      process.stdout.write(`${describe(destination)}\n`);
+    const destinations = await new ShapingStore(database, newId(), Date.now).list();
+    printTable<DestinationState>(options, destinations, [
+      ['name', ({ name }) => name],
+      [
+        'rate',
+        ({ throttle, override }) =>
+          `${formatRate(override.rate ?? throttle.rate)}${fixed(override.rate)}`,
+      ],
+      [
+        'connections',
+        ({ throttle, override }) =>
+          `${override.connections ?? throttle.connections}${fixed(override.connections)}`,
+      ],
+      ['messages per connection', describeConnectionLimit],
+      ['sending', ({ othersSent }) => formatRate(othersSent)],
+      ['throttled', describeSlowdown],
+    ]);
     return 0;
   });
 }
@@ -25,7 +44,7 @@ export async function listDestinations(environment: Environment): Promise<number
 /** `destination set NAME`: overrides rate, connections and messages per connection. Omitted limits are learned. */
 export async function setDestination(
   name: string,
-  options: Readonly<Record<string, string | boolean>>,
+  options: Readonly<Record<string, string | boolean>> & JsonOption,
   environment: Environment,
 ): Promise<number> {
   const learn = options.learn === true;
@@ -45,29 +64,21 @@ export async function setDestination(
         throw new OperatorError(`Destination ${name} not found. Run destination list to see all.`);
       await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
     });
-    process.stdout.write(
-      learn ? `${name} uses learned limits again.\n` : `Limits of ${name} set.\n`,
-    );
+    printResult(options, learn ? `${name} uses learned limits again.` : `Limits of ${name} set.`, {
+      name,
+      ...rateOverride,
+    });
     return 0;
   });
 }
 
-function describe(destination: DestinationState): string {
-  const { throttle, override, slowedReason } = destination;
-  const rate = override.rate ?? throttle.rate;
-  const slowdown =
-    throttle.slowedAt === undefined
-      ? ''
-      : `, throttled at ${new Date(throttle.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
-  const fixed = (value: number | undefined): string => (value === undefined ? '' : ' (fixed)');
-  const connections = override.connections ?? throttle.connections;
-  return [
-    destination.name,
-    `${formatRate(rate)}${fixed(override.rate)}`,
-    `${connections} connections${fixed(override.connections)}`,
-    describeConnectionLimit(destination),
-    `sending ${formatRate(destination.othersSent)}${slowdown}`,
-  ].join('\t');
+function fixed(value: number | undefined): string {
+  return value === undefined ? '' : ' (fixed)';
+}
+
+function describeSlowdown({ throttle, slowedReason }: DestinationState): string | undefined {
+  if (throttle.slowedAt === undefined) return undefined;
+  return `${new Date(throttle.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
 }
 
 function describeConnectionLimit({
@@ -75,12 +86,10 @@ function describeConnectionLimit({
   throttle: { session },
   override,
 }: DestinationState): string {
-  const fixed = override.messagesPerConnection;
-  if (fixed !== undefined) return `${fixed} messages per connection (fixed)`;
-  if (session === undefined)
-    return `${findDestinationProfile(name).messagesPerConnection} messages per connection`;
-  const since = new Date(session.learnedAt).toISOString();
-  return `${session.maxMessages} messages per connection (since ${since}: ${session.reason})`;
+  const limit = override.messagesPerConnection;
+  if (limit !== undefined) return `${limit} (fixed)`;
+  if (session === undefined) return String(findDestinationProfile(name).messagesPerConnection);
+  return `${session.maxMessages} (since ${new Date(session.learnedAt).toISOString()}: ${session.reason})`;
 }
 
 function readCount(name: string, text: string | boolean | undefined): number | undefined {

@@ -1,4 +1,8 @@
 import type { Command } from 'commander';
+import type { AddDomainOptions, TrackingOptions } from './domain.ts';
+import type { JsonOption } from './print.ts';
+import type { TlsResultOptions } from './tls-results.ts';
+import type { WarmUpOptions } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,9 +20,9 @@ export function addDirectCommands(
   destination
     .command('list')
     .description('list known destinations: rate, connections, messages per connection, last reply')
-    .action(async () => {
+    .action(async (options: JsonOption) => {
       const { listDestinations } = await import('./destination.ts');
-      done(await listDestinations(environment));
+      done(await listDestinations(options, environment));
     });
   destination
     .command('set')
@@ -36,7 +40,7 @@ export function addDirectCommands(
     .command('tls [domain]')
     .description('show TLS results by day (UTC), for all domains or one')
     .option('--days <number>', 'number of days, including today', '7')
-    .action(async (domain: string | undefined, options: { readonly days: string }) => {
+    .action(async (domain: string | undefined, options: TlsResultOptions) => {
       const { listTlsResultsCommand: listTlsResults } = await import('./tls-results.ts');
       done(await listTlsResults(domain, options, environment));
     });
@@ -51,21 +55,19 @@ function addSourceCommands(
   source
     .command('list')
     .description('list the addresses of DIRECT_SOURCES: pool, name, warm-up plan, used today')
-    .action(async () => {
+    .action(async (options: JsonOption) => {
       const { listSources } = await import('./source.ts');
-      done(await listSources(environment));
+      done(await listSources(options, environment));
     });
   source
     .command('warm-up <address>')
     .description('start a warm-up plan: 50 messages a day, doubling every two days')
     .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan')
-    .action(
-      async (address: string, options: { readonly goal?: string; readonly off?: boolean }) => {
-        const { warmUpSource } = await import('./source.ts');
-        done(await warmUpSource(address, options, environment));
-      },
-    );
+    .action(async (address: string, options: WarmUpOptions & JsonOption) => {
+      const { warmUpSource } = await import('./source.ts');
+      done(await warmUpSource(address, options, environment));
+    });
 }
 
 function addDomainCommands(
@@ -85,10 +87,10 @@ function addDomainCommands(
     domain
       .command(`${name} ${args}`)
       .description(description)
-      .action(async (account: string, domainName: string) => {
+      .action(async (account: string, ...rest: unknown[]) => {
         const { domainCommand } = await import('./domain.ts');
-        const domainArgument = args === '<account>' ? '' : domainName;
-        done(await domainCommand(name, account, domainArgument, environment));
+        const domainName = args === '<account>' ? '' : String(rest.shift());
+        done(await domainCommand(name, account, domainName, rest[0] as JsonOption, environment));
       });
   }
   domain
@@ -96,49 +98,32 @@ function addDomainCommands(
     .description('add a domain with new DKIM keys, and print the DNS records to publish')
     .option('--ed25519', 'also create an Ed25519 key')
     .option('--return-path <label>', 'label of the host that receives bounces', 'bounces')
-    .action(
-      async (
-        account: string,
-        name: string,
-        options: { readonly ed25519?: boolean; readonly returnPath: string },
-      ) => {
-        const { addDomainCommand } = await import('./domain.ts');
-        done(await addDomainCommand(account, name, options, environment));
-      },
-    );
+    .action(async (account: string, name: string, options: AddDomainOptions) => {
+      const { addDomainCommand } = await import('./domain.ts');
+      done(await addDomainCommand(account, name, options, environment));
+    });
   domain
     .command('warm-up <account> <domain>')
     .description('start a warm-up plan: 50 messages a day, doubling every two days')
     .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan')
-    .action(
-      async (
-        account: string,
-        name: string,
-        options: { readonly goal?: string; readonly off?: boolean },
-      ) => {
-        const { warmUpCommand } = await import('./domain.ts');
-        done(await warmUpCommand(account, name, options, environment));
-      },
-    );
+    .action(async (account: string, name: string, options: WarmUpOptions & JsonOption) => {
+      const { warmUpCommand } = await import('./domain.ts');
+      done(await warmUpCommand(account, name, options, environment));
+    });
   domain
     .command('pool <account> <domain> <pool>')
     .description('send mail of a domain from the source addresses of a pool')
-    .action(async (account: string, name: string, pool: string) => {
+    .action(async (account: string, name: string, pool: string, options: JsonOption) => {
       const { poolCommand } = await import('./domain.ts');
-      done(await poolCommand(account, name, pool, environment));
+      done(await poolCommand(account, name, pool, options, environment));
     });
   domain
     .command('tracking <account> <domain> [host]')
     .description('use a host of the domain for tracked links, such as links.shop.example')
     .option('--off', 'use PUBLIC_URL again')
     .action(
-      async (
-        account: string,
-        name: string,
-        host: string | undefined,
-        options: { readonly off?: boolean },
-      ) => {
+      async (account: string, name: string, host: string | undefined, options: TrackingOptions) => {
         const { trackingCommand } = await import('./domain.ts');
         done(await trackingCommand(account, name, host, options, environment));
       },

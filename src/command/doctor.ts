@@ -10,6 +10,7 @@ import { checkOperators } from './doctor/check-operators.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, openDoctorContext } from './doctor/doctor-context.ts';
+import { type JsonOption, printResult } from './print.ts';
 
 const checks = [
   { name: 'settings', check: checkSettings },
@@ -28,6 +29,7 @@ const checks = [
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
 export async function doctor(
+  options: JsonOption,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const context = await openDoctorContext(readConfig(environment));
@@ -36,11 +38,10 @@ export async function doctor(
     for (const { name, check } of checks) {
       const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
-      process.stdout.write(
-        `${diagnosis.ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${diagnosis.finding}\n`,
-      );
-      if (diagnosis.advice !== undefined)
-        process.stdout.write(`               ${diagnosis.advice}\n`);
+      const { ok, finding, advice } = diagnosis;
+      const line = `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${finding}`;
+      const text = advice === undefined ? line : `${line}\n               ${advice}`;
+      printResult(options, text, { check: name, ...diagnosis });
     }
   } finally {
     await context.close();

@@ -4,7 +4,7 @@ import { poolsOf } from '../delivery/direct/source-pools.ts';
 import { DnsClient } from '../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../foundation/dns/dns-server.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { type AccountId, parseAccountId } from '../foundation/ids.ts';
+import type { AccountId } from '../foundation/ids.ts';
 import { createLog } from '../foundation/log.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
 import { DkimKeyStore } from '../sender/dkim-key-store.ts';
@@ -25,10 +25,21 @@ import {
 import { SendingDomains } from '../sender/sending-domains.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult, printTable } from './print.ts';
+import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
-import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
+import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
+export interface AddDomainOptions extends JsonOption {
+  readonly ed25519?: boolean;
+  readonly returnPath: string;
+}
+
+export interface TrackingOptions extends JsonOption {
+  readonly off?: boolean;
+}
+
 export type DomainAction = 'list' | 'show' | 'check' | 'rotate' | 'remove';
 
 /** `domain list|show|check|rotate|remove`. @returns 0, or 1 if a check finds the domain unverified */
@@ -36,6 +47,7 @@ export async function domainCommand(
   action: DomainAction,
   accountText: string,
   domainText: string,
+  options: JsonOption,
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
@@ -43,8 +55,15 @@ export async function domainCommand(
     const { kysely } = installation.database;
     await requireAccount(kysely, accountId);
     if (action === 'list') {
-      for (const { domain, state } of await readSendingDomains(kysely, accountId))
-        process.stdout.write(`${domain}\t${state}\n`);
+      const domains = await readSendingDomains(kysely, accountId);
+      printTable(
+        options,
+        domains.map(({ domain, state }) => ({ domain, state })),
+        [
+          ['domain', ({ domain }) => domain],
+          ['state', ({ state }) => state],
+        ],
+      );
       return 0;
     }
     const domain = await findDomain(installation, accountId, domainText);
@@ -53,7 +72,10 @@ export async function domainCommand(
         ...domainSettings(accountId, domain.domain),
         write: (transaction) => removeSendingDomain(transaction, accountId, domain.domain),
       }).catch(throwAsNoDomain(domain));
-      process.stdout.write(`Removed ${domain.domain} and its keys.\n`);
+      printResult(options, `Removed ${domain.domain} and its keys.`, {
+        domain: domain.domain,
+        removed: true,
+      });
       return 0;
     }
     const sendingDomains = await openSendingDomains(installation);
@@ -62,7 +84,7 @@ export async function domainCommand(
         recordChange(transaction, commandLine(accountId), 'domain_keys_rotated', domain.domain),
       );
     const shown = action === 'check' ? ((await sendingDomains.check(domain)) ?? domain) : domain;
-    await show(installation, sendingDomains, shown);
+    await show(installation, sendingDomains, shown, options);
     return action === 'check' && shown.state !== 'verified' ? 1 : 0;
   });
 }
@@ -71,7 +93,7 @@ export async function domainCommand(
 export async function addDomainCommand(
   accountText: string,
   domainText: string,
-  options: { readonly ed25519?: boolean; readonly returnPath: string },
+  options: AddDomainOptions,
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
@@ -86,7 +108,8 @@ export async function addDomainCommand(
       recordChange(transaction, commandLine(accountId), 'domain_created', name),
     );
     if (!added) throw new OperatorError(`The account ${accountId} already has the domain ${name}.`);
-    await show(installation, sendingDomains, await findDomain(installation, accountId, name));
+    const domain = await findDomain(installation, accountId, name);
+    await show(installation, sendingDomains, domain, options);
     return 0;
   });
 }
@@ -95,7 +118,7 @@ export async function addDomainCommand(
 export async function warmUpCommand(
   accountText: string,
   domainText: string,
-  options: { readonly goal?: string; readonly off?: boolean },
+  options: WarmUpOptions & JsonOption,
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
@@ -103,7 +126,10 @@ export async function warmUpCommand(
   return withRunningInstallation(environment, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     await change(installation, found, { warmUp: warmUp ?? null });
-    process.stdout.write(describeWarmUp(found.domain, warmUp));
+    printResult(options, describeWarmUp(found.domain, warmUp), {
+      domain: found.domain,
+      warmUp: warmUp ?? null,
+    });
     return 0;
   });
 }
@@ -113,6 +139,7 @@ export async function poolCommand(
   accountText: string,
   domainText: string,
   pool: string,
+  options: JsonOption,
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
@@ -121,7 +148,10 @@ export async function poolCommand(
     if (!poolsOf(installation.config.direct.sources).includes(pool))
       throw new OperatorError(`DIRECT_SOURCES has no pool ${pool}.`);
     await change(installation, found, { sourcePool: pool });
-    process.stdout.write(`Mail of ${found.domain} is now sent from the pool ${pool}.\n`);
+    printResult(options, `Mail of ${found.domain} is now sent from the pool ${pool}.`, {
+      domain: found.domain,
+      pool,
+    });
     return 0;
   });
 }
@@ -131,7 +161,7 @@ export async function trackingCommand(
   accountText: string,
   domainText: string,
   hostText: string | undefined,
-  options: { readonly off?: boolean },
+  options: TrackingOptions,
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
@@ -153,6 +183,7 @@ export async function trackingCommand(
       installation,
       await openSendingDomains(installation),
       await findDomain(installation, accountId, domainText),
+      options,
     );
     return 0;
   });
@@ -188,6 +219,7 @@ async function show(
   { database }: RunningInstallation,
   sendingDomains: SendingDomains,
   domain: SendingDomain,
+  options: JsonOption,
 ): Promise<void> {
   const records = await readRecordFindings(sendingDomains, database.kysely, domain);
   const lines = sendingDomains
@@ -199,7 +231,11 @@ async function show(
     lines.push(`  ${required ? 'required' : 'not required now'}: ${why}`);
     lines.push(...describe(finding));
   }
-  process.stdout.write(`${lines.join('\n')}\n`);
+  printResult(options, lines.join('\n'), {
+    domain: domain.domain,
+    state: domain.state,
+    records,
+  });
 }
 
 function describe(finding: StoredDomainFinding | undefined): string[] {
@@ -236,12 +272,6 @@ function throwAsNoDomain({ accountId, domain }: Pick<SendingDomain, 'accountId' 
   return (error: unknown): never => {
     throw error instanceof ResourceNotFound ? noDomain(accountId, domain) : error;
   };
-}
-
-function readAccountId(text: string): AccountId {
-  const accountId = parseAccountId(text);
-  if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account ID.`);
-  return accountId;
 }
 
 function readName(text: string): string {

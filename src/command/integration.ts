@@ -14,17 +14,40 @@ import {
   rotateClientSecret,
 } from '../session/integration-control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult, printTable } from './print.ts';
+import { readAccountId } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
+import { requireAccount } from './require-account.ts';
+
+export interface IntegrationOptions extends JsonOption {
+  readonly disabled?: string;
+  readonly pkce?: string;
+  readonly allowance?: string;
+}
+
+export interface RotateSecretOptions extends JsonOption {
+  readonly overlap: string;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `integration list`: all integrations, one per line. */
-export async function listIntegrationsCommand(environment: Environment): Promise<number> {
+/** `integration list [ACCOUNT]`: the integrations of an account, or all. */
+export async function listIntegrationsCommand(
+  accountText: string | undefined,
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
+  const accountId = accountText === undefined ? undefined : readAccountId(accountText);
   return withRunningInstallation(environment, async ({ database }) => {
-    for (const integration of await readIntegrationOverviews(database.kysely)) {
-      const { clientId, accountId, name } = integration;
-      process.stdout.write(`${clientId}\t${accountId}\t${name}\t${stateOf(integration)}\n`);
-    }
+    if (accountId !== undefined) await requireAccount(database.kysely, accountId);
+    const all = await readIntegrationOverviews(database.kysely);
+    const shown = all.filter((one) => accountId === undefined || one.accountId === accountId);
+    printTable<IntegrationOverview>(options, shown, [
+      ['client ID', ({ clientId }) => clientId],
+      ['account', (integration) => integration.accountId],
+      ['name', ({ name }) => name],
+      ['state', stateOf],
+    ]);
     return 0;
   });
 }
@@ -32,6 +55,7 @@ export async function listIntegrationsCommand(environment: Environment): Promise
 /** `integration show CLIENT`: its registration and its token requests in the last hour. */
 export async function showIntegration(
   clientText: string,
+  options: JsonOption,
   environment: Environment,
 ): Promise<number> {
   const clientId = readClientId(clientText);
@@ -39,6 +63,7 @@ export async function showIntegration(
     const [integration] = await readIntegrationOverviews(database.kysely, clientId);
     if (integration === undefined) throw unknown(clientId);
     const until = integration.previousSecretUntil?.toISOString();
+    const usage = await readAllowanceUsage(database.kysely, clientId);
     const lines = [
       `client ID      ${integration.clientId}`,
       `account        ${integration.accountId}`,
@@ -49,11 +74,9 @@ export async function showIntegration(
       `PKCE           ${integration.requirePkce ? 'required' : 'optional'}`,
       `allowance      ${integration.allowance} initial token requests per person per hour`,
       `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
-      ...(await readAllowanceUsage(database.kysely, clientId)).map(
-        ({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`,
-      ),
+      ...usage.map(({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`),
     ];
-    process.stdout.write(`${lines.join('\n')}\n`);
+    printResult(options, lines.join('\n'), { ...integration, usage });
     return 0;
   });
 }
@@ -61,7 +84,7 @@ export async function showIntegration(
 /** `integration set CLIENT`: disables or enables it, requires PKCE, or raises the allowance. */
 export async function setIntegration(
   clientText: string,
-  options: { readonly disabled?: string; readonly pkce?: string; readonly allowance?: string },
+  options: IntegrationOptions,
   environment: Environment,
 ): Promise<number> {
   const clientId = readClientId(clientText);
@@ -79,7 +102,10 @@ export async function setIntegration(
       if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
       await recordChange(transaction, 'integration_changed', clientId, { ...settings });
     });
-    process.stdout.write(`Changed ${clientId}. It takes effect on every node within a second.\n`);
+    printResult(options, `Changed ${clientId}. It takes effect on every node within a second.`, {
+      clientId,
+      ...settings,
+    });
     return 0;
   });
 }
@@ -87,7 +113,7 @@ export async function setIntegration(
 /** `integration rotate-secret CLIENT`: prints the new secret once; the old one works for the overlap. */
 export async function rotateClientSecretCommand(
   clientText: string,
-  options: { readonly overlap: string },
+  options: RotateSecretOptions,
   environment: Environment,
 ): Promise<number> {
   const clientId = readClientId(clientText);
@@ -101,7 +127,7 @@ export async function rotateClientSecretCommand(
       const detail = { overlap: options.overlap };
       await recordChange(transaction, 'client_secret_rotated', clientId, detail);
     });
-    process.stdout.write(`${secret}\n`);
+    printResult(options, secret, { clientId, clientSecret: secret });
     const old = seconds === 0 ? 'no longer works' : `works for another ${options.overlap}`;
     process.stderr.write(`This is shown once. The old secret of ${clientId} ${old}.\n`);
     return 0;

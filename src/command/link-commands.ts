@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { JsonOption } from './print.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,16 +12,16 @@ export function addLinkCommands(
   program
     .command('set-up-link')
     .description('print a link that creates the first owner; it works once, within a day')
-    .action(async () => {
+    .action(async (options: JsonOption) => {
       const { printSetUpLink } = await import('./print-link.ts');
-      done(await printSetUpLink(environment));
+      done(await printSetUpLink(options, environment));
     });
   program
     .command('inbox-link')
     .description('print a link that opens the inbox in a browser; it works once, within a day')
-    .action(async () => {
+    .action(async (options: JsonOption) => {
       const { printInboxLink } = await import('./print-link.ts');
-      done(await printInboxLink(environment));
+      done(await printInboxLink(options, environment));
     });
   const operator = program
     .command('operator')
@@ -28,9 +29,9 @@ export function addLinkCommands(
   operator
     .command('list')
     .description('list operators by email address')
-    .action(async () => {
+    .action(async (options: JsonOption) => {
       const { listOperatorsCommand } = await import('./operator.ts');
-      done(await listOperatorsCommand(environment));
+      done(await listOperatorsCommand(options, environment));
     });
   for (const [action, description] of [
     ['add', 'make a user an operator'],
@@ -40,9 +41,9 @@ export function addLinkCommands(
       .command(action)
       .description(description)
       .argument('<email>')
-      .action(async (email: string) => {
+      .action(async (email: string, options: JsonOption) => {
         const { changeOperator } = await import('./operator.ts');
-        done(await changeOperator(action, email, environment));
+        done(await changeOperator(action, email, options, environment));
       });
   }
 }

@@ -8,27 +8,32 @@ import { createLog } from '../foundation/log.ts';
 import { adviseOnOperators } from './doctor/check-operators.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { openInstallation } from './open-installation.ts';
+import { type JsonOption, printResult } from './print.ts';
+
+export interface MigrateOptions extends JsonOption {
+  readonly plan?: boolean;
+}
 
 /**
  * `migrate`: migrates the database to this release and exits.
- * @param plan true: lists the migrations and manual changes without changing anything
+ * With `--plan`, it lists the migrations and manual changes without changing anything.
  */
 export async function migrateCommand(
   environment: Readonly<Record<string, string | undefined>>,
-  plan = false,
+  options: MigrateOptions = {},
 ): Promise<number> {
   const config = readConfig(environment);
   exitOnSignal();
-  if (plan) return printPlan(config);
+  if (options.plan === true) return printPlan(config, options);
   const installation = await openInstallation(config, createLog(config.logLevel));
   const advice = await adviseOnOperators(installation.database.kysely);
   await installation.close();
-  process.stdout.write('The database is up to date.\n');
-  if (advice !== undefined) process.stdout.write(`${advice}\n`);
+  const text = ['The database is up to date.', ...(advice === undefined ? [] : [advice])];
+  printResult(options, text.join('\n'), { migrated: true, advice: advice ?? null });
   return 0;
 }
 
-async function printPlan(config: Config): Promise<number> {
+async function printPlan(config: Config, options: JsonOption): Promise<number> {
   const running =
     config.databaseUrl === undefined
       ? await findRunningEmbedded(config.dataDir)
@@ -57,7 +62,7 @@ async function printPlan(config: Config): Promise<number> {
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
-    process.stdout.write(`${lines.join('\n')}\n`);
+    printResult(options, lines.join('\n'), { migrations: missing, manualChanges: changes });
     return 0;
   } finally {
     await database.close();

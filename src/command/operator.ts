@@ -2,14 +2,19 @@ import { findPersonByEmail, listOperators, setOperator } from '../account/person
 import { runChange } from '../change/change-resource.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult, printTable } from './print.ts';
 import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `operator list`: one email address per line. */
-export async function listOperatorsCommand(environment: Environment): Promise<number> {
+/** `operator list`: their email addresses. */
+export async function listOperatorsCommand(
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
-    for (const email of await listOperators(database.kysely)) process.stdout.write(`${email}\n`);
+    const operators = (await listOperators(database.kysely)).map((email) => ({ email }));
+    printTable(options, operators, [['email', ({ email }) => email]]);
     return 0;
   });
 }
@@ -21,6 +26,7 @@ export async function listOperatorsCommand(environment: Environment): Promise<nu
 export async function changeOperator(
   action: 'add' | 'remove',
   email: string,
+  options: JsonOption,
   environment: Environment,
 ): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
@@ -32,8 +38,10 @@ export async function changeOperator(
       const kind = operator ? 'operator_created' : 'operator_removed';
       await recordCommand(transaction, { kind, personId: person.id });
     });
-    process.stdout.write(
-      `Done: ${person.email} is ${operator ? 'an operator' : 'no longer an operator'}.\n`,
+    printResult(
+      options,
+      `Done: ${person.email} is ${operator ? 'an operator' : 'no longer an operator'}.`,
+      { email: person.email, operator },
     );
     return 0;
   });

@@ -3,6 +3,7 @@ import { OperatorError } from '../foundation/errors.ts';
 import { createOneTimeLink } from '../session/one-time-link.ts';
 import type { OneTimeLinkPurpose } from '../session/one-time-link-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult } from './print.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
 
@@ -12,14 +13,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * `set-up-link`: prints the link that creates the first owner and invalidates the previous one.
  * @throws OperatorError if the installation already has its owner
  */
-export async function printSetUpLink(environment: Environment): Promise<number> {
+export async function printSetUpLink(
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
   return withRunningInstallation(environment, async (installation) => {
     if (!(await isSetUpOpen(installation.database.kysely))) {
       throw new OperatorError(
         'This installation is already set up. To make one of its users an operator, run: signalpost operator add EMAIL',
       );
     }
-    return print('set-up', installation);
+    return printLink('set-up', options, installation);
   });
 }
 
@@ -27,19 +31,23 @@ export async function printSetUpLink(environment: Environment): Promise<number> 
  * `inbox-link`: prints a link to the inbox and invalidates the previous one; browsers that opened one keep access.
  * @throws OperatorError if mail is not captured
  */
-export async function printInboxLink(environment: Environment): Promise<number> {
+export async function printInboxLink(
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
   return withRunningInstallation(environment, async (installation) => {
     const { delivery } = installation.config;
     if (delivery !== 'inbox') {
       throw new OperatorError(`DELIVERY=${delivery} doesn’t capture mail, so there is no inbox.`);
     }
-    return print('inbox', installation);
+    return printLink('inbox', options, installation);
   });
 }
 
 /** Standard output contains only the link, so that scripts can use it. */
-async function print(
+async function printLink(
   purpose: OneTimeLinkPurpose,
+  options: JsonOption,
   { config, database }: RunningInstallation,
 ): Promise<number> {
   const link = await database.kysely.transaction().execute(async (transaction) => {
@@ -47,6 +55,6 @@ async function print(
     await recordCommand(transaction, { kind });
     return createOneTimeLink({ kysely: transaction }, purpose, serviceUrl(config));
   });
-  process.stdout.write(`${link}\n`);
+  printResult(options, link, { link });
   return 0;
 }

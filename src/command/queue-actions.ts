@@ -1,15 +1,16 @@
 /** Actions on queued messages, with their help texts. */
 export const queueActions = {
-  pause: 'pause queued messages; without --message, future ones too',
-  resume: 'resume paused messages',
-  cancel: 'cancel queued messages permanently',
-  retry: 'retry messages now, including failed and held ones',
+  pause: 'pause a message, or all queued and future ones',
+  resume: 'resume a message, or all paused ones',
+  cancel: 'cancel a message, or all queued ones, permanently',
+  retry: 'retry a message, or all, now; failed and held ones too',
 } as const;
 
 export type QueueAction = keyof typeof queueActions;
 
 export interface QueueCommandOptions {
-  readonly account: string;
+  readonly account?: string;
   readonly message?: string;
   readonly destination?: string;
+  readonly json?: boolean;
 }

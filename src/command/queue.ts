@@ -1,9 +1,11 @@
 import { OperatorError } from '../foundation/errors.ts';
-import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
+import { parseMessageId } from '../foundation/ids.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
 import { QueueControlStore, type QueueSelection } from '../queue/control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { printResult } from './print.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
+import { readAccountId } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 
@@ -15,7 +17,7 @@ const done: Readonly<Record<QueueAction, string>> = {
 };
 
 /**
- * `queue pause|resume|cancel|retry --account ID [--message ID | --destination DOMAIN]`: acts on queued messages of
+ * `queue pause|resume|cancel|retry ACCOUNT [MESSAGE | --destination DOMAIN]`: acts on queued messages of
  * the installation of DATABASE_URL, or of the service running on DATA_DIR. Prints how many messages were changed.
  * @returns the exit code: 0, or 1 if the given message is not waiting
  * @throws OperatorError for unknown IDs, an invalid domain, or an installation that can't be reached
@@ -33,7 +35,7 @@ export async function queueCommand(
     const { changed, busy } = await store.control(action, selection, (transaction) =>
       recordCommand(transaction, entryOf(action, selection)),
     );
-    process.stdout.write(`${describe(action, selection, changed, busy)}\n`);
+    printResult(options, describe(action, selection, changed, busy), { changed, busy });
     return changed === 0 && selection.messageId !== undefined ? 1 : 0;
   });
 }
@@ -73,15 +75,13 @@ function describe(
 }
 
 function readSelection(action: QueueAction, options: QueueCommandOptions): QueueSelection {
-  const accountId = parseAccountId(options.account);
-  if (accountId === undefined)
-    throw new OperatorError(`--account must be an account ID, not "${options.account}".`);
+  const accountId = readAccountId(options.account);
   const { message, destination } = options;
   if (message !== undefined && destination !== undefined)
-    throw new OperatorError('Use --message or --destination, not both.');
+    throw new OperatorError('Name a message or use --destination, not both.');
   const messageId = message === undefined ? undefined : parseMessageId(message);
   if (message !== undefined && messageId === undefined)
-    throw new OperatorError(`--message must be a message ID, not "${message}".`);
+    throw new OperatorError(`"${message}" is not a valid message ID.`);
   if (destination === undefined) return { accountId, messageId };
   const domain = parseDomainName(destination);
   if (domain === undefined && action === 'pause')

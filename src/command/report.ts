@@ -1,27 +1,31 @@
 import { fullRetentionDays } from '../feedback/privacy/retention-store.ts';
 import { reclassifyEngagements } from '../feedback/tracking/reclassify-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { parseAccountId } from '../foundation/ids.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { rebuildReport } from '../report/roll-up-store.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult } from './print.ts';
+import { type AccountOption, readAccountId } from './read-account.ts';
+
+export interface ReclassifyOptions extends JsonOption, AccountOption {
+  readonly from: string;
+}
 
 const dayMs = 86_400_000;
 
 /**
- * `report reclassify --account ID --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
+ * `report reclassify ACCOUNT --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
  * and networks that this release knows, and recalculates the report for that time, day by day. Rejects days with
  * deleted data, because they would be lost from the report.
  * @returns the exit code
  * @throws OperatorError for an invalid account or day, or an installation that can't be reached
  */
 export async function reclassifyReport(
-  options: { readonly account: string; readonly from: string },
+  accountText: string | undefined,
+  options: ReclassifyOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const accountId = parseAccountId(options.account);
-  if (accountId === undefined)
-    throw new OperatorError(`--account must be an account ID, not "${options.account}".`);
+  const accountId = readAccountId(accountText ?? options.account);
   const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();
   if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
@@ -42,8 +46,10 @@ export async function reclassifyReport(
     );
     for (let at = from; at <= now; at += dayMs)
       await rebuildReport(kysely, accountId, new Date(at), new Date(at + dayMs));
-    process.stdout.write(
-      `${changed} ${changed === 1 ? 'open or click was' : 'opens and clicks were'} reclassified; the report was recalculated from ${options.from}.\n`,
+    printResult(
+      options,
+      `${changed} ${changed === 1 ? 'open or click was' : 'opens and clicks were'} reclassified; the report was recalculated from ${options.from}.`,
+      { reclassified: changed, from: options.from },
     );
     return 0;
   });

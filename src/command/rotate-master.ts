@@ -25,8 +25,9 @@ import { sealedDkimKeys } from '../sender/dkim-key-store.ts';
 import { sealedSecondFactors } from '../session/second-factor.ts';
 import { sealedWebhookSecrets } from '../webhook/secret-box.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult } from './print.ts';
 
-export interface RotateMasterOptions {
+export interface RotateMasterOptions extends JsonOption {
   readonly finish?: boolean;
   readonly yes?: boolean;
 }
@@ -44,52 +45,58 @@ const pollIntervalMs = 250;
  * switches the current one, and accept both until `--finish --yes`.
  */
 export async function rotateMaster(
-  { finish = false, yes = false }: RotateMasterOptions,
+  { finish = false, yes = false, json = false }: RotateMasterOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   return await withRunningInstallation(environment, async ({ config, database, key }) => {
     // Rejects a key that doesn't belong to the database.
     await key();
-    if (finish) return await finishRotation(config, database, yes);
-    return await rotate(config, database);
+    const say = (message: string) => printResult({ json }, message, { message });
+    if (finish) return await finishRotation(config, database, yes, say);
+    return await rotate(config, database, say);
   });
 }
 
-async function rotate(config: Config, database: Database): Promise<number> {
+async function rotate(config: Config, database: Database, say: Say): Promise<number> {
   const before = await readKeyState(database);
   if (before.previous === null && config.key === undefined) await makeNextKey(config.dataDir);
   const key = await loadMasterKey(config);
   const current = before.current ?? key.fingerprint;
   const next = before.previous === null ? nextOf(key, current) : current;
-  if (next === undefined) return explainSettings();
+  if (next === undefined) return explainSettings(say);
   if (before.previous === null) {
-    print('Waiting until every process knows the new key.');
+    say('Waiting until every process knows the new key.');
     await waitForNodes(database, 'doesn’t have the new key', ({ known }) => known.includes(next));
     await switchKey(database, current, next);
   }
-  print('Waiting until every process uses the new key.');
+  say('Waiting until every process uses the new key.');
   await waitForNodes(database, 'doesn’t use the new key', (node) => node.current === next);
   const state = await readKeyState(database);
   select(key, state);
   await recordLeftovers(database);
   const { renewed, unreadable } = await resealAll(database, key);
   if (config.key === undefined) await promoteNextKey(config.dataDir, next);
-  print(`The new master key is in use. ${renewed} secrets were re-encrypted.`);
+  say(`The new master key is in use. ${renewed} secrets were re-encrypted.`);
   if (unreadable > 0)
-    print(
+    say(
       `${unreadable} secrets can’t be decrypted with either key; they were lost before this rotation.`,
     );
-  print('Data created with the previous key still works. To see what depends on it, run:');
-  print('  signalpost key rotate-master --finish');
+  say('Data created with the previous key still works. To see what depends on it, run:');
+  say('  signalpost key rotate-master --finish');
   return 0;
 }
 
-async function finishRotation(config: Config, database: Database, yes: boolean): Promise<number> {
+async function finishRotation(
+  config: Config,
+  database: Database,
+  yes: boolean,
+  say: Say,
+): Promise<number> {
   const state = await readKeyState(database);
   if (state.previous === null) {
     // A killed run may have left the file behind.
     if (config.key === undefined) await removePreviousKey(config.dataDir);
-    print('No rotation is in progress.');
+    say('No rotation is in progress.');
     return 0;
   }
   if (state.followedAt === null)
@@ -100,16 +107,16 @@ async function finishRotation(config: Config, database: Database, yes: boolean):
   const key = await loadMasterKey(config);
   select(key, state);
   await resealAll(database, key);
-  await printLeftovers(database, state);
+  await printLeftovers(database, state, say);
   if (!yes) {
-    print('Nothing was changed. To remove the previous key, run:');
-    print('  signalpost key rotate-master --finish --yes');
+    say('Nothing was changed. To remove the previous key, run:');
+    say('  signalpost key rotate-master --finish --yes');
     return 0;
   }
   await endPreviousKey(database, state.previous);
   if (config.key === undefined) await removePreviousKey(config.dataDir);
-  else print('Remove SIGNALPOST_KEY_PREVIOUS from the settings of every node.');
-  print(
+  else say('Remove SIGNALPOST_KEY_PREVIOUS from the settings of every node.');
+  say(
     'The previous master key was removed. Keep a copy of it with backups from before the rotation.',
   );
   return 0;
@@ -128,11 +135,11 @@ function select(key: MasterKey, { current, previous }: KeyState): void {
     );
 }
 
-function explainSettings(): number {
-  print('On every node, set');
-  print(`  SIGNALPOST_KEY=${randomBytes(32).toString('base64')}`);
-  print('  SIGNALPOST_KEY_PREVIOUS= to the current value of SIGNALPOST_KEY,');
-  print('restart the nodes one at a time, and run this command again with both settings.');
+function explainSettings(say: Say): number {
+  say('On every node, set');
+  say(`  SIGNALPOST_KEY=${randomBytes(32).toString('base64')}`);
+  say('  SIGNALPOST_KEY_PREVIOUS= to the current value of SIGNALPOST_KEY,');
+  say('restart the nodes one at a time, and run this command again with both settings.');
   return 0;
 }
 
@@ -169,29 +176,36 @@ async function resealAll(
   return total;
 }
 
-async function printLeftovers(database: Database, { switchedAt }: KeyState): Promise<void> {
+async function printLeftovers(
+  database: Database,
+  { switchedAt }: KeyState,
+  say: Say,
+): Promise<void> {
   const { integrations, apiKeys, people, refreshTokens } = await readKeyLeftovers(database);
   const since = switchedAt?.toISOString() ?? '';
-  print(
+  say(
     `These haven’t been used since ${since}. They stop working when the previous key is removed:`,
   );
-  printList('client secrets of integrations (create new ones with rotate-secret)', integrations);
-  printList('API keys', apiKeys);
-  printList('recovery codes of people (they can create new ones at /me)', people);
-  print(`  refresh tokens: ${refreshTokens}`);
-  print(
+  printList(
+    'client secrets of integrations (create new ones with rotate-secret)',
+    integrations,
+    say,
+  );
+  printList('API keys', apiKeys, say);
+  printList('recovery codes of people (they can create new ones at /me)', people, say);
+  say(`  refresh tokens: ${refreshTokens}`);
+  say(
     `In email sent before ${since}, these stop working too: unsubscribe links, tracked links and bounces to return paths.`,
   );
 }
 
 const maxPrinted = 50;
 
-function printList(what: string, items: readonly string[]): void {
-  print(`  ${what}: ${items.length}`);
-  for (const item of items.slice(0, maxPrinted)) print(`    ${item}`);
-  if (items.length > maxPrinted) print(`    and ${items.length - maxPrinted} more`);
+function printList(what: string, items: readonly string[], say: Say): void {
+  say(`  ${what}: ${items.length}`);
+  for (const item of items.slice(0, maxPrinted)) say(`    ${item}`);
+  if (items.length > maxPrinted) say(`    and ${items.length - maxPrinted} more`);
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
+/** Tells what happens; with `--json`, as an object per line. */
+type Say = (line: string) => void;

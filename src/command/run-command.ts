@@ -1,10 +1,14 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { addDirectCommands } from './direct-commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addLinkCommands } from './link-commands.ts';
+import type { MigrateOptions } from './migrate.ts';
+import type { JsonOption } from './print.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
 import { readReleaseVersion } from './read-version.ts';
+import type { ReclassifyOptions } from './report.ts';
+import type { SendTestOptions } from './send-test.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { addTemplateCommands } from './template-commands.ts';
 
@@ -15,6 +19,40 @@ function readCount(text: string): number {
   if (!/^\d{1,3}$/.test(text) || count < 1)
     throw new InvalidArgumentError('It must be a number from 1 to 999.');
   return count;
+}
+
+type Named = string | undefined;
+
+/** How an account or message was named before it became an argument. */
+function formerOption(flags: string): Option {
+  return new Option(flags).hideHelp();
+}
+
+function withNamed(
+  options: QueueCommandOptions,
+  account: Named,
+  message: Named,
+): QueueCommandOptions {
+  return {
+    ...options,
+    ...(account !== undefined && { account }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+/** Commands that run until they are stopped, or print a document of their own. */
+const withoutResult: ReadonlySet<string> = new Set([
+  'start',
+  'serve',
+  'mcp',
+  'export',
+  'types',
+  'completion',
+]);
+
+/** The commands without subcommands. */
+export function leavesOf(command: Command): Command[] {
+  return command.commands.flatMap((part) => (part.commands.length === 0 ? [part] : leavesOf(part)));
 }
 
 interface CommandLine {
@@ -69,9 +107,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .command('migrate')
     .description('migrate the database to this release; every start does this too')
     .option('--plan', 'list migrations and required manual changes without applying anything')
-    .action(async (options: { plan?: boolean }) => {
+    .action(async (options: MigrateOptions) => {
       const { migrateCommand } = await import('./migrate.ts');
-      exitCode = await migrateCommand(environment, options.plan);
+      exitCode = await migrateCommand(environment, options);
     });
   const queue = program
     .command('queue')
@@ -79,22 +117,29 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   queue
     .command('list')
     .description('list queued messages by destination, with next attempt and reason')
-    .requiredOption('--account <id>', 'the account')
-    .option('--message <id>', 'only this message')
-    .action(async (options: { readonly account: string; readonly message?: string }) => {
+    .usage('<account> [message] [options]')
+    .argument('[account]', 'the account')
+    .argument('[message]', 'only this message')
+    .addOption(formerOption('--account <id>'))
+    .addOption(formerOption('--message <id>'))
+    .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
       const { listQueue } = await import('./queue-list.ts');
-      exitCode = await listQueue(options, environment);
+      exitCode = await listQueue(withNamed(options, account, message), environment);
     });
   for (const [action, description] of Object.entries(queueActions)) {
     queue
       .command(action)
       .description(description)
-      .requiredOption('--account <id>', 'the account')
-      .option('--message <id>', 'only this message')
+      .usage('<account> [message] [options]')
+      .argument('[account]', 'the account')
+      .argument('[message]', 'only this message')
+      .addOption(formerOption('--account <id>'))
+      .addOption(formerOption('--message <id>'))
       .option('--destination <domain>', 'only messages to this domain')
-      .action(async (options: QueueCommandOptions) => {
+      .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
         const { queueCommand } = await import('./queue.ts');
-        exitCode = await queueCommand(action as QueueAction, options, environment);
+        const named = withNamed(options, account, message);
+        exitCode = await queueCommand(action as QueueAction, named, environment);
       });
   }
   program
@@ -104,11 +149,13 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .description(
       'reclassify past opens and clicks with the programs and networks that this release knows',
     )
-    .requiredOption('--account <id>', 'the account')
+    .usage('<account> [options]')
+    .argument('[account]', 'the account')
+    .addOption(formerOption('--account <id>'))
     .requiredOption('--from <day>', 'first day (UTC), such as 2026-11-22')
-    .action(async (options: { readonly account: string; readonly from: string }) => {
+    .action(async (account: Named, options: ReclassifyOptions) => {
       const { reclassifyReport } = await import('./report.ts');
-      exitCode = await reclassifyReport(options, environment);
+      exitCode = await reclassifyReport(account, options, environment);
     });
   program
     .command('apply')
@@ -138,9 +185,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   program
     .command('doctor')
     .description('check the database, key, mail connection, clock and disk, and suggest fixes')
-    .action(async () => {
+    .action(async (options: JsonOption) => {
       const { doctor } = await import('./doctor.ts');
-      exitCode = await doctor(environment);
+      exitCode = await doctor(options, environment);
     });
   addDirectCommands(program, environment, (code) => {
     exitCode = code;
@@ -157,6 +204,30 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   addTemplateCommands(program, environment, (code) => {
     exitCode = code;
   });
+  program
+    .command('send-test')
+    .description('send a template with its sample values through the running service, and wait')
+    .argument('<account>')
+    .argument('<template>')
+    .argument('<to>', 'the recipient’s address')
+    .option('--url <url>', 'the service; default: the one that runs on this machine')
+    .option('--wait <seconds>', 'how long to wait for the outcome, 0 to 600', '60')
+    .action(async (account: string, template: string, to: string, options: SendTestOptions) => {
+      const { sendTest } = await import('./send-test.ts');
+      exitCode = await sendTest({ account, template, to }, options, environment);
+    });
+  program
+    .command('completion')
+    .description('print a script that completes commands and options in a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .addHelpText('after', '\nFor example, in ~/.bashrc: source <(signalpost completion bash)')
+    .action(async (shell: string) => {
+      const { printCompletion } = await import('./completion.ts');
+      exitCode = printCompletion(shell, program);
+    });
+  for (const command of leavesOf(program))
+    if (!withoutResult.has(command.name()))
+      command.option('--json', 'print JSON, one object per line');
   return { program, exitCode: () => exitCode };
 }
 

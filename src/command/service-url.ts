@@ -6,7 +6,11 @@ import { localUrl } from './listen.ts';
 
 /** Where people reach the running service: PUBLIC_URL, or its listening address as seen from this machine. */
 export function serviceUrl(config: Config): string {
-  if (config.publicUrl !== undefined) return config.publicUrl;
+  return config.publicUrl ?? localServiceUrl(config);
+}
+
+/** The listening address of the service on this machine. */
+export function localServiceUrl(config: Config): string {
   const info =
     config.databaseUrl === undefined
       ? readServiceInfo(dataFolderAt(resolve(config.dataDir)))

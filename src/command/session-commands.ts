@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
+import { roles } from '../account/account.ts';
+import type { AddUserOptions } from './add-user.ts';
 import type { AuditOptions } from './audit.ts';
+import type { IntegrationOptions, RotateSecretOptions } from './integration.ts';
+import type { InviteOptions } from './invite-to-account.ts';
+import type { JsonOption } from './print.ts';
 import type { UserOptions } from './user.ts';
 import { type UserActionName, userActions } from './user-actions.ts';
 
@@ -14,18 +19,19 @@ export function addSessionCommands(
   const integration = program.command('integration').description('list and change integrations');
   integration
     .command('list')
-    .description('list all integrations')
-    .action(async () => {
+    .description('list the integrations of an account, or all')
+    .argument('[account]')
+    .action(async (account: string | undefined, options: JsonOption) => {
       const { listIntegrationsCommand: listIntegrations } = await import('./integration.ts');
-      done(await listIntegrations(environment));
+      done(await listIntegrations(account, options, environment));
     });
   integration
     .command('show')
     .description('show an integration and its remaining allowance')
     .argument('<client-id>')
-    .action(async (clientId: string) => {
+    .action(async (clientId: string, options: JsonOption) => {
       const { showIntegration } = await import('./integration.ts');
-      done(await showIntegration(clientId, environment));
+      done(await showIntegration(clientId, options, environment));
     });
   integration
     .command('set')
@@ -34,7 +40,7 @@ export function addSessionCommands(
     .option('--disabled <yes|no>', 'reject the integration and its tokens')
     .option('--pkce <required|optional>', 'whether the code grant must use PKCE')
     .option('--allowance <number>', 'initial token requests per user and hour')
-    .action(async (clientId: string, options: Record<string, string>) => {
+    .action(async (clientId: string, options: IntegrationOptions) => {
       const { setIntegration } = await import('./integration.ts');
       done(await setIntegration(clientId, options, environment));
     });
@@ -43,13 +49,44 @@ export function addSessionCommands(
     .description('create a new client secret and print it once')
     .argument('<client-id>')
     .option('--overlap <time>', 'how long the old secret keeps working: 30m, 24h, 7d or 0', '24h')
-    .action(async (clientId: string, options: { overlap: string }) => {
+    .action(async (clientId: string, options: RotateSecretOptions) => {
       const { rotateClientSecretCommand: rotateSecret } = await import('./integration.ts');
       done(await rotateSecret(clientId, options, environment));
     });
   const user = program
     .command('user')
-    .description('disable users, and help users who can’t sign in');
+    .description('list, add and invite users, and help those who can’t sign in');
+  user
+    .command('list')
+    .description('list the users of an account and its open invitations, or all users')
+    .argument('[account]')
+    .action(async (account: string | undefined, options: JsonOption) => {
+      const { listUsers } = await import('./user-list.ts');
+      done(await listUsers(account, options, environment));
+    });
+  user
+    .command('add')
+    .description('add a user to an account; a new one gets a link to set a password')
+    .argument('<account>')
+    .argument('<email>')
+    .requiredOption('--role <role>', `role in the account: ${roles.join(', ')}`)
+    .option('--name <name>', 'name of a new user; default: the email address')
+    .action(async (account: string, email: string, options: AddUserOptions) => {
+      const { addUser } = await import('./add-user.ts');
+      done(await addUser(account, email, options, environment));
+    });
+  user
+    .command('invite')
+    .description('mail an invitation to an account; repeat it to send a new link')
+    .argument('<account>')
+    .argument('<email>')
+    .requiredOption('--role <role>', `role in the account: ${roles.join(', ')}`)
+    .option('--name <name>', 'name of a new user, who can change it')
+    .option('--by <email>', 'owner who invites; default: the first owner')
+    .action(async (account: string, email: string, options: InviteOptions) => {
+      const { inviteToAccount } = await import('./invite-to-account.ts');
+      done(await inviteToAccount(account, email, options, environment));
+    });
   for (const [action, description] of Object.entries(userActions)) {
     const command = user.command(action).description(description).argument('<email>');
     if (action === 'disable')
@@ -75,7 +112,6 @@ export function addSessionCommands(
     .option('--address <address>', 'only from this network address')
     .option('--since <time>', 'only since this time')
     .option('--most <number>', 'maximum number of events', '100')
-    .option('--json', 'print JSON, one event per line')
     .action(async (options: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts');
       done(await auditCommand(options, environment));

@@ -4,27 +4,36 @@ import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult, printTable } from './print.ts';
 import { recordCommand } from './record-command.ts';
-import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
+import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `source list`: one line per address in DIRECT_SOURCES. */
-export async function listSources(environment: Environment): Promise<number> {
+/** `source list`: the addresses in DIRECT_SOURCES. */
+export async function listSources(options: JsonOption, environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());
     const plans = await store.sourcePlans();
     const used = await store.usedOn(day);
-    for (const { address = '', name, pool } of config.direct.sources) {
+    const sources = config.direct.sources.map(({ address = '', name, pool }) => {
       const plan = plans.get(address);
-      const dailyLimit = plan && allowance(plan, day);
-      const share =
-        dailyLimit === undefined
-          ? 'no limit'
-          : `warming up: ${used.get(`source:${address}`) ?? 0} of ${dailyLimit} messages today`;
-      process.stdout.write(`${address}\t${pool}\t${name}\t${share}\n`);
-    }
+      const dailyLimit = (plan && allowance(plan, day)) ?? null;
+      return { address, pool, name, dailyLimit, sentToday: used.get(`source:${address}`) ?? 0 };
+    });
+    printTable(options, sources, [
+      ['address', ({ address }) => address],
+      ['pool', ({ pool }) => pool],
+      ['name', ({ name }) => name],
+      [
+        'limit',
+        ({ dailyLimit, sentToday }) =>
+          dailyLimit === null
+            ? 'no limit'
+            : `warming up: ${sentToday} of ${dailyLimit} messages today`,
+      ],
+    ]);
     return 0;
   });
 }
@@ -32,7 +41,7 @@ export async function listSources(environment: Environment): Promise<number> {
 /** `source warm-up ADDRESS`. @throws OperatorError if the address is not in DIRECT_SOURCES */
 export async function warmUpSource(
   address: string,
-  options: { readonly goal?: string; readonly off?: boolean },
+  options: WarmUpOptions & JsonOption,
   environment: Environment,
 ): Promise<number> {
   const warmUp = readWarmUp(options);
@@ -45,7 +54,7 @@ export async function warmUpSource(
       const detail = { id: address, changed: 'warmUp' };
       await recordCommand(transaction, { kind: 'source_changed', detail });
     });
-    process.stdout.write(describeWarmUp(address, warmUp));
+    printResult(options, describeWarmUp(address, warmUp), { address, warmUp: warmUp ?? null });
     return 0;
   });
 }

@@ -8,13 +8,14 @@ import { disablePerson, enablePerson } from '../session/disable-person.ts';
 import { PasswordLinkStore } from '../session/password-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult } from './print.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
 import type { UserActionName } from './user-actions.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface UserOptions {
+export interface UserOptions extends JsonOption {
   /** For `disable`: the new owner of the API keys. */
   readonly keysTo?: string;
 }
@@ -100,7 +101,10 @@ export async function userCommand(
       return output;
     });
     const summary = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
-    process.stdout.write(`${summary}${details ?? ''}\n`);
+    printResult(options, `${summary}${details ?? ''}`, {
+      email: person.email,
+      [name === 'password-link' ? 'link' : 'detail']: details?.trim() ?? null,
+    });
     return 0;
   });
 }

@@ -2,14 +2,16 @@ import { dayOf, defaultWarmUpPlan } from '../delivery/warm-up/warm-up-plan.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 
+export interface WarmUpOptions {
+  readonly goal?: string;
+  readonly off?: boolean;
+}
+
 /**
  * The plan for `--goal` or `--off`, starting today; undefined: none.
  * @throws OperatorError if neither is given, or the goal is invalid
  */
-export function readWarmUp(options: {
-  readonly goal?: string;
-  readonly off?: boolean;
-}): WarmUpSchedule | undefined {
+export function readWarmUp(options: WarmUpOptions): WarmUpSchedule | undefined {
   if (options.off === true) return undefined;
   const goal = Number(options.goal);
   if (!(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
@@ -21,6 +23,6 @@ export function readWarmUp(options: {
 
 export function describeWarmUp(subject: string, warmUp: WarmUpSchedule | undefined): string {
   return warmUp === undefined
-    ? `${subject} has no warm-up plan.\n`
-    : `${subject} can send up to these numbers of messages per day: ${warmUp.plan.join(', ')}, then without a limit.\n`;
+    ? `${subject} has no warm-up plan.`
+    : `${subject} can send up to these numbers of messages per day: ${warmUp.plan.join(', ')}, then without a limit.`;
 }

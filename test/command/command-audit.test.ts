@@ -80,19 +80,19 @@ test('commands on queued messages are recorded in the audit log of their account
     account_id: 'a1',
     detail: { id: what },
   });
-  await assertRecorded('queue pause --account a1', entryOf('pause_created', '*'));
-  await assertRecorded('queue pause --account a1');
-  await assertRecorded('queue resume --account a1', entryOf('pause_removed', '*'));
+  await assertRecorded('queue pause a1', entryOf('pause_created', '*'));
+  await assertRecorded('queue pause a1');
+  await assertRecorded('queue resume a1', entryOf('pause_removed', '*'));
   await assertRecorded(
-    'queue pause --account a1 --destination people.test',
+    'queue pause a1 --destination people.test',
     entryOf('pause_created', 'people.test'),
   );
-  await assertRecorded(`queue pause --account a1 --message ${id}`, entryOf('message_pause', id));
+  await assertRecorded(`queue pause a1 ${id}`, entryOf('message_pause', id));
   await assertRecorded(
-    'queue retry --account a1 --destination people.test',
+    'queue retry a1 --destination people.test',
     entryOf('queue_retry', 'people.test'),
   );
-  await assertRecorded('queue cancel --account a1', entryOf('queue_cancel', '*'));
+  await assertRecorded('queue cancel a1', entryOf('queue_cancel', '*'));
 });
 
 test('commands on rate limits are recorded in the audit log', async () => {
@@ -121,7 +121,7 @@ test("a change that can't be recorded is not made", async () => {
     `user disable ${person.email}`,
     'source warm-up 127.0.0.2 --off',
     'domain add a1 other.test',
-    'queue pause --account a1',
+    'queue pause a1',
   ];
   const before = await state();
   await database.pool.query(

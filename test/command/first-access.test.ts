@@ -51,7 +51,7 @@ test('programs read the inbox with the token that the first start stores in demo
 test('set-up-link prints a link that creates the first owner, once, and operator commands take over from there', async () => {
   const [, first = ''] = await service.printed(/\/console#set-up=(\S+)/);
   const nobody = await run('operator', 'list');
-  assert.deepEqual([nobody.code, nobody.out], [0, '']);
+  assert.deepEqual([nobody.code, nobody.out], [0, 'none\n']);
   const doctor = await run('doctor');
   assert.match(doctor.out, /^ok {3}operators none\n.*signalpost set-up-link$/m);
   const { code, out } = await run('set-up-link');
@@ -73,16 +73,16 @@ test('set-up-link prints a link that creates the first owner, once, and operator
     /^signalpost: This installation is already set up\. .*operator add EMAIL/,
   );
 
-  assert.equal((await run('operator', 'list')).out, 'ann@shop.test\n');
+  assert.equal((await run('operator', 'list')).out, 'EMAIL\nann@shop.test\n');
   const added = await run('operator', 'add', 'developer@shop.test');
   assert.equal(added.out, 'Done: developer@shop.test is an operator.\n');
-  assert.equal((await run('operator', 'list')).out, 'ann@shop.test\ndeveloper@shop.test\n');
+  assert.equal((await run('operator', 'list')).out, 'EMAIL\nann@shop.test\ndeveloper@shop.test\n');
   assert.match(
     (await run('doctor')).out,
     /^ok {3}operators ann@shop\.test, developer@shop\.test$/m,
   );
   assert.equal((await run('operator', 'remove', 'developer@shop.test')).code, 0);
-  assert.equal((await run('operator', 'list')).out, 'ann@shop.test\n');
+  assert.equal((await run('operator', 'list')).out, 'EMAIL\nann@shop.test\n');
   const unknown = await run('operator', 'add', 'nobody@shop.test');
   assert.deepEqual(
     [unknown.code, unknown.error],

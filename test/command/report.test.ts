@@ -12,7 +12,7 @@ const day = 86_400_000;
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 async function reclassify(from: string, id: string = account) {
-  const args = ['report', 'reclassify', '--account', id, '--from', from];
+  const args = ['report', 'reclassify', id, '--from', from];
   const running = runSignalpost(args, { DATABASE_URL: world.url });
   return { code: await running.exit, ...running.output };
 }

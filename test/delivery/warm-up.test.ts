@@ -130,7 +130,7 @@ test('an operator assigns a pool and warms up a source: it sends its share, and 
   });
   assert.match(
     (await run('source', 'list')).out,
-    /^127\.0\.0\.82\tyoung\tyoung\.sender\.test\twarming up: \d+ of 2/m,
+    /^127\.0\.0\.82 +young +young\.sender\.test +warming up: \d+ of 2/m,
   );
 });
 

@@ -1,6 +1,7 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
+import { type JsonOption, printResult } from '../print.ts';
 import { settingsFile, templateFiles } from '../template/template-files.ts';
 import { type ConvertedField, type ConvertedMarkup, convertMarkup } from './convert-markup.ts';
 import {
@@ -10,7 +11,7 @@ import {
   readProductTemplates,
 } from './product-templates.ts';
 
-export interface ImportTemplatesOptions {
+export interface ImportTemplatesOptions extends JsonOption {
   readonly dir?: string;
   readonly force?: boolean;
   readonly strict?: boolean;
@@ -25,7 +26,7 @@ export interface ImportTemplatesOptions {
 export async function importTemplates(
   product: Product,
   paths: readonly string[],
-  { dir, force = false, strict = false }: ImportTemplatesOptions,
+  { dir, force = false, strict = false, json = false }: ImportTemplatesOptions,
 ): Promise<number> {
   if (dir === undefined) throw new TypesFailure('--dir is required: the folder for the templates');
   const templates = readProductTemplates(product, await Promise.all(paths.map(readJson)));
@@ -40,8 +41,9 @@ export async function importTemplates(
   for (const template of templates) {
     const notes = await writeProductTemplate(product, template, join(dir, template.id));
     lines += notes.length;
-    process.stdout.write(`${template.id}: written${notes.length === 0 ? '' : ', please check'}\n`);
-    for (const note of notes) process.stdout.write(`  ${note}\n`);
+    const summary = `${template.id}: written${notes.length === 0 ? '' : ', please check'}`;
+    const text = [summary, ...notes.map((note) => `  ${note}`)].join('\n');
+    printResult({ json }, text, { template: template.id, notes });
   }
   return strict && lines > 0 ? 1 : 0;
 }

@@ -40,7 +40,7 @@ export async function runImport(
     if (templates.length > 0) exitCode = await importTemplates(product, templates, options);
     if (suppressions.length === 0) return exitCode;
     const connect = () => connectTo(url, environment);
-    const code = await sendSuppressions(product, suppressions, chosen, connect);
+    const code = await sendSuppressions(product, suppressions, chosen, connect, options);
     return Math.max(exitCode, code);
   });
 }

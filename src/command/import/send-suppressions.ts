@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync';
 import type { SuppressionReason } from '../../feedback/suppression/suppression.ts';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
+import { type JsonOption, printResult } from '../print.ts';
 import type { Product } from './product-templates.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -25,6 +26,7 @@ export async function sendSuppressions(
   paths: readonly string[],
   reason: SuppressionReason | undefined,
   connect: () => ManagementConnection,
+  options: JsonOption,
 ): Promise<number> {
   const found = new Map<string, SuppressionReason>();
   const left: string[] = [];
@@ -36,11 +38,11 @@ export async function sendSuppressions(
       else if (entry !== undefined) keepStrongest(found, entry.address, entry.reason);
     }
   }
-  for (const line of left.slice(0, maxShownProblems)) process.stdout.write(`${line}\n`);
+  for (const line of left.slice(0, maxShownProblems)) process.stderr.write(`${line}\n`);
   if (left.length > maxShownProblems)
-    process.stdout.write(`and ${left.length - maxShownProblems} more rows\n`);
+    process.stderr.write(`and ${left.length - maxShownProblems} more rows\n`);
   if (found.size === 0) throw new TypesFailure('The files have no suppressed addresses');
-  const wrong = await upload(connect(), found);
+  const wrong = await upload(connect(), found, options);
   return left.length + wrong > 0 ? 1 : 0;
 }
 
@@ -131,6 +133,7 @@ interface ImportProgress {
 async function upload(
   connection: ManagementConnection,
   found: ReadonlyMap<string, SuppressionReason>,
+  options: JsonOption,
 ): Promise<number> {
   const rows = [...found].map(([address, reason]) => `${address},${reason}\n`);
   const csv = `address,reason\n${rows.join('')}`;
@@ -144,10 +147,13 @@ async function upload(
       continue;
     }
     for (const { line, reason } of problems)
-      process.stdout.write(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
+      process.stderr.write(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
     if (state !== 'done')
       throw new TypesFailure('The service could not finish the import; repeat it');
-    process.stdout.write(`${rowsWritten} addresses suppressed, ${rowsWrong} left out\n`);
+    printResult(options, `${rowsWritten} addresses suppressed, ${rowsWrong} left out`, {
+      suppressed: rowsWritten,
+      leftOut: rowsWrong,
+    });
     return rowsWrong;
   }
 }

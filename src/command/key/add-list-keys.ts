@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { JsonOption } from '../print.ts';
 
 /** `key list ACCOUNT`. */
 export function addListKeys(
@@ -10,8 +11,7 @@ export function addListKeys(
     .command('list')
     .description('list the API keys of an account, newest first, without their secrets')
     .argument('<account>')
-    .option('--json', 'print JSON, one key per line')
-    .action(async (account: string, options: { readonly json?: boolean }) => {
+    .action(async (account: string, options: JsonOption) => {
       const { listKeys } = await import('./list-keys.ts');
       done(await listKeys(account, options, environment));
     });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { JsonOption } from '../print.ts';
 
 /** `key revoke ACCOUNT ID`. */
 export function addRevokeKey(
@@ -11,8 +12,8 @@ export function addRevokeKey(
     .description('revoke an API key, on every node within a second')
     .argument('<account>')
     .argument('<id>', 'ID shown by `key list`')
-    .action(async (account: string, id: string) => {
+    .action(async (account: string, id: string, options: JsonOption) => {
       const { revokeKey } = await import('./revoke-key.ts');
-      done(await revokeKey(account, id, environment));
+      done(await revokeKey(account, id, options, environment));
     });
 }

@@ -8,10 +8,11 @@ import { keyScopes, type Permission, permissions } from '../../access/permission
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
+import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
 import { readWhole, withAccount } from './with-account.ts';
 
-export interface CreateKeyOptions {
+export interface CreateKeyOptions extends JsonOption {
   readonly name: string;
   readonly scope: readonly string[];
   readonly expiresInDays?: string;
@@ -61,7 +62,8 @@ export async function createKey(
       await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
       return created;
     });
-    process.stdout.write(`${result.text}\n`);
+    const { id, text: key } = result;
+    printResult(options, key, { id, key, expiresAt: expiresAt ?? null });
     const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
     process.stderr.write(`This is shown once. The key’s ID is ${result.id}.${until}\n`);
     return 0;

@@ -1,6 +1,7 @@
 import { removeApiKey } from '../../access/api-key-store.ts';
 import { runChange } from '../../change/change-resource.ts';
 import { OperatorError } from '../../foundation/errors.ts';
+import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
 import { readKeyId, withAccount } from './with-account.ts';
 
@@ -8,6 +9,7 @@ import { readKeyId, withAccount } from './with-account.ts';
 export async function revokeKey(
   accountText: string,
   idText: string,
+  options: JsonOption,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const id = readKeyId(idText);
@@ -17,7 +19,7 @@ export async function revokeKey(
         throw new OperatorError(`The account ${accountId} has no API key ${id}.`);
       await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });
     });
-    process.stderr.write(`Revoked ${id}, on every node within a second.\n`);
+    printResult(options, `Revoked ${id}, on every node within a second.`, { id, revoked: true });
     return 0;
   });
 }

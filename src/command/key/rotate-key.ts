@@ -2,11 +2,12 @@ import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rot
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { OperatorError } from '../../foundation/errors.ts';
+import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
 import { requireCreated } from './create-key.ts';
 import { readKeyId, readWhole, withAccount } from './with-account.ts';
 
-export interface RotateKeyOptions {
+export interface RotateKeyOptions extends JsonOption {
   readonly overlapHours: string;
 }
 
@@ -44,7 +45,7 @@ export async function rotateKey(
       });
       return created;
     });
-    process.stdout.write(`${newKey.text}\n`);
+    printResult(options, newKey.text, { id: newKey.id, key: newKey.text, replaces: id });
     const oldKeyState =
       overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
     process.stderr.write(

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { readConfig } from '../../config/config.ts';
 import { dataFolderAt } from '../../embedded-database/data-folder.ts';
 import { OperatorError } from '../../foundation/errors.ts';
-import { type AccountId, parseAccountId, parseMessageId } from '../../foundation/ids.ts';
+import { type AccountId, parseMessageId } from '../../foundation/ids.ts';
 import { exitOnSignal } from '../exit-on-signal.ts';
 import { joinInstallation } from '../join-installation.ts';
 import type { Installation } from '../open-installation.ts';
+import { readAccountId } from '../read-account.ts';
 import { requireAccount } from '../require-account.ts';
 
 /**
@@ -17,9 +18,7 @@ export async function withAccount(
   environment: Readonly<Record<string, string | undefined>>,
   use: (installation: Installation, accountId: AccountId) => Promise<number>,
 ): Promise<number> {
-  const accountId = parseAccountId(accountText);
-  if (accountId === undefined)
-    throw new OperatorError(`"${accountText}" is not a valid account ID.`);
+  const accountId = readAccountId(accountText);
   const config = readConfig(environment);
   // A new database would have no account, and its files would look like an installation.
   if (config.databaseUrl === undefined && !existsSync(dataFolderAt(config.dataDir).cluster))

@@ -1,3 +1,4 @@
+import { print, printResult } from '../print.ts';
 import {
   openTemplates,
   readTemplateFolders,
@@ -30,10 +31,12 @@ export async function diffTemplates(
         : remote.hasDraft
           ? 'draft'
           : `version ${remote.publishedVersion}`;
-    process.stdout.write(`${id} (${from})\n${diffFiles(id, filesOf(remote?.code), filesOf(code))}`);
+    const diff = diffFiles(id, filesOf(remote?.code), filesOf(code));
+    printResult(options, `${id} (${from})\n${diff.trimEnd()}`, { id, from, diff });
   }
   const all = templates.length;
-  process.stdout.write(`${changed} of ${all} template${all === 1 ? '' : 's'} would change.\n`);
+  if (options.json !== true)
+    print(`${changed} of ${all} template${all === 1 ? '' : 's'} would change.`);
   return options.exitCode === true && changed > 0 ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
+import { printResult } from '../print.ts';
 import { readTemplateFolder } from './read-template-folder.ts';
 import { chooseTemplates, openTemplates, type TemplateOptions } from './run-template-command.ts';
 import { hashTemplate, imageFile, type TemplateCode, templateFiles } from './template-files.ts';
@@ -37,7 +38,8 @@ export async function pullTemplates(
     if (local !== hash) await writeTemplate(service, join(options.dir, id), id, remote.code);
     await state.remember(id, hash);
     const from = remote.hasDraft ? 'draft' : `version ${remote.publishedVersion}`;
-    process.stdout.write(`${id}: ${local === hash ? 'up to date' : 'pulled'} (${from})\n`);
+    const result = local === hash ? 'up to date' : 'pulled';
+    printResult(options, `${id}: ${result} (${from})`, { id, result, from });
   }
   return code;
 }

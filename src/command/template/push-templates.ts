@@ -1,4 +1,5 @@
 import { ManagementProblem } from '../../template-types/management-connection.ts';
+import { printResult } from '../print.ts';
 import { type FolderTemplate, readTemplateFolder } from './read-template-folder.ts';
 import {
   openTemplates,
@@ -73,10 +74,13 @@ async function pushOne(
   { local, hash, remote }: PlannedPush,
   service: TemplateService,
   state: TemplateState,
-  { publish = false, allowBreaking = false }: TemplateOptions,
+  { publish = false, allowBreaking = false, json = false }: TemplateOptions,
 ): Promise<boolean> {
   const { id } = local;
-  const say = (text: string): boolean => process.stdout.write(`${id}: ${text}\n`) || true;
+  const say = (result: string): boolean => {
+    printResult({ json }, `${id}: ${result}`, { id, result });
+    return true;
+  };
   const isSame = remote?.code !== undefined && hashTemplate(remote.code) === hash;
   const isDraft = remote?.hasDraft === true || remote?.publishedVersion === null;
   if (isSame && !(publish && isDraft)) {

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../foundation/errors.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
+import type { JsonOption } from '../print.ts';
 import { connectTo } from '../types.ts';
 import {
   describeFolderProblems,
@@ -11,7 +12,7 @@ import {
 import { TemplateService } from './template-service.ts';
 import { TemplateState } from './template-state.ts';
 
-export interface TemplateOptions {
+export interface TemplateOptions extends JsonOption {
   readonly dir: string;
   readonly url?: string;
   readonly base?: string;

@@ -1,31 +1,16 @@
 import { hashToken, TokenMint } from '../../access/token-mint.ts';
 import { readMemberships, saveMembership } from '../../account/membership-store.ts';
-import {
-  createPerson,
-  findPersonByEmail,
-  markEmailVerified,
-  saveLocale,
-} from '../../account/person-store.ts';
+import { createPerson, markEmailVerified, saveLocale } from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
-import { newId, type PersonId } from '../../foundation/ids.ts';
+import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
-import { MailedLinks } from '../../outbox/mailed-links.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
-import { enqueueSystemMail } from '../../outbox/system-mail-store.ts';
 import { replacePersonPassword } from '../change-password.ts';
 import type { PasswordChecker } from '../password-checker.ts';
-import {
-  consumeInvitation,
-  countInvitations,
-  findInvitation,
-  maxInvitationsPerAddressPerDay,
-  maxInvitationsPerDay,
-  type NewInvitation,
-  type OpenInvitation,
-  saveInvitation,
-} from './invitation-store.ts';
+import { consumeInvitation, findInvitation, type OpenInvitation } from './invitation-store.ts';
+import { type InvitationMail, type InvitationOutcome, sendInvitation } from './send-invitation.ts';
 
 type Transaction = Database['kysely'];
 
@@ -35,12 +20,6 @@ export interface InvitationsDependencies {
   readonly passwords: PasswordChecker;
   /** False: no system mail is sent. */
   readonly mailEnabled: boolean;
-}
-
-/** An invitation with the names to show in its email. */
-export interface InvitationMail extends NewInvitation {
-  readonly accountName: string;
-  readonly inviter: { readonly name: string; readonly email: string };
 }
 
 /** What the invited person submits. */
@@ -58,12 +37,10 @@ export interface InvitationAcceptance {
  */
 export class Invitations {
   readonly #dependencies: InvitationsDependencies;
-  readonly #links: MailedLinks;
   readonly #mint: TokenMint;
 
   constructor(dependencies: InvitationsDependencies) {
     this.#dependencies = dependencies;
-    this.#links = new MailedLinks(dependencies.key);
     this.#mint = new TokenMint(dependencies.key);
   }
 
@@ -71,33 +48,9 @@ export class Invitations {
     return this.#dependencies.mailEnabled;
   }
 
-  /** Saves an invitation and its email in the caller's transaction. Replaces an earlier link for the same address. */
-  async invite(
-    transaction: Transaction,
-    { accountName, inviter, ...invitation }: InvitationMail,
-  ): Promise<'sent' | 'too-soon' | 'too-many' | 'too-many-to-address'> {
-    const { accountId, email, role } = invitation;
-    const mailed = await countInvitations(transaction, accountId, email);
-    if (mailed.all >= maxInvitationsPerDay) return 'too-many';
-    if (mailed.toAddress >= maxInvitationsPerAddressPerDay) return 'too-many-to-address';
-    const id = newId();
-    const hash = hashToken(this.#mint.wrap('link', this.#links.token(id)));
-    if (!(await saveInvitation(transaction, invitation, hash))) return 'too-soon';
-    await enqueueSystemMail(transaction, {
-      id,
-      kind: 'invitation',
-      toAddress: email,
-      // New people get the inviter's language until they choose one.
-      personId: (await findPersonByEmail(transaction, email))?.id ?? invitation.invitedBy,
-      facts: {
-        account: accountName,
-        accountId,
-        role,
-        inviter: inviter.name,
-        inviterEmail: inviter.email,
-      },
-    });
-    return 'sent';
+  /** Saves an invitation and its email in the caller's transaction. */
+  invite(transaction: Transaction, invitation: InvitationMail): Promise<InvitationOutcome> {
+    return sendInvitation(transaction, this.#dependencies.key, invitation);
   }
 
   /** The invitation of a link; undefined if it was used or withdrawn, or has expired. */

@@ -1,0 +1,15 @@
+import { OperatorError } from '../foundation/errors.ts';
+import { type AccountId, parseAccountId } from '../foundation/ids.ts';
+
+/** An account that may also be named by the option of earlier releases. */
+export interface AccountOption {
+  readonly account?: string;
+}
+
+/** @throws OperatorError if it is missing or invalid */
+export function readAccountId(text: string | undefined): AccountId {
+  if (text === undefined) throw new OperatorError('Name the account, such as 1000.');
+  const accountId = parseAccountId(text);
+  if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account ID.`);
+  return accountId;
+}
