@@ -30,18 +30,20 @@ async function* writeRejected(
   key: ImportKey,
   columns: readonly string[],
 ): AsyncGenerator<string> {
-  const own = columns.map((name) => !rejectionColumns.some((one) => one === name));
-  yield csvLine([...columns.filter((_, index) => own[index]), ...rejectionColumns]);
+  // A file with corrected rows already has these columns.
+  const added = new Set(
+    columns.flatMap((name, index) => (rejectionColumns.some((one) => one === name) ? [index] : [])),
+  );
+  const withoutAdded = (record: readonly string[]) =>
+    record.filter((_, index) => !added.has(index));
+  yield csvLine([...rejectionColumns, ...withoutAdded(columns)]);
   let after = 0;
   for (;;) {
     const page = await readRejected(kysely, key, { after, limit: rowsPerPage });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page
-      .map(({ record, line, reason }) => {
-        const values = columns.flatMap((_, index) => (own[index] ? [record[index] ?? ''] : []));
-        return csvLine([...values, line, reason]);
-      })
+      .map(({ record, line, reason }) => csvLine([line, reason, ...withoutAdded(record)]))
       .join('');
     after = last.row;
   }

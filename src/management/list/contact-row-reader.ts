@@ -27,7 +27,7 @@ export function contactRowReader(columns: readonly string[]): RowReader<Imported
   return {
     read(record) {
       if (record.length !== columns.length)
-        return `The row has ${record.length} columns, but the header has ${columns.length}`;
+        return `The row has ${countColumns(record)}, but the header has ${countColumns(columns)}`;
       const parsed = parseEmailAddress(stripFormulaGuard(record[emailColumn] ?? '').trim());
       if (!parsed.ok) return `The address ${parsed.reason}`;
       const fields: Record<string, string> = {};
@@ -37,4 +37,8 @@ export function contactRowReader(columns: readonly string[]): RowReader<Imported
     },
     keyOf: ({ email }) => email,
   };
+}
+
+function countColumns({ length }: readonly string[]): string {
+  return length === 1 ? '1 column' : `${length} columns`;
 }
