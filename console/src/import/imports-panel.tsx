@@ -57,10 +57,11 @@ export function ImportsPanel({ queryKey, read, send, rejectedHref, done }: Impor
         {text('import.title')}
       </Title>
       <Stack gap="xs" mb="lg">
-        {items.slice(0, all ? items.length : shownAtFirst).map((item) => (
+        {items.slice(0, all ? items.length : shownAtFirst).map((item, index) => (
           <ImportRow
             key={item.id}
             item={item}
+            isLatest={index === 0}
             rejectedHref={rejectedHref(item.id)}
             onContinue={send === undefined ? undefined : () => setContinued(item)}
           />
@@ -99,11 +100,12 @@ const colors = { running: 'blue', done: 'green', failed: 'red', stopped: 'yellow
 
 interface ImportRowProps {
   item: ListedFileImport;
+  isLatest: boolean;
   rejectedHref: string;
   onContinue: (() => void) | undefined;
 }
 
-function ImportRow({ item, rejectedHref, onContinue }: ImportRowProps) {
+function ImportRow({ item, isLatest, rejectedHref, onContinue }: ImportRowProps) {
   const { name, state, bytesRead, bytesTotal, createdAt } = item;
   return (
     <Paper withBorder p="sm" radius="md">
@@ -130,7 +132,8 @@ function ImportRow({ item, rejectedHref, onContinue }: ImportRowProps) {
       <Text size="sm" mt={4} role="status">
         {describe(item)}
       </Text>
-      <Problems item={item} />
+      {/* Problems of earlier imports that are done are only in the download. */}
+      {(isLatest || state !== 'done') && <Problems item={item} />}
       <Group gap="md" mt={item.rejectedRows > 0 || state === 'stopped' ? 6 : 0}>
         {item.rejectedRows > 0 && (
           <Anchor size="sm" href={rejectedHref} download>

@@ -75,7 +75,9 @@ export function ListPage() {
         hint={
           list.data === undefined
             ? ''
-            : `${text('contacts.count', { count: list.data.size })} ${list.data.description}`
+            : [text('contacts.count', { count: list.data.size }), list.data.description]
+                .filter((part) => part !== '')
+                .join(' · ')
         }
       >
         {add}
