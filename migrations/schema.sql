@@ -29,6 +29,7 @@ create table account (
   system boolean not null default false,
   archive_address text,
   attachment_limit integer,
+  demo boolean not null default false,
   account_pkey PRIMARY KEY (id),
   account_attachment_limit_check CHECK (attachment_limit >= 0 AND attachment_limit <= 26214400),
   account_quota_per_day_check CHECK (quota_per_day >= 0),

@@ -4,36 +4,87 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startBenchDatabase } from '../bench/bench-database.ts';
-import { fillHistory } from '../bench/history/fill-history.ts';
+import { generateApiKey, toGeneratedApiKey } from '../src/access/api-key.ts';
+import { addApiKey } from '../src/access/api-key-store.ts';
+import { findPersonByEmail, setOperator } from '../src/account/person-store.ts';
 import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/config/config.ts';
-import type { AccountId, TemplateId } from '../src/foundation/ids.ts';
+import { demoDataAccountId as account, fillDemo, waitForDemo } from '../src/demo-data/fill-demo.ts';
 import { createLog } from '../src/foundation/log.ts';
 import { MasterKey } from '../src/foundation/master-key.ts';
 import { applyDemo } from '../src/manifest/apply-demo.ts';
 import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
 
 /**
- * `npm run pictures`: takes the screenshots of the README and guide from a service with the demo and a month of messages.
+ * `npm run pictures`: takes the screenshots of the README and guide from a service with the demo data, which `demo fill` adds.
  * Requires Chromium (`CHROMIUM`, or `/usr/bin/chromium`) and a built console.
  */
 const folder = join(import.meta.dirname, '../docs/images');
-const account = '1000' as AccountId;
 /** Max size of a picture, so the README loads quickly. */
 const maxBytes = 150_000;
-const minuteMs = 60_000;
-const monthMs = 30 * 24 * 60 * minuteMs;
+const demoMessages = 12_000;
 
-const reset = { 'Reset Link': 'https://shop.test/reset/EXAMPLE' };
-/** Messages sent before the receipt: template, address and values. */
-const earlierMessages: readonly (readonly [string, string, Readonly<Record<string, unknown>>])[] = [
-  ['receipt', 'katherine@orbit.example', { 'First Name': 'Katherine', 'Order Number': 'A-0997' }],
-  ['hello', 'grace@navy.example', { 'First Name': 'Grace' }],
-  ['password-reset', 'linus@kernel.example', { 'First Name': 'Linus', ...reset }],
-  ['receipt', 'margaret@apollo.example', { 'First Name': 'Margaret', 'Order Number': 'A-0998' }],
-  ['hello', 'alan@bletchley.example', { 'First Name': 'Alan' }],
-  ['password-reset', 'barbara@objects.example', { 'First Name': 'Barbara', ...reset }],
-  ['receipt', 'dorothy@fortran.example', { 'First Name': 'Dorothy', 'Order Number': 'A-1000' }],
+const order = (number: string) => ({
+  'Order Number': number,
+  Items: [
+    { Name: 'Espresso beans, 1 kg', Price: '24.90' },
+    { Name: 'Paper filters × 100', Price: '4.50' },
+  ],
+  Shipping: '3.90',
+  Total: '33.30',
+  'Order Link': `https://fernwood.example/orders/${number}`,
+});
+
+/** Messages in the inbox: template, address and values. The last one is shown. */
+const sentMessages: readonly (readonly [string, string, Readonly<Record<string, unknown>>])[] = [
+  ['receipt', 'katherine@orbit.example', { 'First Name': 'Katherine', ...order('A-22017') }],
+  [
+    'welcome',
+    'grace@navy.example',
+    { 'First Name': 'Grace', 'Start Link': 'https://fernwood.example/start' },
+  ],
+  [
+    'password-reset',
+    'linus@kernel.example',
+    { 'First Name': 'Linus', 'Reset Link': 'https://fernwood.example/reset/EXAMPLE' },
+  ],
+  [
+    'shipping',
+    'margaret@apollo.example',
+    {
+      'First Name': 'Margaret',
+      'Order Number': 'A-22011',
+      Carrier: 'UPS',
+      'Tracking Number': '1Z000021998',
+      'Tracking Link': 'https://fernwood.example/track/21998',
+    },
+  ],
+  [
+    'confirm-address',
+    'alan@bletchley.example',
+    { 'First Name': 'Alan', 'Confirm Link': 'https://fernwood.example/confirm/EXAMPLE' },
+  ],
+  [
+    'invoice',
+    'barbara@objects.example',
+    {
+      'First Name': 'Barbara',
+      'Invoice Number': '2026-00431',
+      Amount: '240.00',
+      'Due Date': '2026-12-31',
+    },
+  ],
+  [
+    'security-notice',
+    'dorothy@fortran.example',
+    {
+      'First Name': 'Dorothy',
+      Event: 'New sign-in',
+      When: 'Today, 9:30 AM',
+      'Secure Link': 'https://fernwood.example/security',
+    },
+  ],
+  ['receipt', 'ada@customer.example', { 'First Name': 'Ada', ...order('A-22018') }],
 ];
 
 const log = createLog('error');
@@ -42,18 +93,11 @@ const { database, url: databaseUrl, stop } = await startBenchDatabase();
 const key = new MasterKey(Buffer.alloc(32, 7));
 await applyDemo({ database, key, dataDir });
 const secrets = await loadDemoEnvironment(dataDir);
-await fillHistory(
-  database,
-  {
-    messages: 12_000,
-    from: Date.now() - monthMs,
-    until: Date.now() - 30 * minuteMs,
-    accountIds: [account],
-    templateIds: ['receipt', 'password-reset', 'hello'] as TemplateId[],
-    clientId: 'demo',
-  },
-  log,
-);
+const owner = await findPersonByEmail(database.kysely, secrets.DEMO_OWNER_EMAIL ?? '');
+if (owner === undefined) throw new Error('the demo has no owner');
+await setOperator(database.kysely, owner.id, true);
+await fillDemo({ database, key, log, now: Date.now() }, demoMessages);
+const apiKey = await makeKey();
 const inboxToken = randomBytes(24).toString('base64url');
 const config = readConfig({
   DATABASE_URL: databaseUrl,
@@ -66,6 +110,8 @@ const app = createApp({ config, database, key, log });
 await app.start();
 const url = await app.http.listen({ host: config.host, port: config.port });
 try {
+  if (!(await waitForDemo({ database }, demoMessages, 120_000)))
+    throw new Error('the reports don’t show the messages');
   const message = await sendMessages();
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -80,24 +126,30 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-/** Sends some demo messages, the receipt last. @returns its id once it is in the inbox */
-async function sendMessages(): Promise<string> {
-  const form = {
-    grant_type: 'password',
-    username: secrets.DEMO_OWNER_EMAIL ?? '',
-    password: secrets.DEMO_OWNER_PASSWORD ?? '',
-    client_id: 'demo',
-    client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
-  };
-  const tokenResponse = await fetch(`${url}/token`, {
-    method: 'POST',
-    body: new URLSearchParams(form),
+async function makeKey(): Promise<string> {
+  const { text } = generateApiKey(account);
+  const { hash, hint } = toGeneratedApiKey(text);
+  await addApiKey(database.kysely, {
+    accountId: account,
+    hash,
+    hint,
+    name: 'Shop server',
+    scopes: ['messages:send'],
+    networks: null,
+    templates: null,
+    createdBy: undefined,
+    expiresAt: undefined,
   });
-  const { access_token: token } = (await tokenResponse.json()) as { access_token: string };
-  async function send(template: string, to: string, values: Readonly<Record<string, unknown>>) {
+  return text;
+}
+
+/** Sends some messages, a receipt last. @returns its id once it is in the inbox */
+async function sendMessages(): Promise<string> {
+  let last = '';
+  for (const [template, to, values] of sentMessages) {
     const sent = await fetch(`${url}/ete/v1/email/${account}/${template}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         envelope: { toAddress: to },
         content: { personalizationDataMap: values },
@@ -109,20 +161,9 @@ async function sendMessages(): Promise<string> {
     await fetch(`${url}/inbox/api/messages?to=${to}&wait=30`, {
       headers: { authorization: `Bearer ${inboxToken}` },
     });
-    return ((await sent.json()) as { messageId: string }).messageId;
+    last = ((await sent.json()) as { messageId: string }).messageId;
   }
-
-  for (const [template, to, values] of earlierMessages) await send(template, to, values);
-  return send('receipt', 'ada@customer.example', {
-    'First Name': 'Ada',
-    'Order Number': 'A-1001',
-    Items: [
-      { Name: 'Espresso beans, 1 kg', Price: '24.90' },
-      { Name: 'Paper filters × 100', Price: '4.50' },
-    ],
-    Shipping: '3.90',
-    Total: '33.30',
-  });
+  return last;
 }
 
 async function takePictures(
@@ -139,6 +180,8 @@ async function takePictures(
   await page.getByLabel('Email address').fill(secrets.DEMO_OWNER_EMAIL ?? '');
   await page.getByLabel('Password').fill(secrets.DEMO_OWNER_PASSWORD ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/console/);
+  await page.goto(`${url}/console/${account}`);
   await page.locator('.plot').waitFor();
   await takePicture(page, 'overview', scheme);
   await page.goto(`${url}/console/${account}/templates/receipt`);
@@ -148,7 +191,6 @@ async function takePictures(
   await page.getByText('The receiving server accepted it.').waitFor();
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'message', scheme);
-  // The demo's owner is no operator.
   await page.setExtraHTTPHeaders({ authorization: `Bearer ${inboxToken}` });
   await page.goto(`${url}/inbox`);
   await page.getByText('ada@customer.example').first().click();

@@ -42,6 +42,7 @@ export const accountColumns = [
   'quota_per_day',
   'archive_address',
   'attachment_limit',
+  'demo',
 ] as const;
 
 export function toAccount(row: {
@@ -54,6 +55,7 @@ export function toAccount(row: {
   readonly quota_per_day: number | null;
   readonly archive_address: string | null;
   readonly attachment_limit: number | null;
+  readonly demo: boolean;
 }): Account {
   const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
@@ -67,6 +69,7 @@ export function toAccount(row: {
       ? {}
       : { archiveAddress: row.archive_address as EmailAddress }),
     ...(row.attachment_limit === null ? {} : { attachmentLimit: row.attachment_limit }),
+    ...(row.demo && { demo: true }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface Account {
   readonly archiveAddress?: EmailAddress | undefined;
   /** Max bytes of a message with attachments as sent; 0: none, undefined: the installation's default. */
   readonly attachmentLimit?: number | undefined;
+  /** Its messages are made up by `demo fill`. */
+  readonly demo?: true;
 }
 
 /** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
+import { addDemoCommands } from './demo-commands.ts';
 import { addDirectCommands } from './direct-commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addLinkCommands } from './link-commands.ts';
@@ -189,6 +190,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(options, environment);
     });
+  addDemoCommands(program, environment, (code) => {
+    exitCode = code;
+  });
   addDirectCommands(program, environment, (code) => {
     exitCode = code;
   });

@@ -16,7 +16,7 @@ export type ReadableMail = 'all' | 'accounts';
 /**
  * What a caller may see of captured mail, which belongs to the whole installation: an operator sees everything;
  * owners and developers of all accounts see what accounts sent. Accounts that share an installation must not see each
- * other's mail, and a link in an operator's mail must not make anyone an operator (ASVS 4.0.3 section 4.1.3).
+ * other's mail (demo data has none), and a link in an operator's mail must not make anyone an operator (ASVS 4.0.3 section 4.1.3).
  */
 export async function readableMail(
   kysely: Database['kysely'],
@@ -25,7 +25,7 @@ export async function readableMail(
   const { rows } = await sql<{ all: boolean; accounts: boolean }>`
     select exists (select from person where id = ${personId ?? null} and operator and disabled_at is null and ${boundTo === undefined}) as "all",
       not exists (
-        select from account a where not a.system and (${boundTo !== undefined} and a.id <> ${boundTo ?? null}
+        select from account a where not a.system and not a.demo and (${boundTo !== undefined} and a.id <> ${boundTo ?? null}
           or ${personId !== undefined} and not exists (
             select from membership m
             where m.account_id = a.id and m.person_id = ${personId ?? null} and m.role in ('owner', 'developer')))) as accounts`.execute(

@@ -30,6 +30,7 @@ export interface PathParams {
   readonly templateId: TemplateId;
   readonly version: number;
   readonly sessionId: string;
+  readonly starterId: string;
   readonly sha256: string;
   readonly domain: string;
   readonly webhookId: string;

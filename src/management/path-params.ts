@@ -111,6 +111,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     read: (text) => (/^[0-9a-f]{64}$/.test(text) ? text : undefined),
   },
   sessionId: uuid('The session.'),
+  starterId: publicId('The starter.'),
   templateId: publicId('The template.'),
   version: {
     schema: Type.Integer({

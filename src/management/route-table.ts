@@ -80,6 +80,7 @@ import {
 } from './privacy/manage-privacy-routes.ts';
 import { getAttention } from './report/attention-routes.ts';
 import { exportReport, getReport } from './report/manage-reports-routes.ts';
+import { getSendReadiness } from './report/send-readiness-routes.ts';
 import type { ManagementRoute, RouteRow } from './resource-routes.ts';
 import { getDomainSettings, putDomainSettings } from './sender/domain-settings-routes.ts';
 import {
@@ -112,6 +113,7 @@ import {
   publishTemplate,
   rollBackTemplate,
 } from './template/publish-template-routes.ts';
+import { getStarter, listStarters } from './template/starter-routes.ts';
 import { testSendTemplate } from './template/test-send-routes.ts';
 import {
   createWebhook,
@@ -196,6 +198,8 @@ const rows: readonly RouteRow[] = [
 
   ...templateRoutes,
   ...draftRoutes,
+  ['GET', `${account}/template-starters`, 'templates:read', listStarters],
+  ['GET', `${account}/template-starters/:starterId`, 'templates:read', getStarter],
   ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'content'],
   ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'values'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
@@ -267,6 +271,7 @@ const rows: readonly RouteRow[] = [
   ['POST', `${webhook}/test`, 'webhooks:write', testWebhook],
 
   ['GET', `${account}/attention`, 'reports:read', getAttention],
+  ['GET', `${account}/send-readiness`, 'account:read', getSendReadiness],
   ['GET', `${account}/reports`, 'reports:read', getReport],
   ['GET', `${account}/reports-export`, 'reports:read', exportReport],
 

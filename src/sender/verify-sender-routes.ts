@@ -35,7 +35,7 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
       return sendConfirmationPage(
         reply,
         'Sender confirmed',
-        `The account ${accountName} (ID ${accountId}) can now send from ${address}.`,
+        `The account ${accountName} (ID ${accountId}) can now send from ${address}. You can close this page.`,
       );
     });
   });

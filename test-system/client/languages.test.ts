@@ -8,11 +8,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { snippets } from '../../console/src/template/snippets.ts';
 import { newWebhookSecret, signWebhook } from '../../src/webhook/sign-webhook.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FaultyProxy } from '../../test/support/faulty-proxy.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
+import { runSnippet } from '../../test/support/run-snippet.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 /** The programs of docs/python.md and the other pages for languages, as a reader saves and runs them. */
@@ -158,3 +160,24 @@ for (const [name, language] of Object.entries(languages)) {
     assert.equal(await post({ 'webhook-signature': 'v1,' }, body), 401);
   });
 }
+
+test('the console’s examples in these languages send, as they are shown', async (context) => {
+  const facts = { url: shop.service.url, accountId: shop.shop.id, templateId: 'note' };
+  for (const id of ['python', 'php', 'ruby', 'go'] as const) {
+    await context.test(id, async () => {
+      const to = `console-${id}@people.test`;
+      const values = { 'Order Number': 'Ä-1 "x" \'y\' \\ `z`' };
+      const found = snippets({ ...facts, values, to, attached: true }, key);
+      const { messageId } = JSON.parse(await runSnippet(found, id, folder));
+      assert.equal(await storedCount(to), 1);
+      const { rows } = await shop.database.pool.query(
+        `select content -> 'values' ->> 'Order Number' as value from message where id = $1`,
+        [messageId],
+      );
+      assert.equal(rows[0]?.value, values['Order Number']);
+      // A refusal is a failure of the program.
+      const refused = snippets({ ...facts, values, to }, 'sp_wrong');
+      await assert.rejects(runSnippet(refused, id, folder));
+    });
+  }
+});

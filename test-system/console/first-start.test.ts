@@ -8,7 +8,7 @@ import { createOneTimeLink } from '../../src/session/one-time-link.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, type TestService } from '../../test/support/test-service.ts';
-import { visitConsole } from '../support/console-visit.ts';
+import { type ConsoleVisit, visitConsole } from '../support/console-visit.ts';
 import { openChromium } from '../support/open-chromium.ts';
 
 const browser = await openChromium();
@@ -19,11 +19,6 @@ const run = promisify(execFile);
 /** Runs a script in a shell without this process's environment. */
 function shell(script: string): Promise<{ stdout: string }> {
   return run('sh', ['-eu', '-c', script], { env: { PATH: process.env.PATH }, timeout: 60_000 });
-}
-
-/** The code block in a section of the page. */
-async function codeOf(page: Page, section: string): Promise<string> {
-  return (await page.getByRole('region', { name: section }).locator('pre').textContent()) ?? '';
 }
 
 async function fillOwner(page: Page): Promise<void> {
@@ -39,42 +34,50 @@ async function makeOwner(page: Page): Promise<void> {
   await page.waitForURL(/\/console\/1001$/);
 }
 
-async function addSender(page: Page): Promise<void> {
-  await page.getByRole('link', { name: 'Add a sender' }).click();
-  await page.getByRole('button', { name: 'Add a sender' }).first().click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Address').fill('hello@shop.test');
-  await dialog.getByLabel('Display names').fill('Olive’s Shop');
-  await dialog.getByLabel('Display names').press('Enter');
-  await dialog.getByRole('button', { name: 'Add and send link' }).click();
-  await page.getByText('Waiting for confirmation').waitFor();
-  await page.getByRole('button', { name: 'Mark as verified' }).click();
-  await dialog.getByText('The audit log records it.').waitFor();
-  await dialog.getByRole('button', { name: 'Mark as verified' }).click();
-  await page.getByText('by an operator').waitFor();
+/** Confirms an own address with the emailed link, which is in the inbox. */
+async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
+  const steps = page.getByRole('region', { name: 'Get started' });
+  assert.equal(await steps.getByLabel('Address').inputValue(), 'olive@shop.test');
+  assert.equal(await steps.getByLabel('Name shown to recipients').inputValue(), 'Olive’s Shop');
+  await steps.getByRole('button', { name: 'Add and send link' }).click();
+  await steps.getByText('A link is on its way to olive@shop.test.').waitFor();
+  await visit.look('steps-sender-waiting');
+  await steps.getByRole('link', { name: 'open the link in the inbox' }).click();
+  await page.getByRole('link', { name: 'Confirm your sender address' }).click();
+  const opened = visit.context.waitForEvent('page');
+  await page.getByRole('region', { name: 'Links' }).getByRole('link').first().click();
+  const confirmation = await opened;
+  await confirmation.getByRole('button', { name: 'Allow' }).click();
+  await confirmation.getByText('can now send from olive@shop.test').waitFor();
+  await confirmation.close();
+  await page.getByRole('link', { name: 'Overview' }).click();
 }
 
-async function makeTemplate(page: Page): Promise<void> {
-  await page.getByRole('link', { name: 'Templates' }).click();
-  await page.getByRole('button', { name: 'New template' }).first().click();
+/** Starts from a finished template, and publishes it with an own subject. */
+async function makeTemplate(page: Page, visit: ConsoleVisit): Promise<void> {
+  const steps = page.getByRole('region', { name: 'Get started' });
+  await visit.look('steps-template');
+  await steps.getByRole('button', { name: 'Welcome' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('Welcome aboard');
+  assert.equal(await dialog.getByLabel('Template ID').inputValue(), 'welcome');
+  await dialog.frameLocator('iframe').getByRole('heading', { name: 'Welcome, Ada' }).waitFor();
+  await visit.look('new-template');
+  await dialog.getByLabel('Name', { exact: true }).fill('Welcome aboard');
   assert.equal(await dialog.getByLabel('Template ID').inputValue(), 'welcome-aboard');
   await dialog.getByRole('button', { name: 'Create template' }).click();
   await page.waitForURL(/templates\/welcome-aboard$/);
-  // The creator isn't a verified sender; the verified one is preselected.
   assert.equal(
     await page.getByRole('combobox', { name: 'Sender' }).inputValue(),
-    'hello@shop.test',
+    'olive@shop.test',
   );
-  await page.getByRole('combobox', { name: 'Sender' }).selectOption('Template creator');
-  await page.getByText('olive@shop.test isn’t a verified sender').waitFor();
-  await page.getByRole('combobox', { name: 'Sender' }).selectOption('hello@shop.test');
-  await page.getByText('isn’t a verified sender').waitFor({ state: 'detached' });
-  await page.getByLabel('Subject').fill('Welcome, {{First Name}}');
+  await page.getByLabel('Subject').fill('Welcome aboard, {{First Name}}');
   const preview = page.getByRole('region', { name: 'Preview' });
-  await preview.getByText('Welcome, Ada').waitFor();
-  await preview.frameLocator('iframe').getByText('Hello Ada,').waitFor();
+  await preview.getByText('Welcome aboard, Ada').waitFor();
+  await preview.frameLocator('iframe').getByText('Your Olive’s Shop account is ready').waitFor();
+  await visit.look('editor');
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await dialog.getByRole('button', { name: 'Publish' }).click();
+  await page.waitForURL(/templates\/welcome-aboard\/use$/);
 }
 
 /** The link that the start prints. */
@@ -114,7 +117,7 @@ test('a replaced setup link does not create an owner, and the page says how to g
   await visit.end();
 });
 
-test('a new user gets from the first start to a template, a sender, an integration and a sent message', async () => {
+test('a new user gets from the first start to an own message without leaving the console, but for one command', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);
@@ -124,68 +127,54 @@ test('a new user gets from the first start to a template, a sender, an integrati
   assert.equal(await page.getByRole('region', { name: 'Try the demo' }).count(), 0);
   await visit.look('first-start');
   await makeOwner(page);
-  await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+  const steps = page.getByRole('region', { name: 'Get started' });
+  await steps.getByText('0 of 4 done').waitFor();
   await page.getByText('No messages yet').waitFor();
   await visit.look('overview-empty');
 
-  await addSender(page);
-  await visit.look('senders');
-  await makeTemplate(page);
-  await visit.look('editor');
-  await page.getByRole('button', { name: 'Publish' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
-  await page.waitForURL(/templates\/welcome-aboard\/use$/);
-  await page.getByText('First Name').first().waitFor();
-  await page.getByText('No integration has the password grant yet.').waitFor();
-
-  await page.getByRole('link', { name: 'OAuth apps' }).click();
-  await page.getByRole('button', { name: 'Register an OAuth app' }).first().click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('Shop');
-  await dialog.getByLabel('Client ID').fill('shop');
-  await dialog.getByLabel('Password of a service user').check();
-  await visit.look('integration-dialog');
-  await dialog.getByRole('button', { name: 'Register' }).click();
-  const shown = page.getByRole('dialog', { name: 'Client secret' });
-  await shown.getByText('This is shown only once').waitFor();
-  const secret = (await shown.locator('code').nth(1).textContent()) ?? '';
-  assert.match(secret, /^[\w-]{43}$/);
-  await visit.look('secret-once');
-  await shown.getByRole('button', { name: 'I’ve saved it' }).click();
-  await shown.waitFor({ state: 'detached' });
-  assert.equal((await page.content()).includes(secret), false);
-
-  await page.getByRole('link', { name: 'Templates' }).click();
-  await page.getByRole('link', { name: 'Welcome aboard' }).click();
-  await page.getByRole('tab', { name: 'Use it' }).click();
-  await page.getByText("SIGNALPOST_CLIENT_ID='shop'").waitFor();
-  // The commands on the page work in a shell once the two secrets are filled in.
-  const environment = await codeOf(page, '1. Set up your shell');
-  assert.match(environment, /SIGNALPOST_USER='olive@shop\.test'/);
-  assert.match(environment, /SIGNALPOST_CLIENT_ID='shop'/);
-  const filled = environment
-    .replace("SIGNALPOST_PASSWORD='…'", `SIGNALPOST_PASSWORD='${password}'`)
-    .replace("SIGNALPOST_SECRET='…'", `SIGNALPOST_SECRET='${secret}'`);
+  // An integration that nobody can get a token with is no step done.
+  await database.pool.query(
+    `insert into integration (client_id, account_id, name, secret_hash, redirect_uri, grants)
+     values ('idle', '1001', 'Idle', '', 'https://localhost/callback', '{refresh_token}')`,
+  );
+  await confirmSender(page, visit);
+  await steps.getByText('1 of 4 done').waitFor();
+  await makeTemplate(page, visit);
+  await page.getByText('Waiting for a message of welcome-aboard.').waitFor();
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  const keyCard = page.getByRole('region', { name: '1. API key' });
+  const key = (await keyCard.locator('code').textContent()) ?? '';
+  assert.match(key, /^sp_/);
+  const call = page.getByRole('region', { name: '2. Send' });
+  assert.equal(await call.getByLabel('Send to').inputValue(), 'olive@shop.test');
   await visit.look('use-it');
-  const curl = await codeOf(page, '2. Send');
-  assert.match((await shell(`${filled}\n${curl}`)).stdout, /"Successfully Accepted"/);
-  await page.getByRole('tab', { name: 'TypeScript' }).click();
-  const typescript = await codeOf(page, '2. Send');
-  const node = `${filled}\n'${process.execPath}' --input-type=module-typescript <<'END'\n${typescript}\nEND`;
-  assert.match((await shell(node)).stdout, /200.*Successfully Accepted/s);
-  await page.getByRole('tab', { name: 'Python' }).click();
-  const python = await codeOf(page, '2. Send');
-  await shell(`python3 -c 'import ast, sys; ast.parse(sys.stdin.read())' <<'END'\n${python}\nEND`);
+  for (const name of ['TypeScript', 'Python', 'PHP', 'Ruby', 'Go']) {
+    await call.getByRole('tab', { name }).click();
+    await call.getByText(`SIGNALPOST_API_KEY='${key}'`).waitFor();
+  }
+  await call.getByRole('tab', { name: 'curl' }).click();
+  const command = (await call.locator('pre').first().textContent()) ?? '';
+  assert.match((await shell(command)).stdout, /"Successfully Accepted"/);
+  const arrival = page.getByRole('region', { name: '3. See it arrive' });
+  await arrival.getByText('Your message to olive@shop.test is here.').waitFor();
+  await arrival.getByText('Delivered').waitFor();
+  await visit.look('use-it-arrived');
 
-  await page.getByRole('link', { name: 'Messages', exact: true }).click();
-  await page.getByRole('link', { name: 'ada@customer.example' }).first().click();
+  await arrival.getByRole('link', { name: 'Show message' }).click();
   await page.getByText('The receiving server accepted it.').waitFor();
-  await page.frameLocator('iframe').getByText('Hello Ada,').waitFor();
+  await page.frameLocator('iframe').getByRole('heading', { name: 'Welcome, Ada' }).waitFor();
   await visit.look('message');
   await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByRole('link', { name: 'Welcome, Ada' }).first().click();
-  await page.frameLocator('iframe').getByText('Hello Ada,').waitFor();
+  await page.getByRole('link', { name: 'Welcome aboard, Ada' }).first().click();
+  await page.frameLocator('iframe').getByRole('heading', { name: 'Welcome, Ada' }).waitFor();
   await visit.look('inbox-mail');
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  assert.equal(await steps.count(), 0);
+  // The key is gone with the page's memory.
+  await page.reload();
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  assert.equal((await page.content()).includes(key), false);
   await visit.end();
 });
 

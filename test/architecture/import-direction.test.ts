@@ -33,6 +33,7 @@ const modules = [
   'webhook',
   'change',
   'manifest',
+  'demo-data',
   'management',
   'config',
   'app.ts',

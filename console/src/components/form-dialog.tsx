@@ -18,12 +18,13 @@ interface DialogFormProps {
 interface FormDialogProps extends DialogFormProps {
   opened: boolean;
   title: string;
+  size?: string | undefined;
 }
 
 /** A dialog with a form that calls the API. */
-export function FormDialog({ opened, title, ...form }: FormDialogProps) {
+export function FormDialog({ opened, title, size, ...form }: FormDialogProps) {
   return (
-    <Modal opened={opened} onClose={form.close} title={title}>
+    <Modal opened={opened} onClose={form.close} title={title} {...(size && { size })}>
       <DialogForm {...form} />
     </Modal>
   );

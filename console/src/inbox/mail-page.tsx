@@ -11,6 +11,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
+import { MailLinks } from './mail-links.tsx';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
@@ -55,6 +56,7 @@ function Mail({ mail }: { mail: InboxMessage }) {
       </Tabs.List>
       {html !== null && (
         <Tabs.Panel value="html">
+          <MailLinks html={html} />
           <MailFrame html={html} title={mail.subject} />
         </Tabs.Panel>
       )}

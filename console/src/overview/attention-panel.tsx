@@ -4,7 +4,8 @@ import { useSettings } from '../account/use-settings.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { type TextKey, text } from '../texts/text.ts';
-import { useAttention } from './use-overview.ts';
+import { hasSteps } from './first-steps.tsx';
+import { useAttention, useSendReadiness } from './use-overview.ts';
 
 interface AttentionEntry {
   readonly message: string;
@@ -78,14 +79,19 @@ function pageName(to: Page): string {
   return to.replace('/$account/', '');
 }
 
+/** What the steps to the first message say already. */
+const stepKinds: readonly string[] = ['no-sender', 'no-template', 'no-integration'];
+
 function useAttentionEntries(): AttentionEntry[] {
   const { data: settings } = useSettings();
-  const entries: AttentionEntry[] = (useAttention().data?.items ?? []).map(
-    ({ kind, sentence, nextStep }) => ({
+  const readiness = useSendReadiness();
+  const showsSteps = readiness.data !== undefined && hasSteps(readiness.data);
+  const entries: AttentionEntry[] = (useAttention().data?.items ?? [])
+    .filter(({ kind }) => !showsSteps || !stepKinds.includes(kind))
+    .map(({ kind, sentence, nextStep }) => ({
       message: `${sentence} ${nextStep}`,
       to: pages[kind as keyof typeof pages],
-    }),
-  );
+    }));
   if (settings?.deliveryRedirect)
     entries.push({
       message: text('overview.redirected', { address: settings.deliveryRedirect }),

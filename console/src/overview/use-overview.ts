@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
 /** The latest messages that fit on the overview. */
@@ -53,14 +53,16 @@ export function useTemplates() {
   });
 }
 
-export function useIntegrations() {
+/** Which steps to the first message are done. Some are done elsewhere, such as in the inbox. */
+export function useSendReadiness() {
   const accountId = useAccountId();
-  const may = useMay();
   return useQuery({
-    queryKey: ['integrations', accountId, 'first'],
+    queryKey: ['readiness', accountId],
     queryFn: () =>
-      answerOf(api.GET('/accounts/{accountId}/integrations', { params: { path: { accountId } } })),
-    enabled: may('integrations:read'),
+      answerOf(
+        api.GET('/accounts/{accountId}/send-readiness', { params: { path: { accountId } } }),
+      ),
+    refetchInterval: ({ state }) => (state.data?.message === true ? false : 3_000),
   });
 }
 

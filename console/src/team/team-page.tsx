@@ -1,8 +1,9 @@
-import { Button, Group, NativeSelect } from '@mantine/core';
+import { Alert, Badge, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
 import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { User } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -82,9 +83,21 @@ export function TeamPage() {
 function SignInText({ user }: { user: User }) {
   if (user.invitation === null) return <>{text(signInOf(user))}</>;
   const { invitedBy, expiresAt } = user.invitation;
+  const isExpired = Date.parse(expiresAt) < Date.now();
   return (
     <>
-      {text('team.invited', { by: invitedBy })} <TimeText value={expiresAt} />
+      <Badge
+        variant="light"
+        tt="none"
+        className="state-badge"
+        data-color={isExpired ? 'red' : 'yellow'}
+      >
+        {text(isExpired ? 'team.invitationExpired' : 'team.invitationPending')}
+      </Badge>
+      <Text size="xs" c="dimmed">
+        {text('team.invitedBy', { by: invitedBy })}{' '}
+        {text(isExpired ? 'team.expired' : 'team.expires')} <TimeText value={expiresAt} distance />
+      </Text>
     </>
   );
 }
@@ -214,6 +227,7 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('developer');
+  const { data: settings } = useSettings();
 
   async function submit() {
     await createNew('email', (precondition) =>
@@ -230,6 +244,9 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
     <FormDialog {...props} title={text('team.invite')} action={text('team.send')} submit={submit}>
       {(error) => (
         <>
+          {settings?.systemMail === false && (
+            <Alert color="yellow">{text('team.noSystemMail')}</Alert>
+          )}
           <Field
             field="email"
             label={text('team.email')}

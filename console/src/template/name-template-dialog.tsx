@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { Field, IdField } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
@@ -16,11 +17,14 @@ interface NameTemplateDialogProps {
   changeId: (id: string) => void;
   /** Creates the template with this name and id. */
   make: () => Promise<unknown>;
+  size?: string;
+  /** Choices above the name. */
+  children?: ReactNode;
 }
 
 /** Asks for the name and id of a new template, then opens its editor. */
 export function NameTemplateDialog(props: NameTemplateDialogProps) {
-  const { name, id, changeName, changeId, make, ...dialog } = props;
+  const { name, id, changeName, changeId, make, children, ...dialog } = props;
   const account = useAccountId();
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -35,6 +39,7 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
     <FormDialog {...dialog} submit={submit}>
       {(error) => (
         <>
+          {children}
           <Field
             field="name"
             label={text('templates.name')}
@@ -43,7 +48,7 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
             value={name}
             change={changeName}
             error={error}
-            data-autofocus
+            {...(children === undefined && { 'data-autofocus': true })}
           />
           <IdField
             field="id"

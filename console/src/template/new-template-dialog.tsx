@@ -1,36 +1,79 @@
 import { useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
+import { useAccountId, useMe } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
-import { api } from '../api/management.ts';
+import { answerOf, api } from '../api/management.ts';
+import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
+import { blankStarter, StarterChoice, useStarters } from './starter-choice.tsx';
+import { chooseSender } from './unverified-sender.tsx';
 
-/** Creates a template. The id is derived from the name until one is typed. */
-export function NewTemplateDialog(props: { opened: boolean; close: () => void }) {
+interface NewTemplateDialogProps {
+  opened: boolean;
+  close: () => void;
+  /** The starter chosen at first. */
+  starter?: string;
+}
+
+/** Creates a template, blank or from a starter. Name and id are the starter's until others are typed. */
+export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDialogProps) {
   const accountId = useAccountId();
-  const [name, setName] = useState('');
+  const { data: me } = useMe();
+  const senders = useSenders();
+  const starters = useStarters();
+  const [chosen, setChosen] = useState(first ?? blankStarter);
+  const [typedName, setName] = useState<string>();
   const [typedId, setTypedId] = useState<string>();
-  const id = typedId ?? idFrom(name);
+  const starter = starters.data?.items.find(({ id }) => id === chosen);
+  const name = typedName ?? starter?.name ?? '';
+  const id = typedId ?? (typedName === undefined ? (starter?.id ?? '') : idFrom(name));
+
+  async function make() {
+    const path = { accountId, templateId: id };
+    // Read first, so that a failure leaves no empty template.
+    const content = starter && (await readStarter(accountId, starter.id));
+    await createNew('id', (precondition) =>
+      api.PUT('/accounts/{accountId}/templates/{templateId}', {
+        params: { path },
+        body: { name },
+        ...precondition,
+      }),
+    );
+    if (content === undefined) return;
+    const sender = chooseSender(senders.data?.items ?? [], me?.person?.email ?? '');
+    await answerOf(
+      api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
+        params: { path },
+        body: { ...content, ...(sender !== undefined && { sender }) },
+      }),
+    );
+  }
+
   return (
     <NameTemplateDialog
-      {...props}
+      {...dialog}
+      size="64rem"
       title={text('templates.add')}
       action={text('templates.create')}
       name={name}
       id={id}
       changeName={setName}
       changeId={setTypedId}
-      make={() =>
-        createNew('id', (precondition) =>
-          api.PUT('/accounts/{accountId}/templates/{templateId}', {
-            params: { path: { accountId, templateId: id } },
-            body: { name },
-            ...precondition,
-          }),
-        )
-      }
-    />
+      make={make}
+    >
+      <StarterChoice value={chosen} change={setChosen} />
+    </NameTemplateDialog>
   );
+}
+
+async function readStarter(accountId: string, starterId: string) {
+  const { content } = await answerOf(
+    api.GET('/accounts/{accountId}/template-starters/{starterId}', {
+      params: { path: { accountId, starterId } },
+    }),
+  );
+  const { images: _, ...rest } = content;
+  return rest;
 }
 
 function idFrom(name: string): string {

@@ -7,46 +7,91 @@ interface SnippetFacts {
   readonly values: Readonly<Record<string, unknown>>;
   /** A locale of the template's variants; undefined if it has none. */
   readonly locale?: string | undefined;
+  /** The recipient; default: an example. */
+  readonly to?: string | undefined;
+  /** Whether a file is attached. */
+  readonly attached?: boolean;
 }
 
 interface Snippet {
-  readonly id: string;
+  readonly id: 'curl' | 'typescript' | 'python' | 'php' | 'ruby' | 'go';
   readonly name: string;
+  /** The file to save the program in; undefined for a command. */
+  readonly file?: string;
   readonly code: string;
+  /** The command that installs what the program needs. */
+  readonly install?: string;
+  /** The command that runs the program with the key. */
+  readonly run?: string;
 }
 
-/** Code samples for the send operation. Secrets come from environment variables. */
-export function snippets(facts: SnippetFacts): Snippet[] {
+/** The key's place in a sample as long as there is none to show. */
+const placeholder = 'sp_…';
+
+/** Programs that send one message: each runs as it is shown, with nothing else installed unless it says so. */
+export function snippets(facts: SnippetFacts, key: string | undefined): Snippet[] {
+  const withKey = (command: string) => `SIGNALPOST_API_KEY=${quote(key ?? placeholder)} ${command}`;
   return [
-    { id: 'curl', name: 'curl', code: curl(facts) },
-    { id: 'typescript', name: 'TypeScript', code: typescript(facts) },
-    { id: 'python', name: 'Python', code: python(facts) },
-    { id: 'php', name: 'PHP', code: php(facts) },
+    { id: 'curl', name: 'curl', code: curlWithKey(facts, key ?? placeholder) },
+    {
+      id: 'typescript',
+      name: 'TypeScript',
+      file: 'send.mts',
+      code: typescript(facts),
+      install:
+        '# In a clone of Signalpost:\n(cd packages/client && npm pack --pack-destination /tmp)\n# In your app:\nnpm install /tmp/signalpost-client-*.tgz',
+      run: withKey('node send.mts'),
+    },
+    {
+      id: 'python',
+      name: 'Python',
+      file: 'send.py',
+      code: python(facts),
+      run: withKey('python3 send.py'),
+    },
+    { id: 'php', name: 'PHP', file: 'send.php', code: php(facts), run: withKey('php send.php') },
+    { id: 'ruby', name: 'Ruby', file: 'send.rb', code: ruby(facts), run: withKey('ruby send.rb') },
+    { id: 'go', name: 'Go', file: 'send.go', code: go(facts), run: withKey('go run send.go') },
   ];
 }
 
-function body(facts: SnippetFacts, indent: number): string {
+const exampleRecipient = 'ada@customer.example';
+
+/** An empty page, as a PDF. */
+const samplePdf =
+  '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n';
+
+/** The body of the request. It contains neither ' nor `, so that every language can quote it as it is. */
+function body({ to = exampleRecipient, values, locale, attached }: SnippetFacts): string {
+  const attachments =
+    attached === true
+      ? [
+          {
+            filename: 'document.pdf',
+            contentType: 'application/pdf',
+            content: btoa(samplePdf),
+          },
+        ]
+      : undefined;
   return JSON.stringify(
     {
-      envelope: { toAddress: 'ada@customer.example' },
-      content: { personalizationDataMap: facts.values, locale: facts.locale },
+      envelope: { toAddress: to },
+      content: { personalizationDataMap: values, locale, attachments },
       actions: { trackOpens: false, trackClicks: false },
     },
     null,
-    indent,
-  );
+    2,
+  )
+    .replaceAll("'", '\\u0027')
+    .replaceAll('`', '\\u0060');
 }
-
-/** What the examples leave out. */
-const optional =
-  'Optional: files in content.attachments; a later time in actions.sendAt, such as 2030-01-31T09:00:00Z.';
 
 function sendUrl({ url, accountId, templateId }: SnippetFacts): string {
   return `${url}/ete/v1/email/${accountId}/${templateId}`;
 }
 
 /** Quotes any text as a POSIX shell word. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -55,117 +100,137 @@ export function curlWithKey(facts: SnippetFacts, key: string): string {
   return `curl ${quote(sendUrl(facts))} \\
   -H ${quote(`Authorization: Bearer ${key}`)} \\
   -H 'Content-Type: application/json' \\
-  -d ${quote(body(facts, 2))}`;
-}
-
-function curl(facts: SnippetFacts): string {
-  return `# A token is valid for an hour. Reuse it, then use its refresh token.
-TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\
-  --data-urlencode "username=$SIGNALPOST_USER" --data-urlencode "password=$SIGNALPOST_PASSWORD" \\
-  --data-urlencode "client_id=$SIGNALPOST_CLIENT_ID" --data-urlencode "client_secret=$SIGNALPOST_SECRET" \\
-  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-
-# ${optional}
-curl -s ${sendUrl(facts)} \\
-  -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-  -H "Idempotency-Key: $(date +%s)-$$" \\
-  -d ${quote(body(facts, 2))}
-`;
+  -d ${quote(body(facts))}`;
 }
 
 function typescript(facts: SnippetFacts): string {
-  return `import { randomUUID } from 'node:crypto';
+  const { url, templateId, to = exampleRecipient, values, locale, attached } = facts;
+  const request = [
+    `  to: ${JSON.stringify(to)},`,
+    `  data: ${JSON.stringify(values, null, 2).replaceAll('\n', '\n  ')},`,
+    ...(locale === undefined ? [] : [`  locale: ${JSON.stringify(locale)},`]),
+    ...(attached === true
+      ? [
+          `  attachments: [{
+    filename: 'document.pdf',
+    contentType: 'application/pdf',
+    content: Buffer.from(${JSON.stringify(btoa(samplePdf))}, 'base64'),
+  }],`,
+        ]
+      : []),
+  ];
+  return `import { Signalpost } from 'signalpost-client';
 
-const { SIGNALPOST_USER, SIGNALPOST_PASSWORD, SIGNALPOST_CLIENT_ID, SIGNALPOST_SECRET } = process.env;
-
-// A token is valid for an hour. Reuse it, then use its refresh token.
-const token = await fetch('${facts.url}/token', {
-  method: 'POST',
-  body: new URLSearchParams({
-    grant_type: 'password',
-    username: SIGNALPOST_USER ?? '',
-    password: SIGNALPOST_PASSWORD ?? '',
-    client_id: SIGNALPOST_CLIENT_ID ?? '',
-    client_secret: SIGNALPOST_SECRET ?? '',
-  }),
-}).then((response) => response.json());
-
-// ${optional}
-const answer = await fetch('${sendUrl(facts)}', {
-  method: 'POST',
-  headers: {
-    authorization: \`Bearer \${token.access_token}\`,
-    'content-type': 'application/json',
-    'idempotency-key': randomUUID(),
-  },
-  body: JSON.stringify(${body(facts, 2).replaceAll('\n', '\n  ')}),
+const signalpost = new Signalpost({
+  url: ${JSON.stringify(url)},
+  key: process.env.SIGNALPOST_API_KEY ?? '',
 });
-console.log(answer.status, await answer.json());
+
+const { messageId } = await signalpost.send(${JSON.stringify(templateId)}, {
+${request.join('\n')}
+});
+console.log(messageId);
 `;
 }
 
-/** Converts JSON to a Python literal. */
-function pythonBody(facts: SnippetFacts): string {
-  return body(facts, 4).replaceAll(/^(\s*"track\w+": )false/gm, '$1False');
-}
-
 function python(facts: SnippetFacts): string {
-  return `import os, uuid
-import requests
+  return `import os, urllib.error, urllib.request, uuid
 
-# A token is valid for an hour. Reuse it, then use its refresh token.
-token = requests.post("${facts.url}/token", data={
-    "grant_type": "password",
-    "username": os.environ["SIGNALPOST_USER"],
-    "password": os.environ["SIGNALPOST_PASSWORD"],
-    "client_id": os.environ["SIGNALPOST_CLIENT_ID"],
-    "client_secret": os.environ["SIGNALPOST_SECRET"],
-}, timeout=10).json()
-
-# ${optional}
-answer = requests.post(
+request = urllib.request.Request(
     "${sendUrl(facts)}",
     headers={
-        "Authorization": f"Bearer {token['access_token']}",
+        "Authorization": "Bearer " + os.environ["SIGNALPOST_API_KEY"],
+        "Content-Type": "application/json",
+        # A repeated request with the same key sends nothing twice.
         "Idempotency-Key": str(uuid.uuid4()),
     },
-    json=${pythonBody(facts).replaceAll('\n', '\n    ')},
-    timeout=10,
+    data=r'''${body(facts)}'''.encode(),
 )
-print(answer.status_code, answer.json())
+try:
+    print(urllib.request.urlopen(request, timeout=30).read().decode())
+except urllib.error.HTTPError as error:
+    raise SystemExit(error.read().decode())
 `;
 }
 
 function php(facts: SnippetFacts): string {
   return `<?php
-function post(string $url, array $headers, string $body): array {
-    $request = curl_init($url);
-    curl_setopt_array($request, [
-        CURLOPT_POST => true,
-        CURLOPT_RETURNTRANSFER => true,
-        CURLOPT_TIMEOUT => 10,
-        CURLOPT_HTTPHEADER => $headers,
-        CURLOPT_POSTFIELDS => $body,
-    ]);
-    return json_decode(curl_exec($request), true);
+$request = curl_init('${sendUrl(facts)}');
+curl_setopt_array($request, [
+    CURLOPT_TIMEOUT => 30,
+    CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_HTTPHEADER => [
+        'Authorization: Bearer ' . getenv('SIGNALPOST_API_KEY'),
+        'Content-Type: application/json',
+        // A repeated request with the same key sends nothing twice.
+        'Idempotency-Key: ' . bin2hex(random_bytes(16)),
+    ],
+    CURLOPT_POSTFIELDS => <<<'JSON'
+${body(facts)}
+JSON,
+]);
+echo curl_exec($request) ?: curl_error($request), "\\n";
+exit(curl_getinfo($request, CURLINFO_RESPONSE_CODE) === 200 ? 0 : 1);
+`;
 }
 
-// A token is valid for an hour. Reuse it, then use its refresh token.
-$token = post('${facts.url}/token', [], http_build_query([
-    'grant_type' => 'password',
-    'username' => getenv('SIGNALPOST_USER'),
-    'password' => getenv('SIGNALPOST_PASSWORD'),
-    'client_id' => getenv('SIGNALPOST_CLIENT_ID'),
-    'client_secret' => getenv('SIGNALPOST_SECRET'),
-]));
+function ruby(facts: SnippetFacts): string {
+  return `require 'net/http'
+require 'securerandom'
 
-// ${optional}
-print_r(post('${sendUrl(facts)}', [
-    "Authorization: Bearer {$token['access_token']}",
-    'Content-Type: application/json',
-    'Idempotency-Key: ' . bin2hex(random_bytes(16)),
-], <<<'JSON'
-${body(facts, 4)}
-JSON));
+body = <<'JSON'
+${body(facts)}
+JSON
+response = Net::HTTP.post(
+  URI('${sendUrl(facts)}'),
+  body,
+  'Authorization' => "Bearer #{ENV.fetch('SIGNALPOST_API_KEY')}",
+  'Content-Type' => 'application/json',
+  # A repeated request with the same key sends nothing twice.
+  'Idempotency-Key' => SecureRandom.uuid
+)
+puts response.body
+exit response.is_a?(Net::HTTPOK)
+`;
+}
+
+function go(facts: SnippetFacts): string {
+  return `package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+const body = \`${body(facts)}\`
+
+func main() {
+	request, err := http.NewRequest(http.MethodPost, "${sendUrl(facts)}", strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	once := make([]byte, 16)
+	rand.Read(once)
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("SIGNALPOST_API_KEY"))
+	request.Header.Set("Content-Type", "application/json")
+	// A repeated request with the same key sends nothing twice.
+	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", once))
+	client := http.Client{Timeout: 30 * time.Second}
+	response, err := client.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	answer, _ := io.ReadAll(response.Body)
+	fmt.Println(string(answer))
+	if response.StatusCode != http.StatusOK {
+		os.Exit(1)
+	}
+}
 `;
 }

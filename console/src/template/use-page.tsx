@@ -1,18 +1,33 @@
-import { Alert, Code, Group, List, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
-import { useAccountId } from '../account/use-me.ts';
-import type { TemplateField } from '../api/management.generated.ts';
+import {
+  Alert,
+  Code,
+  Group,
+  List,
+  Paper,
+  Stack,
+  Switch,
+  Tabs,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useState } from 'react';
+import { useAccountId, useMe } from '../account/use-me.ts';
+import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
 import { CopyButton } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
-import { EnvironmentSnippet } from './environment-snippet.tsx';
+import { ArrivalCard } from './arrival-card.tsx';
+import { KeyCard } from './key-card.tsx';
 import { snippets } from './snippets.ts';
 import { TemplateTabs } from './template-tabs.tsx';
 import { UnverifiedSender } from './unverified-sender.tsx';
+import { useMadeKey } from './use-made-key.ts';
 import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 
-/** Ready-to-run code samples with this account's IDs and the published version's fields. */
+/** Sends with the published version: a key, code that runs as it is, and what arrived. */
 export function UsePage() {
   const { data: template, error } = useTemplate();
   const accountId = useAccountId();
@@ -35,47 +50,68 @@ export function UsePage() {
       {version.data !== undefined && (
         <Stack>
           <UnverifiedSender sender={version.data.content.sender} />
-          <Snippets fields={version.data.fields} locale={version.data.locales[0]} />
+          <SendSteps
+            fields={version.data.fields}
+            locale={version.data.locales[0]}
+            content={version.data.content}
+          />
         </Stack>
       )}
     </TemplateTabs>
   );
 }
 
-interface SnippetsProps {
+interface SendStepsProps {
   fields: readonly TemplateField[];
   locale: string | undefined;
+  content: TemplateContent;
 }
 
-function Snippets({ fields, locale }: SnippetsProps) {
+function SendSteps({ fields, locale, content }: SendStepsProps) {
   const accountId = useAccountId();
   const { templateId } = useTemplatePath();
+  const { data: me } = useMe();
+  const made = useMadeKey(text('use.keyName', { template: templateId }));
+  const [typedTo, setTo] = useState<string>();
+  const [typedAttached, setAttached] = useState<boolean>();
+  const to = typedTo ?? me?.person?.email ?? '';
+  const attached = typedAttached ?? announcesAttachment(content);
   const required = fields.filter((field) => field.required);
   const values = Object.fromEntries(required.map(({ name, example }) => [name, example]));
-  const examples = snippets({ url: location.origin, accountId, templateId, values, locale });
+  const examples = snippets(
+    {
+      url: location.origin,
+      accountId,
+      templateId,
+      values,
+      locale,
+      to: to === '' ? undefined : to,
+      attached,
+    },
+    made.key,
+  );
   return (
     <Stack>
-      <Paper withBorder p="md" component="section" aria-labelledby="needs">
-        <Title order={2} id="needs" mb={4}>
-          {text('use.requiredFields')}
-        </Title>
-        {required.length === 0 ? (
-          <Text size="sm">{text('use.noRequiredFields')}</Text>
-        ) : (
-          <List size="sm">
-            {required.map(({ name, description }) => (
-              <List.Item key={name}>
-                <Code>{name}</Code> {description}
-              </List.Item>
-            ))}
-          </List>
-        )}
-      </Paper>
-      <EnvironmentSnippet />
+      <KeyCard made={made} />
       <Paper withBorder p="md" component="section" aria-labelledby="call">
         <Title order={2} id="call" mb="xs">
           {text('use.call')}
         </Title>
+        <Group align="flex-end" mb="sm">
+          <TextInput
+            label={text('use.to')}
+            type="email"
+            value={to}
+            onChange={(event) => setTo(event.currentTarget.value)}
+            miw={280}
+          />
+          <Switch
+            label={text('use.attach')}
+            checked={attached}
+            onChange={(event) => setAttached(event.currentTarget.checked)}
+            mb={8}
+          />
+        </Group>
         <Tabs defaultValue="curl" keepMounted={false}>
           <Tabs.List>
             {examples.map(({ id, name }) => (
@@ -84,18 +120,64 @@ function Snippets({ fields, locale }: SnippetsProps) {
               </Tabs.Tab>
             ))}
           </Tabs.List>
-          {examples.map(({ id, code }) => (
+          {examples.map(({ id, file, code, install, run }) => (
             <Tabs.Panel key={id} value={id} pt="sm">
-              <Group justify="flex-end" mb="xs">
-                <CopyButton value={code} />
-              </Group>
-              <Code block className="snippet">
-                {code}
-              </Code>
+              <Stack gap="sm">
+                {install !== undefined && <Sample title={text('use.install')} code={install} />}
+                <Sample
+                  title={file === undefined ? text('use.command') : text('use.save', { file })}
+                  code={code}
+                />
+                {run !== undefined && <Sample title={text('use.run')} code={run} />}
+              </Stack>
             </Tabs.Panel>
           ))}
         </Tabs>
+        <RequiredFields required={required} />
       </Paper>
+      <ArrivalCard />
+    </Stack>
+  );
+}
+
+/** Whether the text says that something is attached. */
+function announcesAttachment({ mjml = '', html = '', text: plain = '' }: TemplateContent): boolean {
+  return /\battached\b/i.test(mjml + html + plain);
+}
+
+function Sample({ title, code }: { title: string; code: string }) {
+  return (
+    <div>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+        <CopyButton value={code} />
+      </Group>
+      <Code block className="snippet sample" tabIndex={0} role="region" aria-label={title}>
+        {code}
+      </Code>
+    </div>
+  );
+}
+
+function RequiredFields({ required }: { required: readonly TemplateField[] }) {
+  return (
+    <Stack gap={4} mt="md">
+      <Text size="sm" fw={600}>
+        {text('use.requiredFields')}
+      </Text>
+      {required.length === 0 ? (
+        <Text size="sm">{text('use.noRequiredFields')}</Text>
+      ) : (
+        <List size="sm">
+          {required.map(({ name, description }) => (
+            <List.Item key={name}>
+              <Code>{name}</Code> {description}
+            </List.Item>
+          ))}
+        </List>
+      )}
     </Stack>
   );
 }

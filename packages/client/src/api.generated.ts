@@ -78,6 +78,7 @@ export type SavedFilter = { "name": string; "query": { "search"?: string; "state
 export type ScheduleChange = { "changed": number; "skipped": number };
 export type ScheduledMessage = { "messageId": string; "sendAt": string; "acceptedAt": string; "deliverBefore": (string | null); "paused": boolean; "templateId": string; "templateVersion": number; "to": (string | null); "tag": (string | null); "externalId": (string | null) };
 export type SendBatch = { "messages": (BatchMessage)[] };
+export type SendReadiness = { "sender": boolean; "template": boolean; "key": boolean; "message": boolean };
 export type SendRequest = { "envelope": { "toAddress": string; "toDisplayName"?: string; "ccAddressList"?: (string)[]; "bccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, (string | ValueObject2 | (ValueObject2)[])>; "previewText"?: string; "locale"?: string; "headers"?: Record<string, string>; "attachments"?: (Attachment)[] }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[]; "attributes"?: Record<string, string> }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string; "sendAt"?: string; "deliverBefore"?: string; "templateVersion"?: string } };
 export type Sender = { "address": string; "displayNames": (string)[]; "verified": boolean; "verifiedBy": (("domain" | "link" | "operator") | null); "domainState": (("pending" | "verified" | "broken") | null); "linkExpiresAt": (string | null) };
 export type Sent = { "messageId": string };
@@ -85,6 +86,8 @@ export type ServerMetadata = { "issuer": string; "authorization_endpoint": strin
 export type SetUp = { "open": boolean };
 export type SetUpDone = { "accountId": string };
 export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "systemMail": boolean; "hostname": (string | null); "sourcePools": (string)[] };
+export type Starter = { "id": string; "name": string; "description": string; "attachment": boolean };
+export type StarterDetail = { "id": string; "name": string; "description": string; "attachment": boolean; "content": TemplateContent; "html": string };
 export type SuppressedAddress = { "items": (Suppression)[] };
 export type Suppression = { "address": string; "reason": ("hard_bounce" | "complaint" | "unsubscribe" | "manual"); "messageId": (string | null); "createdAt": string; "expiresAt": (string | null) };
 export type Template = { "id": string; "name": string; "createdBy": string; "publishedVersion": (number | null); "latestVersion": number; "hasDraft": boolean; "subject": (string | null); "whenUncertain": ("resend" | "hold"); "changedAt": string };
@@ -314,6 +317,12 @@ export interface paths {
     put: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": TemplateDraftContent } }; responses: { 200: { content: { "application/json": TemplateDraft } }; 201: { content: { "application/json": TemplateDraft } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
     delete: { parameters: { path: { "accountId": string; "templateId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
+  "/manage/v1/accounts/{accountId}/template-starters": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": { "items": (Starter)[] } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/accounts/{accountId}/template-starters/{starterId}": {
+    get: { parameters: { path: { "accountId": string; "starterId": string } }; responses: { 200: { content: { "application/json": StarterDetail } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
   "/manage/v1/accounts/{accountId}/templates/{templateId}/preview": {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "content"?: TemplateDraftContent; "version"?: number; "values"?: Record<string, (string | ValueObject2 | (ValueObject2)[])>; "messageId"?: string; "locale"?: string; "subjectLine"?: string; "previewText"?: string } } }; responses: { 200: { content: { "application/json": TemplatePreview } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
@@ -490,6 +499,9 @@ export interface paths {
   };
   "/manage/v1/accounts/{accountId}/attention": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": AttentionList } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/accounts/{accountId}/send-readiness": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": SendReadiness } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/manage/v1/accounts/{accountId}/reports": {
     get: { parameters: { path: { "accountId": string }; query: { "from": (string); "until": (string); "group"?: ("none" | "hour" | "day" | "template" | "locale" | "tag" | "sender" | "destination"); "timeZone"?: string; "templateId"?: string; "locale"?: string; "tag"?: string; "senderDomain"?: string; "destinationDomain"?: string } }; responses: { 200: { content: { "application/json": Report } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

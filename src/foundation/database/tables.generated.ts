@@ -48,6 +48,7 @@ export interface AccountTable {
   archive_address: string | null;
   attachment_limit: number | null;
   created_at: Generated<Timestamp>;
+  demo: Generated<boolean>;
   id: string;
   name: string;
   quota_per_day: number | null;

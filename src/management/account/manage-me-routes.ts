@@ -15,6 +15,7 @@ import { AccountView, viewAccount } from './account-view.ts';
 const MyAccountView = Type.Object(
   {
     ...AccountView.properties,
+    demo: Type.Boolean({ description: 'Its messages are made up by `demo fill`.' }),
     role: Nullable(Type.String({ description: 'Null for an API key.' })),
     permissions: Type.Array(Type.Enum([...permissions])),
   },
@@ -62,7 +63,14 @@ export const getMe = defineOperation({
       const account = found[index];
       return account === undefined
         ? []
-        : [{ ...viewAccount(account), role, permissions: [...granted].sort() }];
+        : [
+            {
+              ...viewAccount(account),
+              demo: account.demo === true,
+              role,
+              permissions: [...granted].sort(),
+            },
+          ];
     });
     return {
       person:

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { throttledPhrase } from '../../delivery/shaping/explain-throttle.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { canProgramsSend } from './send-readiness-store.ts';
 
 /** A throttled receiver and its backlog. */
 export interface ThrottledReceiver {
@@ -20,7 +21,8 @@ export interface AttentionFacts {
   readonly unverifiedSenders: readonly string[];
   readonly verifiedSenders: number;
   readonly publishedTemplates: number;
-  readonly integrations: number;
+  /** A key or an integration with which programs can send. */
+  readonly canProgramsSend: boolean;
   readonly held: number;
   readonly pauses: readonly string[];
 }
@@ -41,7 +43,7 @@ export async function readAttentionFacts(
       (select count(*)::int from sender where account_id = ${accountId} and verified_at is not null) as "verifiedSenders",
       (select count(*)::int from template
         where account_id = ${accountId} and removed_at is null and published_version is not null) as "publishedTemplates",
-      (select count(*)::int from integration where account_id = ${accountId} and disabled_at is null) as integrations,
+      ${canProgramsSend(accountId)} as "canProgramsSend",
       (select count(*)::int from (
         select from queue_entry where account_id = ${accountId} and due_at = 'infinity' limit 10000) h) as held,
       array(select destination from delivery_pause where account_id = ${accountId} order by 1) as pauses`.execute(

@@ -175,12 +175,12 @@ function notices(account: Account, facts: AttentionFacts): AttentionItem[] {
     );
   if (facts.publishedTemplates === 0)
     addItem('no-template', null, 'No template is published.', 'Create a template and publish it.');
-  if (facts.integrations === 0)
+  if (!facts.canProgramsSend)
     addItem(
       'no-integration',
       null,
-      'No integration is registered, so your code can’t get a token yet.',
-      'Register an integration.',
+      'No API key or integration can send, so your code can’t send yet.',
+      'Create an API key.',
     );
   if (!account.addOns.has('transactional'))
     addItem(

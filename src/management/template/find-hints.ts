@@ -66,12 +66,17 @@ function htmlHints({ html, text }: RenderedContent): Hint[] {
   const elements = elementsOf(parse(html));
   const named = (name: string) => elements.filter(({ tagName }) => tagName === name);
   const images = named('img');
+  // A table with header cells isn't there for the layout.
+  const dataTables = new Set(named('th').map(tableOf));
   if (!elements.some((element) => element.tagName === 'html' && attribute(element, 'lang')))
     addHint('accessibility', 'no-language', 'The html element has no lang attribute.');
   if (images.some((image) => attribute(image, 'alt') === undefined))
     addHint('accessibility', 'image-without-alt', 'An image has no alt attribute.');
   if (
-    named('table').some((table) => !/^(?:presentation|none)$/.test(attribute(table, 'role') ?? ''))
+    named('table').some(
+      (table) =>
+        !/^(?:presentation|none)$/.test(attribute(table, 'role') ?? '') && !dataTables.has(table),
+    )
   )
     addHint('accessibility', 'layout-table', 'A layout table should have role="presentation".');
   const words = textOf(parse(html)).trim().length;
@@ -106,6 +111,14 @@ function unique(hints: readonly Hint[]): Hint[] {
 function elementsOf(node: Node): Element[] {
   const children = 'childNodes' in node ? node.childNodes.flatMap(elementsOf) : [];
   return 'tagName' in node ? [node, ...children] : children;
+}
+
+/** The table that a cell belongs to. */
+function tableOf(cell: Element): Node | null {
+  let node: Node | null = cell;
+  while (node !== null && node.nodeName !== 'table')
+    node = 'parentNode' in node ? node.parentNode : null;
+  return node;
 }
 
 function attribute(element: Element, name: string): string | undefined {

@@ -22,6 +22,12 @@ export const templatesTexts = {
   'templates.duplicateTitle': 'Duplicate {name}',
   'templates.copyOf': 'Copy of {name}',
 
+  'starters.title': 'Start from',
+  'starters.blank': 'Blank',
+  'starters.blankHint': 'A greeting, and nothing else.',
+  'starters.blankPreview': 'You write all of it in the editor.',
+  'starters.preview': 'Preview of {name}',
+
   'versions.none': 'No versions yet',
   'versions.noneHint': 'Publish the draft to create the first one.',
   'versions.version': 'Version {version}',
@@ -37,11 +43,26 @@ export const templatesTexts = {
   'versions.rollBackHint': 'Messages accepted from now on will use it.',
   'versions.content': 'Content',
 
-  'use.environment': '1. Set up your shell',
-  'use.environmentHint':
-    'Use the email address and password of a service user, and the client ID and secret of an integration with the password grant.',
-  'use.noIntegration': 'No integration has the password grant yet.',
+  'use.key': '1. API key',
+  'use.keyHint':
+    'Create a key for your code. It can send with any template of this account and read the status of its messages.',
+  'use.makeKey': 'Create a key',
+  'use.keyName': 'Code for {template}',
+  'use.keyOnce':
+    'The code below contains it. Store it now: it’s shown only until you close or reload this tab.',
+  'use.askForKey': 'Ask an owner or developer of this account for an API key.',
   'use.call': '2. Send',
+  'use.to': 'Send to',
+  'use.attach': 'Attach a file',
+  'use.command': 'Run this command',
+  'use.install': 'Install the client',
+  'use.save': 'Save this as {file}',
+  'use.run': 'Run it',
+  'use.arrival': '3. See it arrive',
+  'use.waiting': 'Waiting for a message of {template}. This page says when it’s here.',
+  'use.arrived': 'Your message to {to} is here.',
+  'use.showMessage': 'Show message',
+  'use.showInbox': 'Open inbox',
   'use.unpublished':
     'This template isn’t published yet. Requests are rejected until you publish it.',
   'use.publish': 'Publish it in the editor',

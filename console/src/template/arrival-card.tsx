@@ -1,0 +1,93 @@
+import { Group, Loader, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useMay } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
+import { answerOf, api } from '../api/management.ts';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { StateBadge } from '../components/state-badge.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { useTemplatePath } from './use-template.ts';
+
+/** Says when the first message sent since the page opened has come, and what became of it. */
+export function ArrivalCard() {
+  const { accountId, templateId } = useTemplatePath();
+  const may = useMay();
+  const { data: settings } = useSettings();
+  const latest = useLatestMessage();
+  // What was there when the page opened; null: nothing.
+  const [before, setBefore] = useState<string | null>();
+  const message = latest.data;
+  if (message !== undefined && before === undefined) setBefore(message?.id ?? null);
+  if (!may('messages:read')) return null;
+  const arrived = message !== undefined && message !== null && message.id !== before;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="arrival">
+      <Title order={2} id="arrival" mb="xs">
+        {text('use.arrival')}
+      </Title>
+      <div role="status">
+        {arrived && message ? (
+          <Group gap="sm" align="flex-start" wrap="nowrap">
+            <ThemeIcon radius="xl" size={24} className="icon">
+              <Icon name="check" size={14} />
+            </ThemeIcon>
+            <Stack gap={4}>
+              <Group gap="xs">
+                <Text fw={600}>{text('use.arrived', { to: message.to ?? '' })}</Text>
+                <StateBadge state={message.state} />
+                <Text size="sm" c="dimmed">
+                  <TimeText value={message.acceptedAt} distance />
+                </Text>
+              </Group>
+              <Group gap="md">
+                <PageAnchor
+                  to="/$account/messages/$message"
+                  params={{ account: accountId, message: message.id }}
+                  underline="always"
+                >
+                  {text('use.showMessage')}
+                </PageAnchor>
+                {settings?.delivery === 'inbox' && may('inbox:read') && (
+                  <PageAnchor
+                    to="/$account/inbox"
+                    params={{ account: accountId }}
+                    underline="always"
+                  >
+                    {text('use.showInbox')}
+                  </PageAnchor>
+                )}
+              </Group>
+            </Stack>
+          </Group>
+        ) : (
+          <Group gap="sm">
+            <Loader size="xs" aria-hidden="true" />
+            <Text size="sm">{text('use.waiting', { template: templateId })}</Text>
+          </Group>
+        )}
+      </div>
+    </Paper>
+  );
+}
+
+/** The latest message of the template, or null. */
+function useLatestMessage() {
+  const { accountId, templateId } = useTemplatePath();
+  const may = useMay();
+  return useQuery({
+    queryKey: ['messages', accountId, 'latest of', templateId],
+    queryFn: async () => {
+      const { items } = await answerOf(
+        api.GET('/accounts/{accountId}/messages', {
+          params: { path: { accountId }, query: { templateId, limit: 1 } },
+        }),
+      );
+      return items[0] ?? null;
+    },
+    enabled: may('messages:read'),
+    refetchInterval: 2_000,
+  });
+}

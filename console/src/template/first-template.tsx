@@ -1,0 +1,53 @@
+import { Button, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { PageAnchor } from '../components/links.tsx';
+import { useTemplates } from '../overview/use-overview.ts';
+import { text } from '../texts/text.ts';
+import { NewTemplateDialog } from './new-template-dialog.tsx';
+import { blankStarter, useStarters } from './starter-choice.tsx';
+
+/** The step to the first template: continue with the one that is there, or start from one that is finished. */
+export function FirstTemplate() {
+  const account = useAccountId();
+  const may = useMay();
+  const { data: templates } = useTemplates();
+  const starters = useStarters();
+  const [starter, setStarter] = useState<string>();
+  if (!may('templates:write')) return <Text size="sm">{text('steps.askForTemplate')}</Text>;
+  const begun = templates?.items[0];
+  if (begun !== undefined)
+    return (
+      <PageAnchor
+        to="/$account/templates/$template"
+        params={{ account, template: begun.id }}
+        underline="never"
+      >
+        <Button component="span">{text('steps.continue', { name: begun.name })}</Button>
+      </PageAnchor>
+    );
+  const blank = {
+    id: blankStarter,
+    name: text('starters.blank'),
+    description: text('starters.blankHint'),
+  };
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="xs">
+        {[...(starters.data?.items ?? []), blank].map(({ id, name, description }) => (
+          <UnstyledButton key={id} className="starter-card" onClick={() => setStarter(id)}>
+            <Text size="sm" fw={600}>
+              {name}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {description}
+            </Text>
+          </UnstyledButton>
+        ))}
+      </SimpleGrid>
+      {starter !== undefined && (
+        <NewTemplateDialog opened close={() => setStarter(undefined)} starter={starter} />
+      )}
+    </Stack>
+  );
+}

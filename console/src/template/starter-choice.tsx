@@ -1,0 +1,96 @@
+import { Box, Radio, ScrollArea, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { MailFrame } from '../components/mail-frame.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { text } from '../texts/text.ts';
+
+/** The choice of no starter. */
+export const blankStarter = '';
+
+/** The starters that a new template can begin with. */
+export function useStarters() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['starters', accountId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/template-starters', { params: { path: { accountId } } }),
+      ),
+    staleTime: 300_000,
+  });
+}
+
+interface StarterChoiceProps {
+  value: string;
+  change: (starter: string) => void;
+}
+
+/** Chooses a starter, with a preview of the chosen one. */
+export function StarterChoice({ value, change }: StarterChoiceProps) {
+  const starters = useStarters();
+  const blank = {
+    id: blankStarter,
+    name: text('starters.blank'),
+    description: text('starters.blankHint'),
+  };
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <ScrollArea.Autosize mah={420} type="auto">
+        <Radio.Group value={value} onChange={change} label={text('starters.title')}>
+          <Stack gap={6} mt={6} mr="sm">
+            {[...(starters.data?.items ?? []), blank].map(({ id, name, description }) => (
+              <Radio.Card key={id} value={id} p="xs" aria-label={name} className="starter-choice">
+                <Text size="sm" fw={600}>
+                  {name}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {description}
+                </Text>
+              </Radio.Card>
+            ))}
+          </Stack>
+        </Radio.Group>
+        <ProblemAlert error={starters.error} retry={() => starters.refetch()} />
+      </ScrollArea.Autosize>
+      <Box visibleFrom="sm">
+        <StarterPreview starter={value} />
+      </Box>
+    </SimpleGrid>
+  );
+}
+
+function StarterPreview({ starter }: { starter: string }) {
+  const accountId = useAccountId();
+  const preview = useQuery({
+    queryKey: ['starters', accountId, starter],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/template-starters/{starterId}', {
+          params: { path: { accountId, starterId: starter } },
+        }),
+      ),
+    enabled: starter !== blankStarter,
+    staleTime: 300_000,
+  });
+  if (starter === blankStarter)
+    return (
+      <Text size="sm" c="dimmed">
+        {text('starters.blankPreview')}
+      </Text>
+    );
+  if (preview.error !== null)
+    return <ProblemAlert error={preview.error} retry={() => preview.refetch()} />;
+  if (preview.data === undefined) return <RowsSkeleton />;
+  return (
+    <Box className="starter-preview">
+      <MailFrame
+        html={preview.data.html}
+        title={text('starters.preview', { name: preview.data.name })}
+        minHeight={420}
+      />
+    </Box>
+  );
+}

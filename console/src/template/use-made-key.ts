@@ -1,0 +1,31 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { useAction } from '../api/use-action.ts';
+
+/** An API key made for the code samples. It is only in this tab's memory, so it is gone after a reload. */
+export function useMadeKey(name: string) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const queryKey = ['made key', accountId];
+  const { data } = useQuery<string | null>({
+    queryKey,
+    queryFn: () => null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+  const make = useAction({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/accounts/{accountId}/keys', {
+          params: { path: { accountId } },
+          body: { name, scopes: ['messages:send', 'messages:status'] },
+        }),
+      ),
+    onSuccess: async ({ key }) => {
+      client.setQueryData(queryKey, key);
+      await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    },
+  });
+  return { key: data ?? undefined, make };
+}

@@ -1,0 +1,2 @@
+/** Max messages of the demo data. */
+export const maxDemoMessages = 100_000;

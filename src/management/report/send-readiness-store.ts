@@ -1,0 +1,52 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+
+/** What an account has that sending needs; each only counts if it really works. */
+export interface SendReadiness {
+  /** A verified sender. */
+  readonly sender: boolean;
+  /** A published template whose sender is verified. */
+  readonly template: boolean;
+  /** A key that can send, or an integration with which someone can get a token that can. */
+  readonly key: boolean;
+  /** A message of a program was accepted; test messages don’t count. */
+  readonly message: boolean;
+}
+
+/** Whether a program has, or can get, what it needs to send. Tokens of the password grant need a user without second factor. */
+export function canProgramsSend(accountId: AccountId): RawBuilder<boolean> {
+  return sql<boolean>`(
+    exists (select from api_key k
+      where k.account_id = ${accountId} and 'messages:send' = any (k.scopes) and (k.expires_at is null or k.expires_at > now()))
+    or exists (select from integration i
+      where i.account_id = ${accountId} and i.disabled_at is null and 'authorization_code' = any (i.grants))
+    or exists (select from integration i
+      where i.account_id = ${accountId} and i.disabled_at is null and 'password' = any (i.grants)
+        and exists (select from membership m join person p on p.id = m.person_id
+          where m.account_id = ${accountId} and m.role in ('owner', 'developer', 'service')
+            and p.password_hash is not null and p.disabled_at is null
+            and not exists (select from second_factor f where f.person_id = p.id and f.confirmed_at is not null))))`;
+}
+
+export async function readSendReadiness(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<SendReadiness> {
+  const { rows } = await sql<SendReadiness>`
+    select
+      exists (select from sender where account_id = ${accountId} and verified_at is not null) as sender,
+      exists (select from template t
+        join template_version v
+          on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
+        left join person p on p.id = t.created_by
+        join sender s on s.account_id = ${accountId} and s.address = coalesce(v.sender_address, p.email)
+        where t.account_id = ${accountId} and t.removed_at is null and s.verified_at is not null) as template,
+      ${canProgramsSend(accountId)} as key,
+      exists (select from message where account_id = ${accountId} and client_id <> 'console') as message`.execute(
+    kysely,
+  );
+  const [readiness] = rows;
+  if (readiness === undefined) throw new Error('the select returned no row');
+  return readiness;
+}

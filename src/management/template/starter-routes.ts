@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+import { strict } from '../../foundation/common-schemas.ts';
+import { currentFormat } from '../../template/compiled-template.ts';
+import { starterTemplates } from '../../template/starters/starter-templates.ts';
+import { notFound } from '../answer/problem.ts';
+import { accountOf, defineOperation } from '../operation.ts';
+import { previewInThread } from './preview-threads.ts';
+import { TemplateContentSchema, type VersionContent } from './template-views.ts';
+
+const starterFacts = {
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  attachment: Type.Boolean({
+    description: 'Whether requests should bring the document that the message announces.',
+  }),
+};
+
+export const listStarters = defineOperation({
+  id: 'listStarters',
+  summary: 'List starters',
+  description: 'Finished templates that a new one can start from.',
+  answer: Type.Object(
+    { items: Type.Array(Type.Object(starterFacts, { ...strict, title: 'Starter' })) },
+    strict,
+  ),
+  handle: async (call) => ({
+    items: starterTemplates(accountOf(call).name).map(({ id, name, description, attachment }) => ({
+      id,
+      name,
+      description,
+      attachment,
+    })),
+  }),
+});
+
+export const getStarter = defineOperation({
+  id: 'getStarter',
+  summary: 'Get a starter',
+  description: 'With the name of the account, and rendered with samples.',
+  answer: Type.Object(
+    {
+      ...starterFacts,
+      content: TemplateContentSchema,
+      html: Type.String({ description: 'The HTML part, rendered with samples.' }),
+    },
+    { ...strict, title: 'StarterDetail' },
+  ),
+  async handle(call) {
+    const { id: accountId, name } = accountOf(call);
+    const found = starterTemplates(name).find(({ id }) => id === call.params.starterId);
+    if (found === undefined) throw notFound('starter');
+    const content = found.content as VersionContent;
+    const { rendered } = await previewInThread(
+      {
+        content,
+        format: currentFormat,
+        values: {},
+        locale: undefined,
+        subjectLine: undefined,
+        previewText: undefined,
+      },
+      accountId,
+    );
+    return { ...found, content, html: rendered?.html ?? '' };
+  },
+});
