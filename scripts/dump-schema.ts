@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { serviceSchema } from '../src/foundation/database/open-database.ts';
 
 interface Column {
   table: string;
@@ -16,7 +17,7 @@ interface Definition {
 
 const inSchema = `
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = 'public' and c.relkind in ('r', 'p')`;
+  where n.nspname = '${serviceSchema}' and c.relkind in ('r', 'p')`;
 
 /**
  * The current schema as text, for reading and comparing. Read from the catalogs, because the embedded PostgreSQL has no pg_dump
@@ -47,7 +48,7 @@ export async function dumpSchema(pool: pg.Pool): Promise<string> {
     order by c.relname collate "C", k.contype = 'p' desc, k.conname collate "C"`);
   const indexes = await pool.query<Definition>(`
     select tablename as table, indexname as name, indexdef as definition from pg_indexes
-    where schemaname = 'public' and indexname not in (select conname from pg_constraint)
+    where schemaname = '${serviceSchema}' and indexname not in (select conname from pg_constraint)
     order by tablename collate "C", indexname collate "C"`);
   const partitions = new Set(
     tables.rows.filter((table) => table.partition !== null).map((table) => table.name),
@@ -67,7 +68,7 @@ export async function dumpSchema(pool: pg.Pool): Promise<string> {
     ];
     const own = indexes.rows
       .filter((row) => row.table === table.name && !partitions.has(row.table))
-      .map((row) => `${row.definition.replace('public.', '')};\n`);
+      .map((row) => `${row.definition.replace(`${serviceSchema}.`, '')};\n`);
     return `create table ${table.name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tail.join('')};\n${own.join('')}`;
   });
   return `-- Generated from the migrations by \`npm run generated\`; for reading, not for running.\n\n${blocks.join('\n')}`;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageJson from '../package.json' with { type: 'json' };
+import { serviceSchema } from '../src/foundation/database/open-database.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
@@ -47,6 +48,10 @@ function generateTables(url: string): string {
       '--url',
       url,
       '--print',
+      '--include-pattern',
+      `${serviceSchema}.*`,
+      '--default-schema',
+      serviceSchema,
       '--exclude-pattern',
       'message_*_*',
     ],

@@ -7,6 +7,7 @@ import { checkDisk } from './doctor/check-disk.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
+import { checkServer } from './doctor/check-server.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, openDoctorContext } from './doctor/doctor-context.ts';
@@ -15,6 +16,7 @@ import { type JsonOption, printResult } from './print.ts';
 const checks = [
   { name: 'settings', check: checkSettings },
   { name: 'database', check: checkDatabase },
+  { name: 'server', check: checkServer },
   { name: 'operators', check: checkOperators },
   { name: 'key', check: checkKey },
   { name: 'access', check: checkAccess },

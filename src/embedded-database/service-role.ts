@@ -1,8 +1,9 @@
 import pg from 'pg';
+import { serviceSchema } from '../foundation/database/open-database.ts';
 import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 
 /** Schemas of the service. Other schemas keep their owner. */
-const SCHEMAS = ['public', 'graphile_worker'];
+const SCHEMAS = ['public', serviceSchema, 'graphile_worker'];
 
 /**
  * Gives the service an unprivileged role that owns its database (ASVS 4.0.3 1.2.1, 1.2.2), so that a vulnerable

@@ -248,13 +248,13 @@ test('the statements of the hardening page move a superuser’s database to a pl
     const { rows } = await query(
       superuser,
       `select relname from pg_class join pg_namespace n on n.oid = relnamespace
-         where nspname in ('public', 'graphile_worker') and relowner <> 'signalpost_service'::regrole
+         where nspname in ('public', 'signalpost', 'graphile_worker') and relowner <> 'signalpost_service'::regrole
        union all
        select proname from pg_proc join pg_namespace n on n.oid = pronamespace
-         where nspname in ('public', 'graphile_worker') and proowner <> 'signalpost_service'::regrole
+         where nspname in ('public', 'signalpost', 'graphile_worker') and proowner <> 'signalpost_service'::regrole
        union all
        select typname from pg_type join pg_namespace n on n.oid = typnamespace
-         where nspname in ('public', 'graphile_worker') and typowner <> 'signalpost_service'::regrole`,
+         where nspname in ('public', 'signalpost', 'graphile_worker') and typowner <> 'signalpost_service'::regrole`,
     );
     assert.deepEqual(rows, []);
   }

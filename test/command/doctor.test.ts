@@ -27,6 +27,7 @@ test('doctor reports no problems for a running service', async () => {
   await service.printed(/Service\s+http/);
   const { code, said } = await doctor(environment);
   assert.match(said, /^ok {3}database .* answers and is up to date$/m);
+  assert.match(said, /^ok {3}server {4}keeps what it confirms$/m);
   assert.match(said, /^ok {3}key /m);
   assert.match(said, /^ok {3}clock {5}within 0\.\d s of the database’s$/m);
   assert.equal(code, 0);
@@ -120,8 +121,7 @@ test("doctor finds that DNS doesn't know the name of a server that delivers dire
 
 test('migrate brings a database to this release, and doctor agrees', async () => {
   const { database, url } = await createTestDatabase();
-  await database.pool.query('drop schema public cascade');
-  await database.pool.query('create schema public');
+  await database.pool.query('drop schema signalpost cascade');
   const settings = { ...environment, DATABASE_URL: url };
   assert.match(
     (await doctor(settings)).said,
@@ -177,13 +177,12 @@ test('migrate --plan and doctor name users whose tokens sent email that their ro
 
 test('migrate --plan lists all migrations for an empty database and changes nothing', async () => {
   const { database, url } = await createTestDatabase();
-  await database.pool.query('drop schema public cascade');
-  await database.pool.query('create schema public');
+  await database.pool.query('drop schema signalpost cascade');
   const plan = runSignalpost(['migrate', '--plan'], { ...environment, DATABASE_URL: url });
   assert.equal(await plan.exit, 0, plan.output.stderr);
   assert.match(plan.output.stdout, /migrations to run:\n {2}0001-foundation\.sql/);
   const { rows } = await database.pool.query(
-    "select count(*)::integer as n from pg_tables where schemaname = 'public'",
+    "select count(*)::integer as n from pg_namespace where nspname = 'signalpost'",
   );
   assert.equal(rows[0].n, 0);
 });

@@ -13,8 +13,7 @@ test('a migrated database needs nothing more', async () => {
 });
 
 test('nodes that start concurrently apply each migration once', async () => {
-  await database.pool.query('drop schema public cascade');
-  await database.pool.query('create schema public');
+  await database.pool.query('drop schema signalpost cascade');
   const nodes = [1, 2, 3, 4].map(() => openDatabase({ url }));
   try {
     const applied = await Promise.all(nodes.map((node) => migrate(node)));

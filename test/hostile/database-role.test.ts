@@ -16,7 +16,7 @@ const rights = `select concat_ws(',', rolsuper, rolcreatedb, rolcreaterole, rolr
 
 /** Objects in the service's schemas that belong to other roles. */
 const foreign = `select string_agg(relname, ', ') from pg_class
-  where relnamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
+  where relnamespace in (select oid from pg_namespace where nspname in ('public', 'signalpost', 'graphile_worker'))
     and relowner <> (select oid from pg_roles where rolname = 'signalpost_service')`;
 
 test('ASVS 4.0.3 1.2.1: the service uses an unprivileged database role without access to files and programs', async () => {

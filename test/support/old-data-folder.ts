@@ -1,15 +1,21 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runMigrations } from 'graphile-worker';
+import { urlOf } from '../../scripts/test-postgres.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { initializedFolder, startEmbedded } from './embedded-scene.ts';
 
-/** A stopped data folder as release 0.1.0 left it: one role, a superuser, owns everything in it. */
+/**
+ * A stopped data folder as release 0.1.0 left it: one role, a superuser, owns everything in it, and all
+ * of it is in `public`.
+ */
 export async function oldDataFolder(): Promise<string> {
   const dataDir = await initializedFolder();
   const embedded = await startEmbedded(dataDir);
-  const database = openDatabase(embedded.admin);
+  const url = new URL(urlOf(embedded.admin));
+  url.searchParams.set('options', '-c search_path=public');
+  const database = openDatabase({ url: url.href });
   for (const statement of [
     'alter database postgres owner to signalpost',
     'drop owned by signalpost_service',

@@ -6,14 +6,14 @@ const functionOf = (offsetMs: number): string => `
   create or replace function test_clock.now() returns timestamptz language sql stable
   as $$ select pg_catalog.now() + interval '${offsetMs} ms' $$`;
 
+/** Gives a test database a `now()` that a test can move, for connections with `testClockOptions`. */
+export const installTestClock = `create schema test_clock; ${functionOf(0)}`;
+
 /**
- * Gives new connections to a database a `now()` that a test can move. Objects without a schema still go into `public`,
- * and column defaults keep using PostgreSQL's own `now()`.
+ * Options of connections to a test database. Objects without a schema still go into the service's, and column defaults keep
+ * using PostgreSQL's own `now()`.
  */
-export const installTestClock = (databaseName: string): string => `
-  create schema test_clock;
-  ${functionOf(0)};
-  alter database ${databaseName} set search_path = "$user", public, test_clock, pg_catalog`;
+export const testClockOptions = '-c search_path=signalpost,public,test_clock,pg_catalog';
 
 /** The clock of a test: moves its database's `now()` and the services that use this clock together. */
 export class TestClock implements Clock {

@@ -3,7 +3,7 @@ import { after } from 'node:test';
 import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { testApplication } from './account-first.ts';
-import { installTestClock, TestClock } from './test-clock.ts';
+import { installTestClock, TestClock, testClockOptions } from './test-clock.ts';
 
 function required(name: string): string {
   const value = process.env[name];
@@ -49,8 +49,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     admin,
     `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} strategy file_copy owner ${roleOf(service)}`,
   );
-  const url = withDatabase(service, name);
-  await runAdminStatement(url, installTestClock(name));
+  const own = new URL(withDatabase(service, name));
+  own.searchParams.set('options', testClockOptions);
+  const url = own.href;
+  await runAdminStatement(url, installTestClock);
   const database = openDatabase({ url }, { applicationName: testApplication });
   after(async () => {
     await database.close();

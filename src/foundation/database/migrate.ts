@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './open-database.ts';
+import { prepareSchema } from './prepare-schema.ts';
 
 const folder = new URL('../../../migrations/', import.meta.url);
 const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
@@ -38,7 +39,7 @@ export async function readMigrations(): Promise<Migration[]> {
 /**
  * Migrates the database to this release, each migration in its own transaction, under the lock.
  * @returns the names of the migrations applied
- * @throws OperatorError if the database is newer than this release or a released migration was edited
+ * @throws OperatorError if the database is newer than this release, can't be used, or a released migration was edited
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
@@ -48,8 +49,10 @@ export async function migrate(database: Database): Promise<string[]> {
       withMigrationTimeout('select pg_advisory_lock($1)', [advisoryLocks.migrations]),
     );
     try {
+      await prepareSchema(client);
       return await applyMissing(client, migrations);
     } finally {
+      await client.query('reset search_path');
       await client.query('select pg_advisory_unlock($1)', [advisoryLocks.migrations]);
     }
   } finally {

@@ -4,6 +4,7 @@ import { OperatorError } from '../errors.ts';
 import { splitDatabaseUrl } from './database-url.ts';
 import { PrimaryFinder } from './primary-finder.ts';
 import { ServiceClient, type ServiceClientConfig } from './service-client.ts';
+import { codeOf } from './sqlstate.ts';
 import type { DB } from './tables.generated.ts';
 
 /** How to connect: a URL, or the connection settings of the embedded database. */
@@ -57,7 +58,7 @@ export function clientSettings(
 ): ServiceClientConfig {
   const servers = 'url' in settings ? splitDatabaseUrl(settings.url).map(parseDatabaseUrl) : [];
   return {
-    options: requiredOptions,
+    options: joinOptions(),
     ...('url' in settings ? servers[0] : settings),
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,
@@ -76,16 +77,24 @@ function finderOf(url: string, servers: readonly pg.ClientConfig[]): PrimaryFind
   return finder;
 }
 
+/** The service's own schema. Installations that began with 0.1 are in `public`. */
+export const serviceSchema = 'signalpost';
+
 // An accepted message must be on disk before the response, whatever the server's default.
 const requiredOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
 
-/** Options in the URL would replace ours, so both are merged; the last of duplicate options wins. */
+/** The last of duplicate options wins. */
+function joinOptions(own = ''): string {
+  return `-c search_path=${serviceSchema},public ${own} ${requiredOptions}`;
+}
+
+/** Options in the URL would replace ours, so both are merged. */
 function parseDatabaseUrl(text: string): pg.ClientConfig {
   const url = URL.parse(text);
   const own = url?.searchParams.get('options');
   if (url === null || own === undefined || own === null) return { connectionString: text };
   url.searchParams.delete('options');
-  return { connectionString: url.href, options: `${own} ${requiredOptions}` };
+  return { connectionString: url.href, options: joinOptions(own) };
 }
 
 /**
@@ -130,23 +139,42 @@ export function ignoreIdleErrors(pool: pg.Pool): void {
 const minServerVersion = 150_000;
 
 /**
- * Fails if the server is unreachable or older than PostgreSQL 15.
+ * Fails if the server is unreachable, older than PostgreSQL 15 or a standby, or if something in between drops settings.
  * @throws OperatorError with a message that never contains the URL's password
  */
 export async function requireServer(database: Database): Promise<void> {
   const where = describeServer(database.settings);
-  let version: number;
-  try {
-    const result = await database.pool.query<{ v: string }>(
-      "select current_setting('server_version_num') as v",
+  const { version, standby, jit } = await readServer(database).catch((cause: unknown) => {
+    if (codeOf(cause) === protocolViolation) throw droppedSettings(where, cause);
+    throw new OperatorError(`Can’t use the database at ${where}: ${reasonOf(cause)}.`, { cause });
+  });
+  requireServerVersion(where, Number(version));
+  if (standby)
+    throw new OperatorError(
+      `The database at ${where} is a standby, which accepts no writes. In DATABASE_URL, use the primary’s host, or list all hosts: postgres://user:password@host1,host2/name?target_session_attrs=read-write.`,
     );
-    version = Number(result.rows[0]?.v);
-  } catch (cause) {
-    throw new OperatorError(`Can’t use the database at ${where}: ${reasonOf(cause)}.`, {
-      cause,
-    });
-  }
-  requireServerVersion(where, version);
+  // One of the settings of every connection.
+  if (jit !== 'off') throw droppedSettings(where);
+}
+
+async function readServer({ pool }: Database) {
+  const { rows } = await pool.query<{ version: string; standby: boolean; jit: string }>(
+    `select current_setting('server_version_num') as version, pg_is_in_recovery() as standby,
+       current_setting('jit') as jit`,
+  );
+  const [server] = rows;
+  if (server === undefined) throw new Error('the server did not describe itself');
+  return server;
+}
+
+/** How PgBouncer refuses the settings of a connection. */
+const protocolViolation = '08P01';
+
+function droppedSettings(where: string, cause?: unknown): OperatorError {
+  return new OperatorError(
+    `The connection to ${where} loses its settings on the way, as in a pooler. In DATABASE_URL, use PostgreSQL’s own port, usually 5432: Signalpost pools its connections itself.`,
+    { cause },
+  );
 }
 
 /**

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { findDatabaseProblems } from '../../src/foundation/database/find-database-problems.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { openDatabase, requireServer } from '../../src/foundation/database/open-database.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { SendClient } from '../../test/support/send-client.ts';
@@ -43,6 +44,33 @@ class Answers {
     });
   }
 }
+
+test('the risks of the servers’ replication are named', async () => {
+  const findings = async (): Promise<string> =>
+    (await findDatabaseProblems(database.pool)).map(({ finding }) => finding).join('\n');
+  assert.match(await findings(), /^fsync is off/);
+  assert.match(await findings(), /if the only synchronous standby fails, nothing is accepted/);
+  await primary.query('alter system reset synchronous_standby_names');
+  await primary.query('select pg_reload_conf()');
+  await waitFor('asynchronous replication to be named', async () =>
+    /standby replicates asynchronously: a failover can lose accepted messages/.test(
+      await findings(),
+    ),
+  );
+  await primary.query("alter system set synchronous_standby_names = 'ANY 1 (standby, other)'");
+  await primary.query('select pg_reload_conf()');
+  await waitFor('the standby to be synchronous', async () =>
+    (await findings()).includes('only synchronous standby'),
+  );
+  await standby.crash();
+  await waitFor('the lack of a standby to be named', async () =>
+    (await findings()).includes('0 are connected, so nothing is accepted'),
+  );
+  await standby.start();
+  const wrong = openDatabase({ url: `postgres://postgres@${standby.host}/postgres` });
+  await assert.rejects(requireServer(wrong), /is a standby, which accepts no writes/);
+  await wrong.close();
+});
 
 test('no 200 rests on a commit that the primary recovered and its standby never got', async () => {
   const answers = new Answers();
