@@ -8,11 +8,16 @@ import type { TestPostgres } from './test-postgres.ts';
 /**
  * Starts a temporary server from the binaries in `folder`, such as /usr/lib/postgresql/15/bin, to test on the oldest supported
  * PostgreSQL. PostgreSQL can't run as root, so root starts it as the user postgres.
+ * @param likeProduction with a server's usual settings: durable, and a locale that knows all letters
  */
-export async function startProgramPostgres(folder: string): Promise<TestPostgres> {
+export async function startProgramPostgres(
+  folder: string,
+  { likeProduction = false } = {},
+): Promise<TestPostgres> {
   const home = makeProgramHome();
-  const data = createProgramCluster(folder, home);
-  const server = await startProgramServer(folder, data, ['max_connections=200']);
+  const data = createProgramCluster(folder, home, likeProduction ? 'C.UTF-8' : 'C');
+  const settings = ['max_connections=200', ...(likeProduction ? ['fsync=on'] : [])];
+  const server = await startProgramServer(folder, data, settings);
   const url = new URL('postgres://postgres@localhost:5432/postgres');
   url.searchParams.set('host', data);
   return {
@@ -33,10 +38,10 @@ export function makeProgramHome(): string {
 }
 
 /** Creates a cluster in a folder of `makeProgramHome`, with the superuser postgres. @returns its folder */
-export function createProgramCluster(folder: string, home: string): string {
+export function createProgramCluster(folder: string, home: string, locale = 'C'): string {
   const data = join(home, 'data');
   makeProgramFolder(data);
-  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'];
+  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', locale, '--no-sync'];
   runProgram(folder, 'initdb', ['-D', data, ...options], data);
   return data;
 }

@@ -92,7 +92,7 @@ function changedMembers(before: object, after: object): AuditChange[] {
     .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
 
-/** Characters recorded of a value, as JSON. */
+/** Characters recorded of a value; of one that isn't text, as JSON. */
 const maxRecordedLength = 300;
 
 function shortened({ name, from, to }: AuditChange): AuditChange {
@@ -100,7 +100,7 @@ function shortened({ name, from, to }: AuditChange): AuditChange {
 }
 
 function shortValue(value: unknown): unknown {
-  const text = JSON.stringify(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > maxRecordedLength ? `${text.slice(0, maxRecordedLength)}…` : value;
 }
 

@@ -1,8 +1,6 @@
-import cluster from 'node:cluster';
 import type { Config } from '../config/config.ts';
 import type { EmbeddedDatabase } from '../embedded-database/embedded-database.ts';
 import { startEmbeddedDatabase } from '../embedded-database/start-embedded-database.ts';
-import { findDatabaseProblems } from '../foundation/database/find-database-problems.ts';
 import { migrate } from '../foundation/database/migrate.ts';
 import {
   type Database,
@@ -52,7 +50,6 @@ export async function openInstallation(
     const applied = await migrate(database);
     if (applied.length > 0)
       log.info({ from: applied[0], to: applied.at(-1) }, 'migrated the database');
-    if (embedded === undefined) await warnAboutServer(database, log);
     const key = await loadMasterKey(config);
     await requireMatchingKey(database, key);
     signal?.throwIfAborted();
@@ -66,13 +63,6 @@ export async function openInstallation(
   } finally {
     signal?.removeEventListener('abort', breakConnections);
   }
-}
-
-/** Logs what can cost mail about the operator's database, once per node. */
-async function warnAboutServer(database: Database, log: Log): Promise<void> {
-  if ((cluster.worker?.id ?? 1) > 1) return;
-  const problems = await findDatabaseProblems(database.pool).catch(() => []);
-  for (const { finding, advice } of problems) log.warn({ advice }, `the database: ${finding}`);
 }
 
 /** @returns a function that closes all connections that the pool opens from now on, which aborts their statements */

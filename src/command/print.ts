@@ -4,13 +4,16 @@ export interface JsonOption {
 }
 
 /** A heading, and the text of an item below it; a dash if there is none. */
-export type Column<Item> = readonly [heading: string, cell: (item: Item) => string | undefined];
+export type TableColumn<Item> = readonly [
+  heading: string,
+  cell: (item: Item) => string | undefined,
+];
 
 /** Prints a list as a table with headings, or with `--json` as one object per line. */
 export function printTable<Item extends object>(
   { json }: JsonOption,
   items: readonly Item[],
-  columns: readonly Column<Item>[],
+  columns: readonly TableColumn<Item>[],
 ): void {
   if (json === true) for (const item of items) print(JSON.stringify(item));
   else if (items.length === 0) print('none');

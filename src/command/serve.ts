@@ -11,6 +11,7 @@ import { openInstallation } from './open-installation.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
+import { warnAboutServer } from './warn-about-server.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -57,6 +58,7 @@ async function serveProcess(
     if (error !== signal.reason) throw error;
   });
   if (installation === undefined) return 0;
+  await warnAboutServer(installation, log);
   const inboxToken = config.inboxToken ?? (await readInboxToken(config.dataDir));
   // Loaded last, so that problems with settings or the database show early, and the supervising process never loads it.
   const { createApp } = await import('../app.ts');

@@ -8,6 +8,7 @@ import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
+import { warnAboutServer } from './warn-about-server.ts';
 import { welcome } from './welcome.ts';
 import { withInboxToken } from './with-inbox-token.ts';
 
@@ -24,6 +25,7 @@ export async function start(
   const signal = stopSignal();
   try {
     const installation = await openInstallation(settings, log, signal);
+    await warnAboutServer(installation, log);
     if (installation.embedded !== undefined) {
       const orphaned = await endOrphanedLeases(installation.database);
       if (orphaned > 0)

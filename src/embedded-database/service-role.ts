@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { serviceSchema } from '../foundation/database/open-database.ts';
+import { serviceSchema } from '../foundation/database/service-schema.ts';
 import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 
 /** Schemas of the service. Other schemas keep their owner. */

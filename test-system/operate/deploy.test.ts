@@ -33,7 +33,7 @@ const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
 const settingsFile = join(folder, 'signalpost.env');
 const port = await freePort();
-const postgres = await startProgramPostgres('/usr/lib/postgresql/15/bin');
+const postgres = await startProgramPostgres('/usr/lib/postgresql/15/bin', { likeProduction: true });
 after(() => postgres.stop());
 const sink = await startSink();
 

@@ -43,10 +43,10 @@ ${settings}
   });
   await waitFor('the pooler', async () => {
     const socket = connect(port, '127.0.0.1');
-    const [open] = await Promise.race([
-      once(socket, 'connect').then(() => [true]),
-      once(socket, 'error').then(() => [false]),
-    ]);
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
     socket.destroy();
     return open;
   });

@@ -11,6 +11,7 @@ import {
   runProgram,
   startProgramServer,
 } from '../../scripts/program-postgres.ts';
+import { serviceSchema } from '../../src/foundation/database/service-schema.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from './free-port.ts';
 
@@ -49,7 +50,10 @@ class PairServer {
 
   /** The rows of a query as a superuser. */
   async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client(`postgres://postgres@${this.host}/postgres`);
+    const client = new pg.Client({
+      connectionString: `postgres://postgres@${this.host}/postgres`,
+      options: `-c search_path=${serviceSchema}`,
+    });
     client.on('error', () => undefined);
     await client.connect();
     try {

@@ -44,7 +44,11 @@ test('a change is recorded with the changed members; a change without effect is 
   const actor = commandLine(accountId);
   const { after, created } = await changeResource({ database }, actor, poolChange('slow'));
   assert.deepEqual([after.sourcePool, created], ['slow', false]);
-  const changed = event('domain_changed', { id: domain, changed: 'sourcePool' });
+  const changed = event('domain_changed', {
+    id: domain,
+    changed: 'sourcePool',
+    changes: [{ name: 'sourcePool', from: 'default', to: 'slow' }],
+  });
   assert.deepEqual(await takeEvents(), [changed]);
   await changeResource({ database }, actor, poolChange('slow'));
   assert.deepEqual(await takeEvents(), []);

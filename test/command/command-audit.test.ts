@@ -47,21 +47,30 @@ async function assertRecorded(command: string, ...entries: Entry[]): Promise<voi
 }
 
 test('commands on a domain are recorded in the audit log of its account', async () => {
-  const entryOf = (kind: string, changed?: string): Entry => ({
+  const entryOf = (kind: string, change?: { name: string; from: unknown; to: unknown }): Entry => ({
     kind,
     account_id: 'a1',
-    detail: { id: 'shop.test', ...(changed === undefined ? {} : { changed }) },
+    detail: {
+      id: 'shop.test',
+      ...(change !== undefined && { changed: change.name, changes: [change] }),
+    },
   });
   await assertRecorded('domain add a1 shop.test', entryOf('domain_created'));
   await assertRecorded('domain rotate a1 shop.test', entryOf('domain_keys_rotated'));
+  const { code } = await run('domain warm-up a1 shop.test --goal 200');
+  assert.equal(code, 0);
+  const today = new Date().toISOString().slice(0, 10);
+  const warmUp = { from: today, plan: [50, 71, 100, 141] };
+  assert.deepEqual(await takeEntries(), [
+    entryOf('domain_changed', { name: 'warmUp', from: null, to: warmUp }),
+  ]);
   await assertRecorded(
-    'domain warm-up a1 shop.test --goal 200',
-    entryOf('domain_changed', 'warmUp'),
+    'domain pool a1 shop.test slow',
+    entryOf('domain_changed', { name: 'sourcePool', from: 'default', to: 'slow' }),
   );
-  await assertRecorded('domain pool a1 shop.test slow', entryOf('domain_changed', 'sourcePool'));
   await assertRecorded(
     'domain tracking a1 shop.test links.shop.test',
-    entryOf('domain_changed', 'trackingHost'),
+    entryOf('domain_changed', { name: 'trackingHost', from: null, to: 'links.shop.test' }),
   );
   await assertRecorded('domain warm-up a1 shop.test --goal 200');
   await assertRecorded('domain pool a1 shop.test slow');

@@ -79,7 +79,12 @@ test('demo fill adds an account of the operators with messages in search and rep
   const counts = await rowsOf('demo');
   assert.equal(counts.template, 8);
   assert.equal(counts.queue_entry, undefined);
-  assert.deepEqual(await readInbox(service.url), []);
+  const recipients = (await readInbox(service.url)).flatMap(({ envelopeTo }) => envelopeTo);
+  assert.deepEqual(
+    new Set(recipients),
+    new Set([shop.owner.email]),
+    'of whom an operator was made',
+  );
   assert.equal((await demo('fill')).code, 1);
 });
 

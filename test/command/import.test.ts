@@ -252,10 +252,10 @@ test('rows that say too little are listed, and the others are imported', async (
   const path = await save('rows.json', [{ email: 'nobody' }, { email: 'a5@people.test' }, 7]);
   const missing = await run('import', 'sendgrid', '--suppressions', path);
   assert.equal(missing.code, 1);
-  assert.match(missing.stdout, /row 2: doesn’t say why; give the reason of the file with --reason/);
+  assert.match(missing.stderr, /row 2: doesn’t say why; give the reason of the file with --reason/);
   const some = await run('import', 'sendgrid', '--suppressions', path, '--reason', 'complaint');
   assert.equal(some.code, 1);
-  assert.match(some.stdout, /row 1: has no email address\n.*row 3: is not an object/s);
+  assert.match(some.stderr, /row 1: has no email address\n.*row 3: is not an object/s);
   assert.deepEqual(await reasonsOf('a5@people.test'), ['complaint']);
 });
 

@@ -10,6 +10,7 @@ import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import { UnsubscribeTokens } from '../../src/feedback/unsubscribe/unsubscribe-token.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
+import { serviceSchema } from '../../src/foundation/database/service-schema.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, type MessageId, newId, type PersonId } from '../../src/foundation/ids.ts';
 import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
@@ -302,7 +303,7 @@ test('the rotation knows every column that depends on the master key', async () 
   const { database } = await createTestDatabase();
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns
-    where table_schema = 'public' and data_type = 'bytea'
+    where table_schema = ${serviceSchema} and data_type = 'bytea'
       and column_name ~ '(hash|secret|key|sealed)' and column_name !~ '^(content|request|public)_'
       and table_name !~ '^(idempotency|spent_intake|message_attribute)'`.execute(database.kysely);
   assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(kinds).toSorted());

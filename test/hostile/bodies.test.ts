@@ -124,6 +124,7 @@ function fill(path: string): string {
     address: 'ann@shop.test',
     token: 'x',
     mailKind: 'invitation',
+    sha256: 'a'.repeat(64),
   };
   return path
     .replace('email/*', `email/${shop.id}/t-0001`)

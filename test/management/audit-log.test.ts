@@ -39,7 +39,7 @@ test('an entry says who did it and what settings changed from and to, but no per
   await owner.put(`${path}/lists/l-1/contacts/eve@people.test`, { fields: { Name: 'Eva' } });
   const token = await addKey(database, shop.id, { scopes: ['lists:read', 'lists:write'] });
   const key = new ManagementClient(service, token);
-  await key.put(`${path}/lists/l-1`, { folderName: 'Shop' });
+  await key.put(`${path}/lists/l-1`, { name: 'Customers', folderName: 'Shop' });
   await key.delete(`${path}/lists/l-1`);
   const [removed, moved, contact, , changed, created] = await list('thing=list');
   assert.deepEqual([created?.kind, created?.name], ['list_created', 'Ann Lee']);

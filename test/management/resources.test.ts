@@ -279,7 +279,9 @@ test('an exported suppressions file is imported with progress and row errors', a
   assert.equal((await finish(csv.text)).rowsWritten, 3);
   const wrong = await finish('mail\r\na@b.test\r\n');
   assert.equal(wrong.state, 'failed');
-  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'The file needs a column “address”. It has: mail' }]);
+  assert.deepEqual(wrong.problems, [
+    { line: 0, reason: 'The file needs a column “address”. It has: mail' },
+  ]);
   assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 3);
 });
 

@@ -40,7 +40,7 @@ test('each of eight starters carries the account’s name, and can be published 
     const found = await owner.get(`${path}/template-starters/${id}`);
     assert.equal(found.status, 200, found.text);
     const { content, html } = found.body as unknown as StarterAnswer;
-    assert.match(html, /Ada’s &lt;Coffee&gt; &amp; \{\{Tea\}\}/);
+    assert.match(html, /Ada’s &#60;Coffee&#62; &#38; &#123;&#123;Tea&#125;&#125;/);
     assert.doesNotMatch(content.subject, /Tea\}|<mj/);
     const template = `${path}/templates/${id}`;
     assert.equal((await owner.put(template, { name: id })).status, 201);

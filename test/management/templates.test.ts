@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permission } from '../../src/access/permission.ts';
 import { deleteTrialVersions } from '../../src/feedback/privacy/delete-trial-versions-store.ts';
+import { maxSourceText } from '../../src/manifest/manifest-schema.ts';
 import { addKey } from '../support/api-key.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -87,7 +88,7 @@ test('a draft keeps unused markup, which is neither previewed nor sent nor publi
   assert.equal((await owner.post(`${both}/publish`, {})).status, 200);
   const version = (await owner.get(`${both}/versions/1`)).body.content as Partial<typeof draft>;
   assert.equal(version.unusedMarkup, undefined);
-  const long = { ...draft, unusedMarkup: { default: 'x'.repeat(600_000) } };
+  const long = { ...draft, unusedMarkup: { default: 'x'.repeat(maxSourceText + 1) } };
   assert.equal((await owner.put(`${both}/draft`, long)).status, 422);
 });
 

@@ -61,7 +61,7 @@ test('a newly accepted message is queued and shows the next step', async () => {
     events: [],
   });
   assert.equal(stateAt, acceptedAt);
-  assert.deepEqual(nextAttempt, { at: acceptedAt, reason: 'waiting in the queue' });
+  assert.deepEqual(nextAttempt, { at: acceptedAt, reason: 'waiting in the queue', paused: null });
   assert.deepEqual(recipients, [
     { address: 'reader@example.test', role: 'to', state: 'queued', at: acceptedAt },
     { address: 'copy@example.test', role: 'cc', state: 'queued', at: acceptedAt },
@@ -88,6 +88,7 @@ test('each recipient has a separate state, and a waiting message shows when and 
   assert.deepEqual(body.nextAttempt, {
     at: '2040-01-01T00:00:00.000Z',
     reason: 'the host is busy',
+    paused: null,
   });
   assert.deepEqual(
     (body.events as { kind: string; recipient: number | null }[]).map((event) => [
@@ -155,6 +156,7 @@ test('messages of a suspended account are held with the reason', async () => {
   assert.deepEqual(body.nextAttempt, {
     at: null,
     reason: 'the account is suspended; delivery resumes when the suspension ends',
+    paused: null,
   });
   await saveShop(database);
   await waitFor('its end', async () => (await client.send()).status === 200);

@@ -6,7 +6,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
-import { type AuditFilters, type AuditThing, shownThings } from './audit-filters.ts';
+import { type AuditFilters, type FilteredThing, shownThings } from './audit-filters.ts';
 
 interface AuditFilterBarProps {
   filters: AuditFilters;
@@ -64,7 +64,7 @@ export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
       <NativeSelect
         label={text('audit.thing')}
         value={filters.thing ?? ''}
-        onChange={(event) => change({ thing: event.currentTarget.value as AuditThing })}
+        onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
         data={[
           { value: '', label: text('audit.anything') },
           ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),

@@ -2,21 +2,21 @@ import type { paths } from '../api/management.generated.ts';
 
 type AuditQuery = NonNullable<paths['/accounts/{accountId}/audit']['get']['parameters']['query']>;
 
-export type AuditThing = NonNullable<AuditQuery['thing']>;
+export type FilteredThing = NonNullable<AuditQuery['thing']>;
 
 /** Filters of the audit log, kept in the page URL. */
 export interface AuditFilters {
   readonly search?: string;
   /** Email of the person. */
   readonly person?: string;
-  readonly thing?: AuditThing;
+  readonly thing?: FilteredThing;
   /** First and last day in the browser's time zone, such as `2026-11-20`. */
   readonly from?: string;
   readonly until?: string;
 }
 
 /** In display order. */
-const things: Readonly<Record<AuditThing, true>> = {
+const things: Readonly<Record<FilteredThing, true>> = {
   template: true,
   message: true,
   sender: true,
@@ -32,7 +32,7 @@ const things: Readonly<Record<AuditThing, true>> = {
   privacy: true,
 };
 
-export const shownThings = Object.keys(things) as AuditThing[];
+export const shownThings = Object.keys(things) as FilteredThing[];
 
 const day = /^\d{4}-\d\d-\d\d$/;
 

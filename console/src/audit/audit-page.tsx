@@ -13,7 +13,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { AuditFilterBar } from './audit-filter-bar.tsx';
 import { auditQuery, readAuditFilters } from './audit-filters.ts';
-import { actorOf, changesOf, otherDetails, predicateOf, thingOf } from './describe-event.ts';
+import { changesOf, describeActor, otherDetails, predicateOf, thingOf } from './describe-event.ts';
 
 const route = getRouteApi('/$account/audit');
 
@@ -78,7 +78,7 @@ function EventCell({ event }: { event: AuditEvent }) {
     <div className="breakable audit-event">
       <Group gap={8} component="span">
         <span title={event.email ?? undefined}>
-          <strong>{actorOf(event)}</strong> <Predicate event={event} />
+          <strong>{describeActor(event)}</strong> <Predicate event={event} />
         </span>
         {event.outcome !== 'success' && (
           <Badge className="state-badge" data-color="red" tt="none">

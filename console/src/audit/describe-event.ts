@@ -9,7 +9,7 @@ interface RecordedChange {
 }
 
 /** Who did it, as people know them. */
-export function actorOf(event: AuditEvent): string {
+export function describeActor(event: AuditEvent): string {
   const { name, email, keyName, clientId, remoteAddress, detail } = event;
   if (name) return name;
   if (email !== null) return email;

@@ -35,7 +35,7 @@ export function SenderState({ sender }: { sender: Sender }) {
 }
 
 /** Where the confirmation link is if mail stays on this machine. */
-function InboxHint() {
+export function InboxHint() {
   const account = useAccountId();
   const may = useMay();
   const { data: settings } = useSettings();

@@ -4,7 +4,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
 
 /** The choice of no starter. */

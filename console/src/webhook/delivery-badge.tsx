@@ -1,16 +1,16 @@
 import { Badge } from '@mantine/core';
 import type { WebhookDelivery } from '../api/management.generated.ts';
 import { text } from '../texts/text.ts';
-import type { DeliveryState } from './webhook-filters.ts';
+import type { FilteredState } from './webhook-filters.ts';
 
-const colors: Readonly<Record<DeliveryState, string>> = {
+const colors: Readonly<Record<FilteredState, string>> = {
   pending: 'yellow',
   delivered: 'green',
   failed: 'red',
 };
 
 interface DeliveryBadgeProps {
-  state: DeliveryState;
+  state: FilteredState;
   /** The HTTP status of a sent event, shown instead of the state. */
   status?: number | null;
 }

@@ -12,7 +12,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { formatDuration } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { DeliveryBadge, eventTypeOf, StatusBadge } from './delivery-badge.tsx';
-import { CodeBlock, Exchange, formatJson } from './exchange.tsx';
+import { formatJson, TextBlock, TryExchange } from './exchange.tsx';
 
 interface DeliveryDetailProps {
   webhookId: string;
@@ -21,7 +21,7 @@ interface DeliveryDetailProps {
 }
 
 /** An event of a webhook: its message, every try and the payload. */
-export function DeliveryDetail({ webhookId, eventId, paused }: DeliveryDetailProps) {
+export function DeliveryPanel({ webhookId, eventId, paused }: DeliveryDetailProps) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -75,7 +75,7 @@ export function DeliveryDetail({ webhookId, eventId, paused }: DeliveryDetailPro
       {tries.length === 0 && state === 'pending' && (
         <Text size="sm">{text('webhooks.untried')}</Text>
       )}
-      <CodeBlock title={text('webhooks.payload')}>{formatJson(request)}</CodeBlock>
+      <TextBlock title={text('webhooks.payload')}>{formatJson(request)}</TextBlock>
     </Stack>
   );
 }
@@ -117,7 +117,7 @@ function Tries({
   if (tries.length === 0) {
     // Tried before tries were kept.
     if (lastStatus === null || lastAnswer === null) return null;
-    return <CodeBlock title={text('webhooks.answer')}>{`${lastStatus} ${lastAnswer}`}</CodeBlock>;
+    return <TextBlock title={text('webhooks.answer')}>{`${lastStatus} ${lastAnswer}`}</TextBlock>;
   }
   return (
     <div className="tries">
@@ -134,7 +134,7 @@ function Tries({
             </Text>
           </summary>
           <Stack gap="xs" p="sm">
-            <Exchange exchange={each} />
+            <TryExchange exchange={each} />
           </Stack>
         </details>
       ))}

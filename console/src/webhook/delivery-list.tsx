@@ -9,7 +9,7 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DeliveryBadge, eventTypeOf } from './delivery-badge.tsx';
-import { type DeliveryState, deliveryStates, readWebhookFilters } from './webhook-filters.ts';
+import { deliveryStates, type FilteredState, readWebhookFilters } from './webhook-filters.ts';
 
 const route = getRouteApi('/$account/webhooks/$webhook');
 
@@ -87,7 +87,7 @@ export function StateFilter() {
       value={state ?? ''}
       onChange={(value) =>
         navigate({
-          search: value === '' ? {} : { state: value as DeliveryState },
+          search: value === '' ? {} : { state: value as FilteredState },
           replace: true,
           resetScroll: false,
         })

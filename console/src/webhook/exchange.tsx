@@ -7,7 +7,7 @@ import { text } from '../texts/text.ts';
 type ExchangeFacts = Pick<WebhookTest, 'status' | 'answer' | 'requestHeaders' | 'responseHeaders'>;
 
 /** The response to a request of a webhook, and the headers of both. */
-export function Exchange({ exchange }: { exchange: ExchangeFacts }) {
+export function TryExchange({ exchange }: { exchange: ExchangeFacts }) {
   const { status, answer, requestHeaders, responseHeaders } = exchange;
   return (
     <>
@@ -16,9 +16,9 @@ export function Exchange({ exchange }: { exchange: ExchangeFacts }) {
           {text('webhooks.because', { reason: answer })}
         </Text>
       ) : (
-        <CodeBlock title={text('webhooks.response')}>
+        <TextBlock title={text('webhooks.response')}>
           {answer === '' ? text('webhooks.emptyResponse') : formatJson(answer)}
-        </CodeBlock>
+        </TextBlock>
       )}
       {status !== 0 && <Headers title="webhooks.responseHeaders" headers={responseHeaders} />}
       <Headers title="webhooks.requestHeaders" headers={requestHeaders} />
@@ -43,7 +43,7 @@ function Headers({ title, headers }: HeadersProps) {
 }
 
 /** A titled block of code that can be copied. */
-export function CodeBlock({ title, children }: { title: string; children: string }) {
+export function TextBlock({ title, children }: { title: string; children: string }) {
   return (
     <div>
       <Group justify="space-between" mb={4}>

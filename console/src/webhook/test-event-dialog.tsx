@@ -8,7 +8,7 @@ import { formatDuration } from '../format/format-number.ts';
 import { shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
 import { eventTypeOf, StatusBadge } from './delivery-badge.tsx';
-import { CodeBlock, Exchange, formatJson } from './exchange.tsx';
+import { formatJson, TextBlock, TryExchange } from './exchange.tsx';
 
 interface TestEventDialogProps {
   opened: boolean;
@@ -66,8 +66,8 @@ function TestEventForm({ close, webhook }: Omit<TestEventDialogProps, 'opened'>)
                   {formatDuration(result.durationMs)}
                 </Text>
               </Group>
-              <Exchange exchange={result} />
-              <CodeBlock title={text('webhooks.payload')}>{formatJson(result.request)}</CodeBlock>
+              <TryExchange exchange={result} />
+              <TextBlock title={text('webhooks.payload')}>{formatJson(result.request)}</TextBlock>
             </Stack>
           )}
         </>

@@ -1,12 +1,12 @@
 import type { WebhookDelivery } from '../api/management.generated.ts';
 
-export type DeliveryState = WebhookDelivery['state'];
+export type FilteredState = WebhookDelivery['state'];
 
-export const deliveryStates: readonly DeliveryState[] = ['delivered', 'pending', 'failed'];
+export const deliveryStates: readonly FilteredState[] = ['delivered', 'pending', 'failed'];
 
 /** The shown part of a webhook's log and the selected event, kept in the page URL. */
 export interface WebhookFilters {
-  readonly state?: DeliveryState;
+  readonly state?: FilteredState;
   readonly event?: string;
 }
 

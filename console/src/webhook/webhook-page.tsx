@@ -19,7 +19,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { DeliveryDetail } from './delivery-detail.tsx';
+import { DeliveryPanel } from './delivery-detail.tsx';
 import { DeliveryList, StateFilter } from './delivery-list.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
@@ -132,7 +132,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
               {text('webhooks.back')}
             </PageAnchor>
             {shown !== undefined && (
-              <DeliveryDetail key={shown} webhookId={webhookId} eventId={shown} paused={paused} />
+              <DeliveryPanel key={shown} webhookId={webhookId} eventId={shown} paused={paused} />
             )}
           </section>
         </div>

@@ -4,6 +4,7 @@ import { OperatorError } from '../errors.ts';
 import { splitDatabaseUrl } from './database-url.ts';
 import { PrimaryFinder } from './primary-finder.ts';
 import { ServiceClient, type ServiceClientConfig } from './service-client.ts';
+import { serviceSchema } from './service-schema.ts';
 import { codeOf } from './sqlstate.ts';
 import type { DB } from './tables.generated.ts';
 
@@ -77,11 +78,9 @@ function finderOf(url: string, servers: readonly pg.ClientConfig[]): PrimaryFind
   return finder;
 }
 
-/** The service's own schema. Installations that began with 0.1 are in `public`. */
-export const serviceSchema = 'signalpost';
-
 // An accepted message must be on disk before the response, whatever the server's default.
-const requiredOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
+const requiredOptions =
+  '-c synchronous_commit=on -c timezone=UTC -c jit=off -c signalpost.settings=kept';
 
 /** The last of duplicate options wins. */
 function joinOptions(own = ''): string {
@@ -144,7 +143,7 @@ const minServerVersion = 150_000;
  */
 export async function requireServer(database: Database): Promise<void> {
   const where = describeServer(database.settings);
-  const { version, standby, jit } = await readServer(database).catch((cause: unknown) => {
+  const { version, standby, settings } = await readServer(database).catch((cause: unknown) => {
     if (codeOf(cause) === protocolViolation) throw droppedSettings(where, cause);
     throw new OperatorError(`Can’t use the database at ${where}: ${reasonOf(cause)}.`, { cause });
   });
@@ -153,14 +152,17 @@ export async function requireServer(database: Database): Promise<void> {
     throw new OperatorError(
       `The database at ${where} is a standby, which accepts no writes. In DATABASE_URL, use the primary’s host, or list all hosts: postgres://user:password@host1,host2/name?target_session_attrs=read-write.`,
     );
-  // One of the settings of every connection.
-  if (jit !== 'off') throw droppedSettings(where);
+  if (settings !== 'kept') throw droppedSettings(where);
 }
 
 async function readServer({ pool }: Database) {
-  const { rows } = await pool.query<{ version: string; standby: boolean; jit: string }>(
+  const { rows } = await pool.query<{
+    version: string;
+    standby: boolean;
+    settings: string | null;
+  }>(
     `select current_setting('server_version_num') as version, pg_is_in_recovery() as standby,
-       current_setting('jit') as jit`,
+       current_setting('signalpost.settings', true) as settings`,
   );
   const [server] = rows;
   if (server === undefined) throw new Error('the server did not describe itself');

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
-import { serviceSchema } from './open-database.ts';
+import { serviceSchema } from './service-schema.ts';
 
 /** Schema of the library that runs webhook jobs, which it creates with the first webhook. */
 const jobSchema = 'graphile_worker';

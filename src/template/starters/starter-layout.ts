@@ -1,5 +1,5 @@
 /** The name of an account in MJML, where neither markup nor fields may be read from it. */
-export function markupOf(name: string): string {
+export function starterMarkup(name: string): string {
   return name.replaceAll(/[&<>"{}]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
@@ -10,7 +10,7 @@ export function subjectOf(name: string): string {
 
 interface StarterLayout {
   readonly title: string;
-  /** The name of the account, as in `markupOf`. */
+  /** The name of the account, as in `starterMarkup`. */
   readonly company: string;
   /** Components of the card's column. */
   readonly body: string;

@@ -1,9 +1,9 @@
 import type { TemplateSource } from '../template-source.ts';
 import {
-  markupOf,
   starterAddress,
   starterButton,
   starterLayout,
+  starterMarkup,
   starterNote,
   starterText,
   starterTitle,
@@ -60,7 +60,7 @@ const sampleItems = [
 
 /** Eight templates that most products need, with the account's name. */
 export function starterTemplates(accountName: string): readonly StarterTemplate[] {
-  const company = markupOf(accountName);
+  const company = starterMarkup(accountName);
   const plain = subjectOf(accountName);
   return [
     {

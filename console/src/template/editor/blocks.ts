@@ -1,6 +1,6 @@
 import type { TemplateContent } from '../../api/management.generated.ts';
 
-export type Markup = 'mjml' | 'html';
+export type MarkupKind = 'mjml' | 'html';
 
 /** A part of an email to insert. */
 export interface Block {
@@ -158,7 +158,7 @@ export function imageBlock({
 }
 
 /** What a template starts with when its other kind of markup is used for the first time. */
-export const emptyMarkup: Readonly<Record<Markup, string>> = {
+export const emptyMarkup: Readonly<Record<MarkupKind, string>> = {
   mjml: `<mjml lang="en">
   <mj-body>
     <mj-section>

@@ -4,7 +4,7 @@ import { toBase64 } from '../template-images.ts';
 import type { EditedContent } from './use-draft.ts';
 
 /** Images that emails can show. */
-export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+export const hostedImageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** Wider images are shown this wide. */
 const maxShownWidth = 552;
@@ -28,13 +28,13 @@ export async function hostImage(accountId: string, file: File): Promise<HostedIm
 
 /** A hosted image as a file. Its path is the same here, even if people reach the console by another host. */
 export async function readHostedFile({ url, filename, contentType }: HostedImage): Promise<File> {
-  const answer = await fetch(localPath(url));
+  const answer = await fetch(localImagePath(url));
   if (!answer.ok) throw new Error(`${filename}: ${answer.status}`);
   return new File([await answer.blob()], filename, { type: contentType });
 }
 
 /** The address of a hosted image on the host of the console. */
-export function localPath(url: string): string {
+export function localImagePath(url: string): string {
   return new URL(url).pathname;
 }
 

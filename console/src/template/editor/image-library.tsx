@@ -13,7 +13,7 @@ import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { RowsSkeleton } from '../../components/rows-skeleton.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
-import { localPath } from './hosted-images.ts';
+import { localImagePath } from './hosted-images.ts';
 
 const loopback = /^https?:\/\/(localhost|127\.|\[::1\])/;
 
@@ -97,7 +97,7 @@ function HostedImageLine({
     <Group className="line" gap="sm" justify="space-between">
       <Group gap="sm" wrap="nowrap" className="line-name">
         <span className="image-sample">
-          <img src={localPath(url)} alt="" loading="lazy" />
+          <img src={localImagePath(url)} alt="" loading="lazy" />
         </span>
         <div className="line-name">
           <Text size="sm" className="breakable">

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
 import type { EditedImage } from '../template-images.ts';
-import { imageTypes, localPath } from './hosted-images.ts';
+import { hostedImageTypes, localImagePath } from './hosted-images.ts';
 import { ImageLibrary } from './image-library.tsx';
 import type { ImageActions } from './use-images.ts';
 
@@ -77,7 +77,7 @@ function AddButton({ name, add, busy = false }: AddButtonProps) {
   return (
     <FileButton
       onChange={add}
-      accept={imageTypes.join(',')}
+      accept={hostedImageTypes.join(',')}
       multiple
       inputProps={{ 'aria-label': name }}
     >
@@ -107,7 +107,7 @@ function HostedLine({ image, actions, readOnly }: HostedLineProps) {
   return (
     <Group className="line" wrap="nowrap" gap="sm">
       <span className="image-sample">
-        <img src={localPath(url)} alt="" />
+        <img src={localImagePath(url)} alt="" />
       </span>
       <div className="line-name">
         <CopyField value={filename} copied={url} label={url} />

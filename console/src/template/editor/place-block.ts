@@ -1,6 +1,6 @@
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
-import type { Block, Markup } from './blocks.ts';
+import type { Block, MarkupKind } from './blocks.ts';
 
 type SyntaxNode = ReturnType<ReturnType<typeof syntaxTree>['resolveInner']>;
 
@@ -19,7 +19,7 @@ interface Insertion {
  * Where a block goes: after the block that the cursor is in, or else at the end of the email. In MJML, sections go into the body
  * and other blocks into a column.
  */
-export function placeBlock(state: EditorState, block: Block, markup: Markup): Insertion {
+export function placeBlock(state: EditorState, block: Block, markup: MarkupKind): Insertion {
   const tree = ensureSyntaxTree(state, state.doc.length, parseMs) ?? syntaxTree(state);
   const { head } = state.selection.main;
   const around: SyntaxNode[] = [];
@@ -44,7 +44,7 @@ export function placeBlock(state: EditorState, block: Block, markup: Markup): In
   return onLineAfter(state, state.doc.length, '', block[markup]);
 }
 
-function containerOf({ isSection }: Block, markup: Markup): string {
+function containerOf({ isSection }: Block, markup: MarkupKind): string {
   if (markup === 'html') return 'body';
   return isSection ? 'mj-body' : 'mj-column';
 }

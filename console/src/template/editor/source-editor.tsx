@@ -14,7 +14,7 @@ import {
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { TemplateProblem } from '../../api/management.generated.ts';
-import type { Block, Markup } from './blocks.ts';
+import type { Block, MarkupKind } from './blocks.ts';
 import { editorTheme } from './editor-theme.ts';
 import { highlightFields } from './highlight-fields.ts';
 import { placeBlock } from './place-block.ts';
@@ -23,7 +23,7 @@ import { placeBlock } from './place-block.ts';
 export interface SourceHandle {
   /** @param after follows the selection; otherwise, the text replaces it */
   insertText(text: string, after?: string): void;
-  insertBlock(block: Block, markup: Markup): void;
+  insertBlock(block: Block, markup: MarkupKind): void;
 }
 
 interface SourceEditorProps {

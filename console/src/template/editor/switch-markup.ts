@@ -1,9 +1,9 @@
 import type { TemplateVariant } from '../../api/management.generated.ts';
-import { emptyMarkup, type Markup } from './blocks.ts';
+import { emptyMarkup, type MarkupKind } from './blocks.ts';
 import type { EditedContent } from './use-draft.ts';
 
 /** The kind of markup that messages use. */
-export function markupOf({ html }: TemplateVariant): Markup {
+export function markupOf({ html }: TemplateVariant): MarkupKind {
   return html === undefined ? 'mjml' : 'html';
 }
 
@@ -23,7 +23,7 @@ export function changeBody(
 export function switchMarkup(
   content: EditedContent,
   variant: string | undefined,
-  to: Markup,
+  to: MarkupKind,
 ): EditedContent {
   const shown = variant === undefined ? content : content.variants?.[variant];
   if (shown === undefined || markupOf(shown) === to) return content;
