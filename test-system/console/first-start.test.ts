@@ -62,7 +62,7 @@ async function makeTemplate(page: Page, visit: ConsoleVisit): Promise<void> {
   assert.equal(await dialog.getByLabel('Template ID').inputValue(), 'welcome');
   await dialog.frameLocator('iframe').getByRole('heading', { name: 'Welcome, Ada' }).waitFor();
   await visit.look('new-template');
-  await dialog.getByLabel('Name', { exact: true }).fill('Welcome aboard');
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Welcome aboard');
   assert.equal(await dialog.getByLabel('Template ID').inputValue(), 'welcome-aboard');
   await dialog.getByRole('button', { name: 'Create template' }).click();
   await page.waitForURL(/templates\/welcome-aboard$/);

@@ -4,8 +4,7 @@ import { useSettings } from '../account/use-settings.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { type TextKey, text } from '../texts/text.ts';
-import { hasSteps } from './first-steps.tsx';
-import { useAttention, useSendReadiness } from './use-overview.ts';
+import { hasSteps, useAttention, useSendReadiness } from './use-overview.ts';
 
 interface AttentionEntry {
   readonly message: string;

@@ -13,11 +13,6 @@ type Step = 'sender' | 'template' | 'key' | 'message';
 
 const order: readonly Step[] = ['sender', 'template', 'key', 'message'];
 
-/** Whether the account is still on its way to the first message. */
-export function hasSteps(readiness: SendReadiness): boolean {
-  return !readiness.message;
-}
-
 /** The way to the first message: what is done, and the next step with what it takes. */
 export function FirstSteps({ readiness }: { readiness: SendReadiness }) {
   const next = order.find((step) => !readiness[step]);

@@ -1,12 +1,16 @@
 import { Grid, Skeleton, Stack } from '@mantine/core';
+import { Suspense } from 'react';
 import { useAccount } from '../account/use-me.ts';
+import { lazyComponent } from '../components/lazy-component.ts';
 import { PageHeading } from '../components/page-heading.tsx';
 import { text } from '../texts/text.ts';
 import { AttentionPanel } from './attention-panel.tsx';
-import { FirstSteps, hasSteps } from './first-steps.tsx';
 import { KeyMetrics } from './key-metrics.tsx';
 import { LatestMessages } from './latest-messages.tsx';
-import { useSendReadiness } from './use-overview.ts';
+import { hasSteps, useSendReadiness } from './use-overview.ts';
+
+// Only accounts without a message show it, and it takes much of what dialogs need.
+const FirstSteps = lazyComponent(() => import('./first-steps.tsx'), 'FirstSteps');
 
 /** Current activity, what needs attention, and next steps for new accounts. */
 export function OverviewPage() {
@@ -22,7 +26,9 @@ export function OverviewPage() {
           {...(account?.demo === true && { hint: text('overview.demo') })}
         />
         <Stack gap="lg">
-          <FirstSteps readiness={readiness} />
+          <Suspense fallback={<Skeleton height={240} />}>
+            <FirstSteps readiness={readiness} />
+          </Suspense>
           <AttentionPanel />
           <LatestMessages />
         </Stack>

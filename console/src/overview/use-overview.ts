@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
+import type { SendReadiness } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 
 /** The latest messages that fit on the overview. */
@@ -64,6 +65,11 @@ export function useSendReadiness() {
       ),
     refetchInterval: ({ state }) => (state.data?.message === true ? false : 3_000),
   });
+}
+
+/** Whether the account is still on its way to the first message. */
+export function hasSteps(readiness: SendReadiness): boolean {
+  return !readiness.message;
 }
 
 /** The attention items of the API. */
