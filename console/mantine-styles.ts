@@ -6,6 +6,8 @@ const library = join(import.meta.dirname, '../node_modules/@mantine/core');
 const foundations = ['baseline', 'default-css-variables', 'global'];
 const libraryImport = /import (?!type)\{([^}]*)\} from '@mantine\/core'/g;
 const relativeImport = /from "(\.[^"]+\.mjs)"/g;
+/** Radio buttons, checkboxes and switches share what is in `utils`. */
+const styledFolders = /\/(?:components|utils)\//;
 const id = '\0mantine-styles.css';
 
 /**
@@ -49,7 +51,7 @@ async function findStyleNames(): Promise<ReadonlySet<string>> {
     seen.add(file);
     if (file.endsWith('.module.mjs')) styles.add(basename(file, '.module.mjs'));
     for (const [, path = ''] of (await readFile(file, 'utf8')).matchAll(relativeImport))
-      if (resolve(dirname(file), path).includes('/components/'))
+      if (styledFolders.test(resolve(dirname(file), path)))
         await visit(resolve(dirname(file), path));
   }
 
