@@ -94,7 +94,6 @@ function AccountSettings({ account }: { account: MyAccount }) {
             <TextInput
               label={text('settings.archiveAddress')}
               description={text('settings.archiveHint')}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={values.archiveAddress}
               onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
               error={reasonFor(rename.error, 'archiveAddress')}
