@@ -125,7 +125,7 @@ test('signing in without having requested a page opens the console; signing out 
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${service.url}/console/${shop.id}`);
-  await page.getByRole('link', { name: /^Signed in as/ }).click();
+  await page.getByRole('link', { name: /Your settings$/ }).click();
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
   await page.getByRole('link', { name: 'Go to the console' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -16,14 +16,11 @@ export function PersonBar() {
   });
   const person = me?.person;
   return (
-    <div className="person-bar">
-      <a
-        href="/me"
-        className="person"
-        aria-label={text('layout.person', { name: person?.name ?? '' })}
-      >
+    <footer className="person-bar">
+      <a href="/me" className="person">
         <span className="person-name">{person?.name}</span>
         <span className="person-email">{person?.email}</span>
+        <span className="visually-hidden">{text('layout.person')}</span>
       </a>
       <SchemeToggle />
       <ActionIcon
@@ -37,6 +34,6 @@ export function PersonBar() {
       >
         <Icon name="leave" />
       </ActionIcon>
-    </div>
+    </footer>
   );
 }

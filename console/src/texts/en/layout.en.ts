@@ -14,7 +14,7 @@ export const layoutTexts = {
   'layout.light': 'Switch to light mode',
   'layout.dark': 'Switch to dark mode',
   'layout.account': 'Account',
-  'layout.person': 'Signed in as {name}: your settings',
+  'layout.person': 'Your settings',
   'layout.docs': 'API reference',
   'layout.signOut': 'Sign out',
   'layout.signOutFailed': 'Couldn’t sign you out. Try again.',
