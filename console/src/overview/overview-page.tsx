@@ -3,6 +3,7 @@ import { Suspense } from 'react';
 import { useAccount } from '../account/use-me.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { AttentionPanel } from './attention-panel.tsx';
 import { KeyMetrics } from './key-metrics.tsx';
@@ -15,16 +16,26 @@ const FirstSteps = lazyComponent(() => import('./first-steps.tsx'), 'FirstSteps'
 /** Current activity, what needs attention, and next steps for new accounts. */
 export function OverviewPage() {
   const { account } = useAccount();
-  const { data: readiness } = useSendReadiness();
-  if (readiness === undefined) return <Skeleton height={240} />;
+  const { data: readiness, error, refetch } = useSendReadiness();
+  const heading = (
+    <PageHeading
+      title={account?.name ?? text('overview.title')}
+      {...(account?.demo === true && { hint: text('overview.demo') })}
+    />
+  );
+  if (readiness === undefined)
+    return (
+      <>
+        {heading}
+        <ProblemAlert error={error} retry={() => refetch()} />
+        {error === null && <Skeleton height={240} />}
+      </>
+    );
   // Before the first message, there are no figures to show.
   if (hasSteps(readiness))
     return (
       <>
-        <PageHeading
-          title={account?.name ?? text('overview.title')}
-          {...(account?.demo === true && { hint: text('overview.demo') })}
-        />
+        {heading}
         <Stack gap="lg">
           <Suspense fallback={<Skeleton height={240} />}>
             <FirstSteps readiness={readiness} />
@@ -36,10 +47,7 @@ export function OverviewPage() {
     );
   return (
     <>
-      <PageHeading
-        title={account?.name ?? text('overview.title')}
-        {...(account?.demo === true && { hint: text('overview.demo') })}
-      />
+      {heading}
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="lg">
