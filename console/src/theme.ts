@@ -94,6 +94,9 @@ const shared = {
   '--mantine-color-anchor': 'var(--brand-accent)',
   '--mantine-color-default-border': 'var(--brand-line)',
   '--mantine-color-default-hover': 'var(--brand-hover)',
+  '--mantine-color-signal-light': 'var(--brand-accent-soft)',
+  '--mantine-color-signal-light-hover':
+    'color-mix(in srgb, var(--brand-accent-soft) 96%, var(--brand-accent))',
   '--mantine-color-signal-light-color': 'var(--brand-accent)',
   '--mantine-color-red-light-color': 'var(--brand-bad)',
 };
