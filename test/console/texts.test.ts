@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
+import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
 import { en } from '../../console/src/texts/en.ts';
 
 const folder = join(import.meta.dirname, '../../console/src/texts/en');
@@ -12,5 +14,6 @@ test('every text of a file is in the catalog, and no two files use the same name
     const texts: Record<string, Record<string, string>> = await import(join(folder, file));
     for (const part of Object.values(texts)) names.push(...Object.keys(part));
   }
-  assert.deepEqual(names.toSorted(), Object.keys(en).toSorted());
+  const catalog = { ...en, ...auditTexts, ...editorTexts };
+  assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());
 });

@@ -1,3 +1,4 @@
+import './audit-texts.ts';
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

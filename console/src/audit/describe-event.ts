@@ -1,3 +1,4 @@
+import './audit-texts.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
 import { text, textOr } from '../texts/text.ts';
 

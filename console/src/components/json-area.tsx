@@ -1,3 +1,4 @@
+import '../template/editor-texts.ts';
 import { Textarea, type TextareaProps } from '@mantine/core';
 import { useState } from 'react';
 import { text } from '../texts/text.ts';

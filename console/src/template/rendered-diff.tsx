@@ -1,3 +1,4 @@
+import './editor-texts.ts';
 import { Code, NativeSelect, Paper, SimpleGrid, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,3 +1,4 @@
+import './editor-texts.ts';
 import { Tabs } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

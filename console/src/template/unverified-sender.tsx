@@ -1,3 +1,4 @@
+import './editor-texts.ts';
 import { Alert, Text } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';

@@ -1,3 +1,4 @@
+import './editor-texts.ts';
 import { Badge, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import type { TemplateVersion } from '../api/management.generated.ts';

@@ -1,8 +1,6 @@
-import { auditTexts } from './en/audit.en.ts';
 import { commonTexts } from './en/common.en.ts';
 import { destinationsTexts } from './en/destinations.en.ts';
 import { domainsTexts } from './en/domains.en.ts';
-import { editorTexts } from './en/editor.en.ts';
 import { inboxTexts } from './en/inbox.en.ts';
 import { integrationsTexts } from './en/integrations.en.ts';
 import { keysTexts } from './en/keys.en.ts';
@@ -23,8 +21,8 @@ import { templatesTexts } from './en/templates.en.ts';
 import { webhooksTexts } from './en/webhooks.en.ts';
 
 /**
- * All English texts of the console, one file per area. To add a language, add a folder next to `en` and a file next to
- * this one with the same keys.
+ * The English texts of the console, one file per area, except those that only the pages of an area load: see `addTexts`. To add
+ * a language, add a folder next to `en` and a file next to this one with the same keys.
  */
 export const en = {
   ...commonTexts,
@@ -38,7 +36,6 @@ export const en = {
   ...reportsTexts,
   ...inboxTexts,
   ...templatesTexts,
-  ...editorTexts,
   ...integrationsTexts,
   ...keysTexts,
   ...webhooksTexts,
@@ -48,6 +45,5 @@ export const en = {
   ...listsTexts,
   ...suppressionsTexts,
   ...teamTexts,
-  ...auditTexts,
   ...settingsTexts,
 } as const;

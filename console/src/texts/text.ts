@@ -1,13 +1,15 @@
 import { formatNumber } from '../format/format-number.ts';
+import type { auditTexts } from './en/audit.en.ts';
+import type { editorTexts } from './en/editor.en.ts';
 import { en } from './en.ts';
 
 /** A key of the catalog. */
-export type TextKey = keyof typeof en;
+export type TextKey = keyof typeof en | keyof typeof auditTexts | keyof typeof editorTexts;
 
 type TextValues = Readonly<Record<string, string | number>>;
 
 /** The texts of a language, with the same keys as in English. */
-type Catalog = Readonly<Record<TextKey, string>>;
+type Catalog = Readonly<Record<keyof typeof en, string>>;
 
 const catalogs: Readonly<Record<string, Catalog>> = { en };
 
@@ -22,7 +24,15 @@ function chooseLanguage(preferred: readonly string[]): string {
 
 export const language = chooseLanguage(navigator.languages);
 
-const catalog: Catalog = catalogs[language] ?? en;
+const catalog: Partial<Record<TextKey, string>> = { ...(catalogs[language] ?? en) };
+
+/** Adds texts that aren't part of the first view, by language. */
+export function addTexts(
+  texts: Readonly<{ en: Partial<Record<TextKey, string>> }> &
+    Readonly<Record<string, Partial<Record<TextKey, string>>>>,
+): void {
+  Object.assign(catalog, texts[language] ?? texts.en);
+}
 
 const plurals = new Intl.PluralRules(language);
 
@@ -31,12 +41,12 @@ const plurals = new Intl.PluralRules(language);
  * plural form for the number, and `#` is the number.
  */
 export function text(key: TextKey, values: TextValues = {}): string {
-  return fill(catalog[key], values);
+  return fill(catalog[key] ?? key, values);
 }
 
 /** For keys built from data, such as a state; returns `fallback` if the catalog has no such key. */
 export function textOr(key: string, fallback: string): string {
-  return Object.hasOwn(catalog, key) ? catalog[key as TextKey] : fallback;
+  return Object.hasOwn(catalog, key) ? (catalog[key as TextKey] ?? fallback) : fallback;
 }
 
 function fill(pattern: string, values: TextValues): string {

@@ -1,3 +1,5 @@
+import './editor.css';
+import '../editor-texts.ts';
 import { NativeSelect, Stack } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
