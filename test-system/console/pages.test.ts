@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { addKey } from '../../test/support/api-key.ts';
 import { signInToManagement } from '../../test/support/management-client.ts';
+import { SendClient } from '../../test/support/send-client.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -19,6 +21,9 @@ await database.pool.query(
 
 const owner = await signInToManagement(service, shop.owner.email);
 const account = `/accounts/${shop.id}`;
+// Until a program has sent one, the overview shows the steps to the first message.
+const client = new SendClient(service, await addKey(database, shop.id));
+assert.equal((await client.send()).status, 200);
 const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'first@people.test' });
 const webhook = await owner.post(`${account}/webhooks`, {
   url: 'https://hooks.example/signalpost',
@@ -272,7 +277,7 @@ test('the palette receives every keystroke from the moment it opens, and Enter w
   await page.keyboard.press('Enter');
   await page.waitForURL(/templates\/t-0001$/);
   await page.keyboard.press('Control+k');
-  const field = page.getByRole('dialog', { name: 'Go to' }).getByRole('textbox');
+  const field = page.getByRole('dialog', { name: 'Go to' }).getByRole('combobox');
   await page.keyboard.type('report', { delay: 20 });
   await field.waitFor();
   assert.equal(await field.inputValue(), 'report');
@@ -288,7 +293,7 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Go to…' }).waitFor();
   const palette = page.getByRole('dialog', { name: 'Go to' });
-  const field = palette.getByRole('textbox');
+  const field = palette.getByRole('combobox');
   await page.keyboard.press('Control+k');
   await field.fill('zzz');
   await page.keyboard.press('Escape');
@@ -319,7 +324,7 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await field.fill('t-0001');
   await palette.getByRole('option', { name: 'Send test of t-0001…' }).click();
   await page.waitForURL(/templates\/t-0001$/);
-  await dialog.getByLabel('To', { exact: true }).waitFor();
+  await dialog.getByRole('textbox', { name: 'To', exact: true }).waitFor();
   await page.keyboard.press('Escape');
 
   await visit.open(`${shop.id}/senders`);

@@ -16,6 +16,9 @@ interface AuditFilterBarProps {
 
 const maxPeople = 500;
 
+/** Fixed, so that nothing moves when the people are loaded. */
+const selectWidth = { base: 'calc(50% - 5px)', xs: 200 };
+
 /** Filters by free text, person, thing and period. */
 export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
   const accountId = useAccountId();
@@ -58,12 +61,14 @@ export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
       />
       <NativeSelect
         label={text('audit.person')}
+        w={selectWidth}
         value={person ?? ''}
         onChange={(event) => change({ person: event.currentTarget.value })}
         data={[{ value: '', label: text('audit.anyone') }, ...people]}
       />
       <NativeSelect
         label={text('audit.thing')}
+        w={selectWidth}
         value={filters.thing ?? ''}
         onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
         data={[

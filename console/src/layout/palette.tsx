@@ -50,8 +50,9 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
         items.find(({ key }) => key === value)?.go();
       }}
     >
-      <Combobox.EventsTarget>
+      <Combobox.EventsTarget withExpandedAttribute>
         <TextInput
+          role="combobox"
           aria-label={text('palette.title')}
           placeholder={text('palette.hint')}
           leftSection={<Icon name="search" size={16} />}
