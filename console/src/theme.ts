@@ -98,6 +98,7 @@ const shared = {
   '--mantine-color-signal-light-hover':
     'color-mix(in srgb, var(--brand-accent-soft) 96%, var(--brand-accent))',
   '--mantine-color-signal-light-color': 'var(--brand-accent)',
+  '--mantine-color-red-light-hover': 'var(--brand-bad-soft)',
   '--mantine-color-red-light-color': 'var(--brand-bad)',
 };
 

@@ -70,7 +70,9 @@ async function makeTemplate(page: Page, visit: ConsoleVisit): Promise<void> {
     await page.getByRole('combobox', { name: 'Sender' }).inputValue(),
     'olive@shop.test',
   );
-  await page.getByLabel('Subject').fill('Welcome aboard, {{First Name}}');
+  await page
+    .getByRole('textbox', { name: 'Subject', exact: true })
+    .fill('Welcome aboard, {{First Name}}');
   const preview = page.getByRole('region', { name: 'Preview' });
   await preview.getByText('Welcome aboard, Ada').waitFor();
   await preview.frameLocator('iframe').getByText('Your Olive’s Shop account is ready').waitFor();

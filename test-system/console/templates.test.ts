@@ -23,7 +23,7 @@ test('templates: an error is marked in place and prevents publishing; versions a
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
-  await page.getByLabel('Subject').fill('Changed {{Order Number');
+  await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Changed {{Order Number');
   await page.getByText('Fix the errors in the content to see a preview.').waitFor();
   await visit.look('editor-problem');
   await page.getByRole('button', { name: 'Publish' }).click();
@@ -32,7 +32,9 @@ test('templates: an error is marked in place and prevents publishing; versions a
   await dialog.getByRole('alert').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByLabel('Subject').fill('Changed {{Order Number}}');
+  await page
+    .getByRole('textbox', { name: 'Subject', exact: true })
+    .fill('Changed {{Order Number}}');
   await page.getByText('No problems found.').waitFor();
   const source = page.getByRole('textbox', { name: 'HTML' });
   await source.press('ControlOrMeta+End');
@@ -101,11 +103,14 @@ test('templates: a discarded draft can be restored completely', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
-  await page.getByLabel('Subject').fill('Words that took an hour');
+  await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Words that took an hour');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByRole('button', { name: 'Discard draft' }).click();
   await page.getByText('Draft discarded.').waitFor();
-  assert.notEqual(await page.getByLabel('Subject').inputValue(), 'Words that took an hour');
+  assert.notEqual(
+    await page.getByRole('textbox', { name: 'Subject', exact: true }).inputValue(),
+    'Words that took an hour',
+  );
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Undone.').waitFor();
   await page.locator('input[value="Words that took an hour"]').waitFor();
@@ -173,7 +178,9 @@ test('templates: line breaks in samples and defaults survive edits', async () =>
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-lines`);
-  await page.getByLabel('Subject').fill('طلبك {{Delivery Address}}');
+  await page
+    .getByRole('textbox', { name: 'Subject', exact: true })
+    .fill('طلبك {{Delivery Address}}');
   const direction = "getComputedStyle(document.querySelector('input[dir]')).direction";
   assert.equal(await page.evaluate(direction), 'rtl');
   await page.getByLabel('Sample for Delivery Address').press('ControlOrMeta+End');
@@ -197,7 +204,7 @@ test('templates: text typed before the session expired is kept, and saved after 
   const visit = await signedIn();
   const { page, context } = visit;
   await visit.open(`${shop.id}/templates/t-session`);
-  await page.getByLabel('Subject').fill('Words that took an hour');
+  await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Words that took an hour');
   await context.clearCookies();
   await page.getByRole('button', { name: 'Save draft' }).click();
   const alert = page.getByRole('alert', { name: 'Your session has ended' }).first();
@@ -224,7 +231,7 @@ test('templates: when two users edit the same draft, the second gets a warning a
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-both`);
-  const subject = page.getByLabel('Subject');
+  const subject = page.getByRole('textbox', { name: 'Subject', exact: true });
   const save = page.getByRole('button', { name: 'Save draft' });
   await subject.fill('Mine');
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs again'));
@@ -276,7 +283,7 @@ test('templates: an image is added, shown, saved, restored after a discard, and 
   await visit.look('editor-images');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
-  await page.getByLabel('Subject').fill('Image again');
+  await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Image again');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
   await page.reload();
@@ -320,11 +327,14 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   await dialog.waitFor({ state: 'detached' });
   const language = page.getByRole('combobox', { name: 'Language', exact: true });
   assert.equal(await language.inputValue(), 'de-AT');
-  await page.getByLabel('Subject').fill('Servus');
+  await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Servus');
   await page.getByRole('region', { name: 'Preview' }).getByText('Servus').waitFor();
   await visit.look('editor-language');
   await language.selectOption('');
-  assert.equal(await page.getByLabel('Subject').inputValue(), 'Hello');
+  assert.equal(
+    await page.getByRole('textbox', { name: 'Subject', exact: true }).inputValue(),
+    'Hello',
+  );
   await page.getByLabel('Language of the default').fill('en');
   await page.getByRole('region', { name: 'Preview' }).getByText('Hello').first().waitFor();
   await page.getByRole('button', { name: 'Publish' }).click();
@@ -356,8 +366,11 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   await visit.open(`${shop.id}/templates/${id}`);
   await language.selectOption('de-AT');
   await page.getByRole('button', { name: 'Remove Austrian German' }).click();
-  await page.getByLabel('Subject').waitFor();
-  assert.equal(await page.getByLabel('Subject').inputValue(), 'Hello');
+  await page.getByRole('textbox', { name: 'Subject', exact: true }).waitFor();
+  assert.equal(
+    await page.getByRole('textbox', { name: 'Subject', exact: true }).inputValue(),
+    'Hello',
+  );
   assert.deepEqual(await language.locator('option').allTextContents(), ['Default English (en)']);
 });
 
@@ -441,7 +454,7 @@ test('templates: switching between MJML and HTML keeps both, and blocks and fiel
   await dialog.getByLabel('Field name').fill('First Name');
   await dialog.getByRole('button', { name: 'Insert' }).click();
   assert.equal(
-    await page.getByLabel('Subject', { exact: true }).inputValue(),
+    await page.getByRole('textbox', { name: 'Subject', exact: true }).inputValue(),
     'Hello{{First Name}}',
   );
   await page.getByLabel('Sample for First Name').waitFor();
