@@ -40,7 +40,9 @@ export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDial
       }),
     );
     if (content === undefined) return;
-    const sender = chooseSender(senders.data?.items ?? [], me?.person?.email ?? '');
+    // A sender may have been verified since, in another tab.
+    const { data: current } = await senders.refetch();
+    const sender = chooseSender(current?.items ?? [], me?.person?.email ?? '');
     await answerOf(
       api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
         params: { path },
