@@ -145,32 +145,34 @@ function PersonData() {
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      {given && (
-        <Button
-          component="a"
-          variant="default"
-          href={`/manage/v1/accounts/${accountId}/people/${encodeURIComponent(address)}`}
-          download
-        >
-          {text('privacy.export')}
-        </Button>
-      )}
-      {given && may('privacy:write') && (
-        <RemoveButton
-          title={text('privacy.eraseTitle')}
-          consequence={text('privacy.eraseConsequence')}
-          name={address}
-          action={text('privacy.erase')}
-          remove={async () => {
-            const { messages, contacts } = await answerOf(
-              api.DELETE('/accounts/{accountId}/people/{address}', {
-                params: { path: { accountId, address } },
-              }),
-            );
-            showNotice(text('privacy.erased', { messages, contacts }));
-          }}
-        />
-      )}
+      <Group gap="xs">
+        {given && (
+          <Button
+            component="a"
+            variant="default"
+            href={`/manage/v1/accounts/${accountId}/people/${encodeURIComponent(address)}`}
+            download
+          >
+            {text('privacy.export')}
+          </Button>
+        )}
+        {given && may('privacy:write') && (
+          <RemoveButton
+            title={text('privacy.eraseTitle')}
+            consequence={text('privacy.eraseConsequence')}
+            name={address}
+            action={text('privacy.erase')}
+            remove={async () => {
+              const { messages, contacts } = await answerOf(
+                api.DELETE('/accounts/{accountId}/people/{address}', {
+                  params: { path: { accountId, address } },
+                }),
+              );
+              showNotice(text('privacy.erased', { messages, contacts }));
+            }}
+          />
+        )}
+      </Group>
     </Group>
   );
 }
