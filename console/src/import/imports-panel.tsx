@@ -44,12 +44,16 @@ export function ImportsPanel({ queryKey, read, send, rejectedHref, done }: Impor
   const items = (imports.data?.items ?? []).filter(
     ({ changedAt }) => Date.now() - Date.parse(changedAt) < shownMs,
   );
-  const running = items.some(isRunning);
-  const wasRunning = useRef(false);
+  const ended = imports.data?.items
+    .filter((item) => !isRunning(item))
+    .map(({ id, state }) => `${id} ${state}`)
+    .join();
+  // A short import has ended before it was ever seen running.
+  const lastEnded = useRef(ended);
   useEffect(() => {
-    if (wasRunning.current && !running) void done();
-    wasRunning.current = running;
-  }, [running, done]);
+    if (lastEnded.current !== undefined && lastEnded.current !== ended) void done();
+    lastEnded.current = ended;
+  }, [ended, done]);
   if (items.length === 0) return null;
   return (
     <section aria-label={text('import.title')}>
