@@ -8,6 +8,7 @@ import { StateBadge } from '../components/state-badge.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
+import { isFinalMessageState, isPaused } from './message-states.ts';
 
 /** A text as it is, a list or object as JSON. */
 function describeValue(value: unknown): ReactNode {
@@ -49,7 +50,8 @@ export function MessageFacts({ message }: { message: Message }) {
       text(`message.${role}`),
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
-        {address ?? text('messages.erased')} <StateBadge state={state} />
+        {address ?? text('messages.erased')}{' '}
+        <StateBadge state={state} paused={isPaused(message) && !isFinalMessageState(state)} />
       </span>,
     ]),
     ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [

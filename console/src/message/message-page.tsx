@@ -2,7 +2,6 @@ import { Grid, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -14,14 +13,9 @@ import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageFacts } from './message-facts.tsx';
-import { isFinalMessageState } from './message-states.ts';
+import { isFinalMessageState, isPaused } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel } from './rendered-message.tsx';
-
-/** Paused in whatever way. */
-function isPaused({ nextAttempt }: Message): boolean {
-  return nextAttempt !== null && nextAttempt.paused !== null;
-}
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {

@@ -29,3 +29,8 @@ export const shownStates = Object.keys(stateViews) as MessageState[];
 export function isFinalMessageState(state: MessageState | undefined): boolean {
   return state !== undefined && stateViews[state].final;
 }
+
+/** Paused in whatever way. */
+export function isPaused({ nextAttempt }: Pick<Message, 'nextAttempt'>): boolean {
+  return nextAttempt !== null && nextAttempt.paused !== null;
+}
