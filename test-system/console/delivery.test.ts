@@ -53,7 +53,7 @@ test('destinations: learned limits of a destination are shown and can be overrid
   await store.save('yahoo', stored.version, { ...stored.throttle, session }, undefined);
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/destinations`);
+  await visit.open(`${shop.id}/destinations/receivers`);
   const row = page.getByRole('row', { name: /Yahoo/ });
   await row.getByText(reason).waitFor();
   await visit.look('receivers');
@@ -93,7 +93,7 @@ test('destinations: TLS results are shown by day and domain, and can be filtered
   ]);
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/destinations`);
+  await visit.open(`${shop.id}/destinations/tls`);
   await page.getByText('3 × certificate expired · mx.people.test').waitFor();
   const other = page.getByRole('row', { name: /other\.test/ });
   await other.waitFor();

@@ -122,31 +122,47 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
   if (typeof id !== 'string' || event.kind.endsWith('_removed')) return <strong>{quoted}</strong>;
   if (event.kind.startsWith('template_'))
     return (
-      <PageAnchor to="/$account/templates/$template" params={{ account, template: id }}>
+      <PageAnchor
+        to="/$account/templates/$template"
+        params={{ account, template: id }}
+        underline="always"
+      >
         {quoted}
       </PageAnchor>
     );
   if (event.kind.startsWith('message_'))
     return (
-      <PageAnchor to="/$account/messages/$message" params={{ account, message: id }}>
+      <PageAnchor
+        to="/$account/messages/$message"
+        params={{ account, message: id }}
+        underline="always"
+      >
         {quoted}
       </PageAnchor>
     );
   if (event.kind.startsWith('webhook_'))
     return (
-      <PageAnchor to="/$account/webhooks/$webhook" params={{ account, webhook: id }}>
+      <PageAnchor
+        to="/$account/webhooks/$webhook"
+        params={{ account, webhook: id }}
+        underline="always"
+      >
         {quoted}
       </PageAnchor>
     );
   if (event.kind.startsWith('domain_'))
     return (
-      <PageAnchor to="/$account/domains/$domain" params={{ account, domain: id }}>
+      <PageAnchor
+        to="/$account/domains/$domain"
+        params={{ account, domain: id }}
+        underline="always"
+      >
         {quoted}
       </PageAnchor>
     );
   if (event.kind.startsWith('list_') || event.kind === 'contacts_imported')
     return (
-      <PageAnchor to="/$account/lists/$list" params={{ account, list: id }}>
+      <PageAnchor to="/$account/lists/$list" params={{ account, list: id }} underline="always">
         {quoted}
       </PageAnchor>
     );
