@@ -177,7 +177,7 @@ test('a page or palette whose script was never loaded shows that the service is 
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('dialog').getByRole('textbox').waitFor();
+  await page.getByRole('dialog').getByRole('combobox').waitFor();
   await third.stop();
   await visit.context.close();
 });
