@@ -104,7 +104,7 @@ function OwnerForm({ code }: { code: string }) {
           />
           <ProblemAlert error={createOwner.error} />
           {createOwner.error instanceof ApiProblem && createOwner.error.status === 409 && (
-            <Anchor component="a" href="/sign-in?next=/console">
+            <Anchor component="a" size="sm" href="/sign-in?next=/console">
               {text('setUp.signIn')}
             </Anchor>
           )}
@@ -132,7 +132,7 @@ function DemoHint() {
           {text('setUp.demoPassword')} <Code>DEMO_OWNER_PASSWORD</Code> {text('setUp.demoFile')}{' '}
           <Code>demo.env</Code> {text('setUp.demoFolder')}
         </Text>
-        <Anchor component="a" href="/sign-in?next=/console">
+        <Anchor component="a" size="sm" href="/sign-in?next=/console">
           {text('setUp.demoSignIn')}
         </Anchor>
       </Stack>

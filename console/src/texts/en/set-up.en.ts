@@ -17,7 +17,7 @@ export const setUpTexts = {
   'setUp.signIn': 'Sign in',
   'setUp.demo': 'Try the demo',
   'setUp.demoHint':
-    'If the service was started with the demo, it has an account with templates, senders, an integration and a list.',
+    'If the service was started with the demo, it has an account with templates, senders, an OAuth app and a list.',
   'setUp.demoAddress': 'Sign in as',
   'setUp.demoPassword': 'The password is',
   'setUp.demoFile': 'in',
