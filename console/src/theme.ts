@@ -52,6 +52,8 @@ const dark: MantineColorsTuple = [
 
 // By name, because importing the component would load its script with the first page.
 const components: MantineThemeOverride['components'] = {
+  // Opening a menu focuses its first item instead of an element that isn't an item.
+  Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   Modal: {
     defaultProps: {
       // A stray click would discard the input.

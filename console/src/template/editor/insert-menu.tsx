@@ -4,7 +4,7 @@ import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 import { type BlockName, blocks } from './blocks.ts';
 import { FieldDialog, type FieldTag, type InsertText } from './field-dialog.tsx';
-import { FieldItems } from './field-menu.tsx';
+import { FieldItems, MenuGroup, menuPlace } from './field-menu.tsx';
 
 interface InsertMenuProps {
   /** Undefined in plain text, which has no blocks. */
@@ -21,7 +21,13 @@ export function InsertMenu({ insertBlock, fields, insert }: InsertMenuProps) {
   return (
     <>
       {/* The source gets the focus, not the button. */}
-      <Menu position="bottom-end" withinPortal returnFocus={false} shadow="md" width={240}>
+      <Menu
+        position="bottom-end"
+        portalProps={menuPlace}
+        returnFocus={false}
+        shadow="md"
+        width={240}
+      >
         <Menu.Target>
           <Button
             size="compact-sm"
@@ -35,12 +41,13 @@ export function InsertMenu({ insertBlock, fields, insert }: InsertMenuProps) {
         <Menu.Dropdown mah={420} className="scrolls">
           {insertBlock !== undefined && (
             <>
-              <Menu.Label>{text('editor.blocks')}</Menu.Label>
-              {blockNames.map((name) => (
-                <Menu.Item key={name} onClick={() => insertBlock(name)}>
-                  {text(`editor.block.${name}`)}
-                </Menu.Item>
-              ))}
+              <MenuGroup label={text('editor.blocks')}>
+                {blockNames.map((name) => (
+                  <Menu.Item key={name} onClick={() => insertBlock(name)}>
+                    {text(`editor.block.${name}`)}
+                  </Menu.Item>
+                ))}
+              </MenuGroup>
               <Menu.Divider />
             </>
           )}
