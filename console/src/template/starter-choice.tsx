@@ -84,13 +84,11 @@ function StarterPreview({ starter }: { starter: string }) {
   if (preview.error !== null)
     return <ProblemAlert error={preview.error} retry={() => preview.refetch()} />;
   if (preview.data === undefined) return <RowsSkeleton />;
+  const title = text('starters.preview', { name: preview.data.name });
   return (
-    <Box className="starter-preview">
-      <MailFrame
-        html={preview.data.html}
-        title={text('starters.preview', { name: preview.data.name })}
-        minHeight={420}
-      />
-    </Box>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys
+    <section className="starter-preview" aria-label={title} tabIndex={0}>
+      <MailFrame html={preview.data.html} title={title} minHeight={420} />
+    </section>
   );
 }
