@@ -16,7 +16,7 @@ export function Facts({ facts }: FactsProps) {
             value !== null && (
               // biome-ignore lint/suspicious/noArrayIndexKey: names can repeat, and rows have no state
               <Table.Tr key={index}>
-                <Table.Th scope="row" w="38%" className="breakable">
+                <Table.Th scope="row" w="42%" className="breakable">
                   {name}
                 </Table.Th>
                 <Table.Td className="breakable">{value}</Table.Td>
