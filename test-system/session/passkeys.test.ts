@@ -64,6 +64,7 @@ async function look(page: Page, name: string): Promise<void> {
   assert.deepEqual(await findBarriers(page), [], name);
   const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
   assert.equal(overflow, false, `${name} is wider than the screen`);
+  assert.match(await page.locator('body').innerText(), /^\s*Signalpost/, `${name} has loose text`);
 }
 
 async function signInWithPassword(page: Page, email: string): Promise<void> {

@@ -52,7 +52,7 @@ function layout({ title, body, script }: Page): string {
 <head>
 !${pageHead}
 <title>${title} · Signalpost</title>
-!${script ? html`<script src="${pageScript.url}" defer></script>\n` : ''}</head>
+!${script ? html`<script src="${pageScript.url}" defer></script>` : ''}</head>
 <body>
 <header><p class="brand">!${brandMark}Signalpost</p></header>
 <main>
