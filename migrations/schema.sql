@@ -130,6 +130,8 @@ create table browser_session (
   remote_address text not null,
   user_agent text not null,
   authenticated_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone not null default now(),
+  last_address text,
   browser_session_pkey PRIMARY KEY (hash),
   browser_session_id_key UNIQUE (id),
   browser_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE

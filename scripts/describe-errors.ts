@@ -53,6 +53,8 @@ const problemAdvice: Readonly<Record<ProblemCode, string>> = {
   'malformed-request': 'send valid JSON, parameters and headers',
   unauthenticated: 'sign in, or send a valid API key',
   forbidden: 'ask for the `permission` that the response names',
+  'confirmation-required':
+    'in the browser, confirm who you are at `/sign-in/confirm`; API keys aren’t asked',
   'link-expired': 'ask for a new link',
   'foreign-request': 'send the request from the console’s own origin, with `X-Signalpost-Request`',
   'not-found': 'check the path; resources of other accounts look like missing ones',

@@ -19,6 +19,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'SIGNALPOST_KEY_PREVIOUS',
     'DEMO',
     'AUDIT_DAYS',
+    'SESSION_IDLE_HOURS',
     'KEEP_READER_ADDRESSES',
   ],
   Delivery: [

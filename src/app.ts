@@ -126,6 +126,7 @@ export function createApp(dependencies: AppDependencies): App {
     systemMailEnabled,
     processes: dependencies.processes,
     auditDays: config.auditDays,
+    sessionIdleHours: config.sessionIdleHours,
   });
   const streams = new OpenStreams();
   const inbox =

@@ -13,6 +13,8 @@ export interface Operation {
   readonly access: Access;
   /** The account ID in the path; undefined if the path has none. */
   readonly accountText?: string | undefined;
+  /** People must have proved who they are in the last minutes (ASVS 3.7.1); keys aren't asked. */
+  readonly confirmed?: boolean | undefined;
   /** The client address; read only for keys limited to networks. */
   readonly remoteAddress: () => string;
 }
@@ -30,6 +32,8 @@ export type Refusal =
   /** An access token was used for something other than an operation of the contract. */
   | 'token-not-accepted'
   | 'outside-networks'
+  /** Permitted, but the person has to confirm who they are first. */
+  | 'unconfirmed'
   | 'not-operator'
   | 'malformed-account'
   /** The account doesn't exist or the principal has no access to it; callers can't tell which. */
@@ -44,11 +48,29 @@ export type Decision =
 const withoutAccount: Decision = Object.freeze({ account: undefined });
 
 /**
- * Decides whether a principal may perform an operation. All access decisions of the contract and the management API
+ * Decides whether a principal may perform an operation now. All access decisions of the contract and the management API
  * are made here (ASVS 4.0.3 section 4.1.1).
  * @returns a promise only if the database is queried
  */
 export function authorize(
+  facts: AccessFacts,
+  principal: Principal | undefined,
+  operation: Operation,
+): MaybePromise<Decision> {
+  const decision = permit(facts, principal, operation);
+  const isUnconfirmed = principal?.kind === 'person' && !principal.recentlyConfirmed;
+  if (operation.confirmed !== true || !isUnconfirmed) return decision;
+  return decision instanceof Promise
+    ? decision.then(refuseUnconfirmed)
+    : refuseUnconfirmed(decision);
+}
+
+/** Those who may do it learn what is missing; others don't. */
+function refuseUnconfirmed(decision: Decision): Decision {
+  return decision.refusal === undefined ? refuse('unconfirmed') : decision;
+}
+
+function permit(
   facts: AccessFacts,
   principal: Principal | undefined,
   operation: Operation,

@@ -6,6 +6,8 @@ import type { Permission } from './permission.ts';
 interface PersonPrincipal {
   readonly kind: 'person';
   readonly personId: PersonId;
+  /** The person proved who they are in the last minutes. */
+  readonly recentlyConfirmed: boolean;
 }
 
 /** A program with an access token of `POST /token`, acting for its user. */

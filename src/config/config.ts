@@ -19,6 +19,7 @@ import {
   readEmailAddress,
   readHeaderNames,
   readHostName,
+  readHours,
   readKey,
   readList,
   readMailbox,
@@ -67,6 +68,8 @@ export interface Config {
   readonly inboxToken: string | undefined;
   /** Days that the audit log is kept; 0: forever. */
   readonly auditDays: number;
+  /** Hours after which an unused browser session ends. */
+  readonly sessionIdleHours: number;
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
@@ -184,6 +187,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     metrics: readMetricsAccess(read),
     inboxToken: readBearerToken('INBOX_TOKEN', read('INBOX_TOKEN')),
     auditDays: readDays('AUDIT_DAYS', read('AUDIT_DAYS') ?? '400'),
+    sessionIdleHours: readHours('SESSION_IDLE_HOURS', read('SESSION_IDLE_HOURS') ?? '12'),
     logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
       'debug',
       'info',

@@ -142,6 +142,13 @@ export function readDays(name: string, text: string): number {
   return days;
 }
 
+/** A number of hours, up to a week. @throws OperatorError */
+export function readHours(name: string, text: string): number {
+  const hours = Number(text);
+  if (/^[1-9]\d{0,2}$/.test(text) && hours <= 168) return hours;
+  throw new OperatorError(`${name} must be a number of hours from 1 to 168, not "${text}".`);
+}
+
 /** `1` or `0`. @throws OperatorError */
 export function readSwitch(name: string, text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;

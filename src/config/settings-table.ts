@@ -213,6 +213,12 @@ export const settingDefinitions: readonly Setting[] = [
     meaning: 'Days to keep audit log entries; `0` keeps them forever.',
   },
   {
+    name: 'SESSION_IDLE_HOURS',
+    default: '12',
+    meaning:
+      'Hours after which an unused sign-in to the console ends, up to 168. One that is used ends after 7 days.',
+  },
+  {
     name: 'METRICS_PUBLIC',
     default: '0',
     meaning: '`1` opens `/metrics` to everyone without a token.',

@@ -93,7 +93,8 @@ function registerRoute(
     async onRequest(request, reply) {
       const rawParams = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
-      const admitted = await admitActor(dependencies, actor, access, rawParams.accountId, request);
+      const rule = { access, confirmed: operation.confirmed };
+      const admitted = await admitActor(dependencies, actor, rule, rawParams.accountId, request);
       calls.set(request, { params: readParams(path, rawParams), ...admitted });
       if (admitted.account !== undefined && operation.longLived !== true)
         await shares.acquire(admitted.account.id, reply);
@@ -110,10 +111,10 @@ function registerRoute(
       const { accountId } = request.params as Readonly<Record<string, string>>;
       const reauthorize = async (): Promise<void> => {
         const actor = await identifyActor(dependencies, request);
-        await admitActor(dependencies, actor, access, accountId, request);
+        await admitActor(dependencies, actor, { access }, accountId, request);
       };
       const requirePermission = async (permission: Permission): Promise<void> => {
-        await admitActor(dependencies, admitted.actor, permission, accountId, request);
+        await admitActor(dependencies, admitted.actor, { access: permission }, accountId, request);
       };
       const checks = { reauthorize, requirePermission };
       const input = { query, body, readOnly, writesNothing, request, reply, ...checks };

@@ -84,6 +84,8 @@ export interface ManagementOperation {
   readonly status?: 200 | 201 | 202 | undefined;
   /** Can answer 429, because of a quota or too much concurrent work. */
   readonly limited?: boolean | undefined;
+  /** People in a browser must have confirmed who they are in the last ten minutes (ASVS 3.7.1). */
+  readonly confirmed?: boolean | undefined;
   /** Supports If-Match and If-None-Match, and answers 201 on creation unless `status` is set. */
   readonly conditional?: boolean | undefined;
   handle(call: OperationCall): Promise<unknown>;

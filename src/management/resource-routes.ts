@@ -31,7 +31,7 @@ type ViewValue<View extends TSchema> = Wire<Static<View>> & object;
 /** Documentation of an endpoint. */
 type Description = Pick<
   ManagementOperation,
-  'id' | 'summary' | 'description' | 'limited' | 'bodyMember'
+  'id' | 'summary' | 'description' | 'limited' | 'confirmed' | 'bodyMember'
 >;
 
 /** Writes within the transaction that read the previous state. */

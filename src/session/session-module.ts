@@ -66,6 +66,8 @@ export interface SessionModuleDependencies {
   readonly processes: number | undefined;
   /** Days that the audit log is kept; 0: forever. */
   readonly auditDays: number;
+  /** Hours after which an unused browser session ends. */
+  readonly sessionIdleHours: number;
 }
 
 /** Session authentication for the rest of the service. */
@@ -120,7 +122,8 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   ]);
   const cleaner = new ExpiredRowCleaner(database, log, dependencies.auditDays);
   const sessions = new BrowserSessionStore(database);
-  const browser = new BrowserSessions({ store: sessions, key, publicUrl });
+  const idleSeconds = dependencies.sessionIdleHours * 3_600;
+  const browser = new BrowserSessions({ store: sessions, key, publicUrl, idleSeconds });
   const devices = new KnownDevices({ browser, key, clock });
   const links = new PasswordLinks({
     database,

@@ -168,6 +168,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   ],
   ['an allowed domain that is none', { DELIVERY_ALLOW: 'a.test,@b' }, /DELIVERY_ALLOW must list/],
   ['a number of days that is none', { AUDIT_DAYS: '-1' }, /AUDIT_DAYS must be a number of days/],
+  ['a session without an end', { SESSION_IDLE_HOURS: '0' }, /SESSION_IDLE_HOURS must be a number/],
   ['a key of the wrong length', { SIGNALPOST_KEY: 'c2hvcnQ=' }, /SIGNALPOST_KEY must be 32 bytes/],
   [
     'a data folder that is a file',

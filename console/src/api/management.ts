@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { confirmation } from '../confirmation/pending-confirmation.ts';
 import type { paths } from './management.generated.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -10,6 +11,7 @@ export const api = createClient<paths>({
   baseUrl: '/manage/v1',
   headers: { 'x-signalpost-request': 'console' },
 });
+api.use(confirmation);
 
 /** Request options for sending a file as is. */
 export const csvFile = {

@@ -125,6 +125,8 @@ export interface BrowserSessionTable {
   expires_at: Timestamp;
   hash: Buffer;
   id: string;
+  last_address: string | null;
+  last_used_at: Generated<Timestamp>;
   person_id: string;
   remote_address: string;
   user_agent: string;

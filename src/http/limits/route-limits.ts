@@ -65,6 +65,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/invitation/:token', 'anyone with the link', none),
   line('POST', '/invitation/decline', 'anyone with the link', form),
   line('GET', '/me', 'a browser', none),
+  line('GET', '/me/confirmed', 'a browser', none),
   line('GET POST', '/me/password', 'a browser', form),
   line('GET', '/me/second-factor', 'a browser', none),
   line('POST', '/me/second-factor/begin', 'a browser', form),
@@ -78,6 +79,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/me/passkeys/remove', 'a browser', form),
   line('POST', '/me/language', 'a browser', form),
   line('POST', '/me/sessions/end', 'a browser', form),
+  line('POST', '/me/sessions/end-others', 'a browser', form),
   line('POST', '/me/consents/withdraw', 'a browser', form),
 
   // Links in email

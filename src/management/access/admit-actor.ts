@@ -15,6 +15,13 @@ import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
+/** What a call needs. */
+interface AdmissionRule {
+  readonly access: Access;
+  /** People must have confirmed who they are in the last minutes. */
+  readonly confirmed?: boolean | undefined;
+}
+
 /** A call that passed the access checks. */
 interface AdmittedCall {
   readonly actor: Principal | undefined;
@@ -30,7 +37,7 @@ interface AdmittedCall {
 export async function admitActor(
   dependencies: ManagementDependencies,
   actor: Principal | undefined,
-  access: Access,
+  { access, confirmed }: AdmissionRule,
   accountText: string | undefined,
   request: Pick<FastifyRequest, 'ip'>,
 ): Promise<AdmittedCall> {
@@ -38,6 +45,7 @@ export async function admitActor(
     api: 'management',
     access,
     accountText,
+    confirmed,
     remoteAddress: () => request.ip,
   });
   if (isRefused(decision)) throw toProblem(decision.refusal, access);
@@ -101,6 +109,11 @@ function toProblem(refusal: Refusal, access: Access): Problem {
       );
     case 'outside-networks':
       return new Problem('forbidden', 'This API key can’t be used from this network');
+    case 'unconfirmed':
+      return new Problem(
+        'confirmation-required',
+        'Confirm who you are at /sign-in/confirm, then repeat the request within 10 minutes',
+      );
     case 'not-operator':
       return new Problem('forbidden', 'Only operators of the installation can do this');
     case 'malformed-account':

@@ -24,7 +24,8 @@ export async function identifyActor(
   const person = await dependencies.browser.findSignedIn(request);
   if (person === undefined) return undefined;
   if (!safeMethods.has(request.method)) requireSameOriginPage(request);
-  return { kind: 'person', personId: person.personId };
+  const { personId, recentlyConfirmed } = person;
+  return { kind: 'person', personId, recentlyConfirmed };
 }
 
 /** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */

@@ -122,6 +122,7 @@ export const userRoutes = resourceRoutes({
   get: { id: 'getUser', summary: 'Get a user' },
   put: {
     id: 'putUser',
+    confirmed: true,
     summary: 'Invite a user or change their role',
     description:
       'Sends an invitation if the person isn’t a user of the account yet; they become one by accepting it and set their own password. Changing a role sends no mail. `name` prefills the name of a new person; if omitted, they enter it themselves.',
@@ -142,6 +143,7 @@ export const userRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteUser',
+    confirmed: true,
     summary: 'Remove a user or withdraw an invitation',
     description: 'API keys that the user created are revoked, unless `keysTo` names another owner.',
     query: KeyTransferQuery,

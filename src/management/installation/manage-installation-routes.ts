@@ -91,11 +91,13 @@ export const operatorRoutes = resourceRoutes({
   },
   put: {
     id: 'putOperator',
+    confirmed: true,
     summary: 'Make a user an operator',
     write: (call) => writeOperator(call, true),
   },
   remove: {
     id: 'deleteOperator',
+    confirmed: true,
     summary: 'Remove an operator',
     write: (call) => writeOperator(call, false),
   },

@@ -73,6 +73,7 @@ export const peopleRoutes = resourceRoutes({
   get: { id: 'getPerson', summary: 'Get any user' },
   put: {
     id: 'putPerson',
+    confirmed: true,
     summary: 'Disable or enable a user',
     description:
       'Disabling revokes the user’s tokens, sessions and API keys on every node within a second. Roles are kept.',

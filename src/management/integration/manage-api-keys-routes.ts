@@ -53,6 +53,7 @@ export const listApiKeys = defineOperation({
 
 export const createApiKey = defineOperation({
   id: 'createApiKey',
+  confirmed: true,
   summary: 'Create an API key',
   description:
     'The key is shown once. Its scopes can’t go beyond your own permissions, and it’s revoked when you leave the account or lose your role, unless another owner takes it over. With `messages:send` it works on the send operation in place of an access token.',
@@ -115,6 +116,7 @@ export const createApiKey = defineOperation({
 
 export const rotateApiKey = defineOperation({
   id: 'rotateApiKey',
+  confirmed: true,
   summary: 'Replace an API key',
   description:
     'Creates a key with the same name, scopes and limits. The new key is shown once, and the old one expires after the overlap.',

@@ -109,6 +109,7 @@ export const integrationRoutes = resourceRoutes({
   get: { id: 'getIntegration', summary: 'Get an integration' },
   put: {
     id: 'putIntegration',
+    confirmed: true,
     summary: 'Register or update an integration',
     description:
       'The secret of a new integration isn’t shown; get one with `POST …/secret`. Disabling an integration revokes its tokens on every node within a second. When updating, omitted members stay unchanged; defaults apply to new integrations only.',
@@ -148,6 +149,7 @@ export const integrationRoutes = resourceRoutes({
 
 export const rotateIntegrationSecret = defineOperation({
   id: 'rotateIntegrationSecret',
+  confirmed: true,
   summary: 'Rotate the client secret',
   body: Type.Object(
     {

@@ -218,9 +218,13 @@ function describeAccess({ access, operation }: ManagementRoute): {
         : access === 'operate'
           ? 'Operators only.'
           : `Requires the permission \`${access}\`.`;
-  const { description } = operation;
+  const { description, confirmed } = operation;
+  const when =
+    confirmed === true
+      ? 'People in a browser must have confirmed who they are in the last 10 minutes.'
+      : undefined;
   return {
-    description: description === undefined ? who : `${description} ${who}`,
+    description: [description, who, when].filter((part) => part !== undefined).join(' '),
     'x-access': access,
   };
 }

@@ -73,6 +73,7 @@ function requesterOf(actor: Principal): string {
 
 export const exportPersonData = defineOperation({
   id: 'exportPersonData',
+  confirmed: true,
   summary: 'Export all data about an address as NDJSON',
   produces: 'application/x-ndjson',
   async handle(call) {
@@ -104,6 +105,7 @@ function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
 
 export const erasePersonData = defineOperation({
   id: 'erasePersonData',
+  confirmed: true,
   summary: 'Erase all data about an address',
   description:
     'Cancels messages waiting to be sent to it and deletes captured mail to it. You can’t undo this.',

@@ -13,7 +13,14 @@ export interface BrowserSession {
   readonly complete: boolean;
   /** The person signed in, or confirmed it, in the last ten minutes. */
   readonly recentlyConfirmed: boolean;
+  /** Its last use is recorded exactly enough. */
+  readonly recentlyUsed: boolean;
 }
+
+/** Seconds after which another use of a session is recorded. */
+const useSeconds = 60;
+/** Days after which a session ends, however much it is used. */
+const maxDays = 7;
 
 /** Minutes after which sensitive changes ask the person to confirm who they are. */
 const confirmedMinutes = 10;
@@ -22,6 +29,8 @@ const confirmedMinutes = 10;
 export interface ListedBrowserSession {
   readonly id: string;
   readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+  /** Of the last use. */
   readonly remoteAddress: string;
   readonly userAgent: string;
 }
@@ -50,8 +59,8 @@ export class BrowserSessionStore {
       with language as (
         update person set locale = ${session.locale}
         where id = ${session.personId} and locale is null and ${session.complete}::boolean)
-      insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, expires_at, remote_address, user_agent)
-      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, at,
+      insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, last_used_at, expires_at, remote_address, user_agent)
+      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, at, at,
         at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent}
       from (select now() as at) moment`.execute(this.#database.kysely);
   }
@@ -64,9 +73,11 @@ export class BrowserSessionStore {
       name: string;
       complete: boolean;
       recently_confirmed: boolean;
+      recently_used: boolean;
     }>`
       select s.id, s.person_id, p.email, p.name, s.complete,
-        s.authenticated_at > now() - ${confirmedMinutes} * interval '1 minute' as recently_confirmed
+        s.authenticated_at > now() - ${confirmedMinutes} * interval '1 minute' as recently_confirmed,
+        s.last_used_at > now() - ${useSeconds} * interval '1 s' as recently_used
       from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
       where s.hash = ${hash} and s.expires_at > now()`.execute(this.#database.kysely);
     const [row] = rows;
@@ -78,7 +89,20 @@ export class BrowserSessionStore {
         name: row.name,
         complete: row.complete,
         recentlyConfirmed: row.recently_confirmed,
+        recentlyUsed: row.recently_used,
       }
+    );
+  }
+
+  /** Records that a session is used now, which moves the time at which it ends. */
+  async recordUse(hash: Buffer, remoteAddress: string, idleSeconds: number): Promise<void> {
+    // Another request that records the same needn't be waited for.
+    await sql`
+      update browser_session set last_used_at = now(), last_address = ${remoteAddress},
+        expires_at = least(created_at + ${maxDays} * interval '1 day', now() + ${idleSeconds} * interval '1 s')
+      where hash = (select hash from browser_session where hash = ${hash}
+        and last_used_at <= now() - ${useSeconds} * interval '1 s' for update skip locked)`.execute(
+      this.#database.kysely,
     );
   }
 
@@ -94,21 +118,23 @@ export class BrowserSessionStore {
     await sql`delete from browser_session where hash = ${hash}`.execute(this.#database.kysely);
   }
 
-  /** A person's complete, unexpired sessions, newest first. */
+  /** A person's complete, unexpired sessions, the one used last first. */
   async list(personId: PersonId): Promise<ListedBrowserSession[]> {
     const { rows } = await sql<{
       id: string;
       created_at: Date;
-      remote_address: string;
+      last_used_at: Date;
+      address: string;
       user_agent: string;
     }>`
-      select id, created_at, remote_address, user_agent from browser_session
-      where person_id = ${personId} and complete and expires_at > now()
-      order by created_at desc, id`.execute(this.#database.kysely);
+      select id, created_at, last_used_at, coalesce(last_address, remote_address) as address, user_agent
+      from browser_session where person_id = ${personId} and complete and expires_at > now()
+      order by last_used_at desc, id`.execute(this.#database.kysely);
     return rows.map((row) => ({
       id: row.id,
       createdAt: row.created_at,
-      remoteAddress: row.remote_address,
+      lastUsedAt: row.last_used_at,
+      remoteAddress: row.address,
       userAgent: row.user_agent,
     }));
   }

@@ -10,8 +10,6 @@ import type { Form } from '../form.ts';
 import { preferredLocale } from '../preferred-locale.ts';
 import type { BrowserSession, BrowserSessionStore } from './browser-session-store.ts';
 
-/** Lifetime of a sign-in. */
-const sessionSeconds = 12 * 3600;
 /** Time allowed between password and second factor. */
 const secondFactorSeconds = 10 * 60;
 
@@ -32,6 +30,8 @@ export interface BrowserSessionsDependencies {
   readonly key: MasterKey;
   /** The public base URL. */
   readonly publicUrl: () => string;
+  /** Seconds after which an unused session ends (ASVS 3.3.2). */
+  readonly idleSeconds: number;
 }
 
 /**
@@ -54,7 +54,7 @@ export class BrowserSessions {
       const newValue = this.#setCookie(request, reply);
       return { csrf: this.#csrf(newValue), person: undefined, awaitingSecondFactor: undefined };
     }
-    const found = await this.#find(value);
+    const found = await this.#find(request, value);
     return {
       csrf: this.#csrf(value),
       person: found?.complete ? found : undefined,
@@ -65,7 +65,7 @@ export class BrowserSessions {
   /** The person signed in with the browser that sent a request, second factor included; for pages of other modules. */
   async findSignedIn(request: FastifyRequest): Promise<BrowserSession | undefined> {
     const value = this.#read(request);
-    const found = value === undefined ? undefined : await this.#find(value);
+    const found = value === undefined ? undefined : await this.#find(request, value);
     return found?.complete ? found : undefined;
   }
 
@@ -88,13 +88,13 @@ export class BrowserSessions {
     personId: PersonId,
     complete: boolean,
   ): Promise<void> {
-    const { store } = this.#dependencies;
+    const { store, idleSeconds } = this.#dependencies;
     await this.signOut(request);
     const session = {
       hash: hashToken(this.#setCookie(request, reply)),
       personId,
       complete,
-      seconds: complete ? sessionSeconds : secondFactorSeconds,
+      seconds: complete ? idleSeconds : secondFactorSeconds,
       remoteAddress: request.ip,
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
       locale: preferredLocale(request),
@@ -136,8 +136,13 @@ export class BrowserSessions {
     return isSameOrigin(request) || (site === undefined && origin === publicOrigin);
   }
 
-  #find(value: string): Promise<BrowserSession | undefined> {
-    return this.#dependencies.store.find(hashToken(value));
+  async #find(request: FastifyRequest, value: string): Promise<BrowserSession | undefined> {
+    const { store, idleSeconds } = this.#dependencies;
+    const hash = hashToken(value);
+    const found = await store.find(hash);
+    if (found?.complete && !found.recentlyUsed)
+      await store.recordUse(hash, request.ip, idleSeconds);
+    return found;
   }
 
   #csrf(value: string): string {

@@ -5,7 +5,7 @@ import { originOf } from '../form-body.ts';
 import { localPath } from '../local-path.ts';
 import { type SignedInVisit, signedInForm, signedInPage } from '../me/signed-in-form.ts';
 import { SlowDown, TemporarilyUnavailable } from '../oauth-errors.ts';
-import { confirmPage } from '../pages/confirm-page.ts';
+import { afterConfirmPage, confirmPage } from '../pages/confirm-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import type { Passkeys } from '../passkey/passkeys.ts';
 import type { SecondFactors } from '../second-factor.ts';
@@ -21,7 +21,7 @@ export interface ConfirmRoutesDependencies {
 
 /**
  * `GET` and `POST /sign-in/confirm`: a signed-in person proves again who they are, by passkey, or by password and code, and
- * continues to the local path `next` (ASVS 3.7.1).
+ * continues to the local path `next` (ASVS 3.7.1). `GET /me/confirmed` tells the console, whose window stays open meanwhile.
  */
 export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDependencies): void {
   const { browser, confirmation, passkeys, secondFactors } = dependencies;
@@ -46,6 +46,10 @@ export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDe
       if (visit.person.recentlyConfirmed) return seeOther(reply, next);
       return show(reply, visit, next);
     })(request, reply),
+  );
+
+  scope.get('/me/confirmed', (request, reply) =>
+    signedInPage(browser, async () => sendPage(reply, afterConfirmPage()))(request, reply),
   );
 
   scope.post(

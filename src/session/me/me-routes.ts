@@ -30,6 +30,7 @@ export interface MeDependencies {
 /** Notices after an action; `?done=` selects one, so that no text comes from outside. */
 const notices: Readonly<Record<string, string>> = {
   session: 'Browser signed out.',
+  sessions: 'All other browsers signed out.',
   consent: 'Integration access revoked.',
   password: 'Password changed.',
   removed: 'Authenticator app removed.',
@@ -42,7 +43,7 @@ const notices: Readonly<Record<string, string>> = {
 
 /**
  * `GET /me`: the person's browsers, consents, password, passkeys and second factor. `POST /me/sessions/end` signs another
- * browser out, `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the
+ * browser out, `POST /me/sessions/end-others` all of them, `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the
  * language of email and the formats of dates and numbers.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
@@ -93,6 +94,20 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           origin: originOf(request),
         });
       return seeOther(reply, '/me?done=session');
+    }),
+  );
+
+  scope.post(
+    '/me/sessions/end-others',
+    signedInForm(browser, '/me', (request, reply) => async ({ person }) => {
+      await browser.endOthers(person);
+      await audit.record({
+        kind: 'sessions_ended',
+        outcome: 'success',
+        personId: person.personId,
+        origin: originOf(request),
+      });
+      return seeOther(reply, '/me?done=sessions');
     }),
   );
 

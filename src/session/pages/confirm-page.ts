@@ -41,3 +41,12 @@ export function confirmPage(page: ConfirmPage): Page {
 <p class="foot">No password? <a href="/forgot-password">Set one by email</a>. <a href="/me">Back to sign-in and security</a></p>`;
   return { title, body, script: prompt !== undefined, status: page.status ?? 200 };
 }
+
+/** The end of a confirmation in a window of its own, which its script closes. */
+export function afterConfirmPage(): Page {
+  const title = 'Confirmed';
+  const body = html`<h1>${title}</h1>
+<p data-confirmed>Close this window to go on where you were.</p>
+<p class="foot"><a href="/console">Go to the console</a></p>`;
+  return { title, body, script: true };
+}

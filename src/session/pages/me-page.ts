@@ -59,6 +59,7 @@ export function mePage(page: MePage): Page {
 <section aria-labelledby="browsers">
 <h2 id="browsers">Sessions</h2>
 <ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
+!${page.sessions.length > 1 ? endOthersForm(csrf) : ''}
 </section>
 <section aria-labelledby="integrations">
 <h2 id="integrations">Integrations with access</h2>
@@ -113,11 +114,18 @@ function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
 
 function sessionItem(page: MePage, session: ListedBrowserSession): string {
   const { csrf, sessionId } = page;
-  const what = html`<span>${browserName(session.userAgent)} <span class="soft">${session.remoteAddress}, since !${time(page, session.createdAt)}</span></span>`;
+  const what = html`<span>${browserName(session.userAgent)} <span class="soft">signed in !${time(page, session.createdAt)}, last used !${time(page, session.lastUsedAt)} from ${session.remoteAddress}</span></span>`;
   if (session.id === sessionId) return html`<li>!${what}<span class="tag">This browser</span></li>`;
   return html`<li>!${what}<form method="post" action="/me/sessions/end">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${session.id}">
 <button type="submit" class="quiet small" aria-label="Sign out ${browserName(session.userAgent)} at ${session.remoteAddress}">Sign out</button></form></li>`;
+}
+
+function endOthersForm(csrf: string): string {
+  return html`<form method="post" action="/me/sessions/end-others">
+<input type="hidden" name="csrf" value="${csrf}">
+<div class="actions"><button type="submit" class="quiet">Sign out all other browsers</button></div>
+</form>`;
 }
 
 function consentList(page: MePage): string {

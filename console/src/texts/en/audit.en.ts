@@ -111,6 +111,7 @@ export const auditTexts = {
   'audit.did.second_factor_removed': 'removed a second factor',
   'audit.did.sender_link_sent': 'sent a confirmation link to {what}',
   'audit.did.session_ended': 'ended a session',
+  'audit.did.sessions_ended': 'ended all other sessions',
   'audit.did.set_up': 'set up the account {what}',
   'audit.did.sign_in': 'signed in',
   'audit.did.suppressions_imported': 'imported suppressions',

@@ -6,6 +6,10 @@ export const commonTexts = {
   save: 'Save',
   change: 'Edit',
   remove: 'Remove',
+  'confirmation.title': 'Confirm it’s you',
+  'confirmation.why':
+    'This change is sensitive. Confirm who you are in a new window, and it is made. You won’t be asked again for 10 minutes.',
+  'confirmation.open': 'Confirm',
   cancel: 'Cancel',
   close: 'Close',
   copy: 'Copy',

@@ -1,3 +1,9 @@
+// The console waits in another window.
+if (document.querySelector('[data-confirmed]') !== null) {
+  new BroadcastChannel('signalpost-confirmed').postMessage('');
+  close();
+}
+
 // Forms with a passkey: a click asks the browser for it, and the answer goes into the form. SimpleWebAuthnBrowser comes
 // before this script in the same file.
 for (const form of document.querySelectorAll('form[data-passkey]')) {
