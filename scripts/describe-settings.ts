@@ -20,6 +20,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'DEMO',
     'AUDIT_DAYS',
     'SESSION_IDLE_HOURS',
+    'PASSWORD_MEMORY',
     'KEEP_READER_ADDRESSES',
   ],
   Delivery: [

@@ -127,6 +127,7 @@ export function createApp(dependencies: AppDependencies): App {
     processes: dependencies.processes,
     auditDays: config.auditDays,
     sessionIdleHours: config.sessionIdleHours,
+    passwordMemory: config.passwordMemory,
   });
   const streams = new OpenStreams();
   const inbox =

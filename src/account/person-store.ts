@@ -88,6 +88,20 @@ export async function renamePerson(
   await announceChange(transaction, personTopic, personId);
 }
 
+/** Replaces the hash of an unchanged password. */
+export async function renewPasswordHash(
+  kysely: Kysely,
+  { id, passwordHash }: Pick<PersonWithPassword, 'id' | 'passwordHash'>,
+  renewed: string,
+): Promise<void> {
+  await kysely
+    .updateTable('person')
+    .set({ password_hash: renewed })
+    .where('id', '=', id)
+    .where('password_hash', '=', passwordHash ?? '')
+    .execute();
+}
+
 /**
  * Sets a person's password and notifies all nodes at commit. The caller must revoke the person's tokens
  * (`session/revoke-tokens-store.ts`) in the same transaction.

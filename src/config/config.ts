@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { minPasswordMemory } from '../account/hash-password.ts';
 import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
@@ -25,6 +26,7 @@ import {
   readMailbox,
   readNetworks,
   readOrigins,
+  readPasswordMemory,
   readPort,
   readProxies,
   readPublicUrl,
@@ -70,6 +72,8 @@ export interface Config {
   readonly auditDays: number;
   /** Hours after which an unused browser session ends. */
   readonly sessionIdleHours: number;
+  /** MiB that hashing a password takes. */
+  readonly passwordMemory: number;
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
@@ -187,6 +191,10 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     metrics: readMetricsAccess(read),
     inboxToken: readBearerToken('INBOX_TOKEN', read('INBOX_TOKEN')),
     auditDays: readDays('AUDIT_DAYS', read('AUDIT_DAYS') ?? '400'),
+    passwordMemory: readPasswordMemory(
+      'PASSWORD_MEMORY',
+      read('PASSWORD_MEMORY') ?? String(minPasswordMemory),
+    ),
     sessionIdleHours: readHours('SESSION_IDLE_HOURS', read('SESSION_IDLE_HOURS') ?? '12'),
     logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
       'debug',

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { minPasswordMemory } from '../account/hash-password.ts';
 import { splitDatabaseUrl } from '../foundation/database/database-url.ts';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
@@ -140,6 +141,15 @@ export function readDays(name: string, text: string): number {
     throw new OperatorError(`${name} must be a number of days from 0 to 99999, not "${text}".`);
   }
   return days;
+}
+
+/** MiB for hashing a password. @throws OperatorError */
+export function readPasswordMemory(name: string, text: string): number {
+  const memory = Number(text);
+  if (/^\d{2,4}$/.test(text) && memory >= minPasswordMemory && memory <= 1_024) return memory;
+  throw new OperatorError(
+    `${name} must be a number of MiB from ${minPasswordMemory} to 1024, not "${text}".`,
+  );
 }
 
 /** A number of hours, up to a week. @throws OperatorError */

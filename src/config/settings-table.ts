@@ -219,6 +219,12 @@ export const settingDefinitions: readonly Setting[] = [
       'Hours after which an unused sign-in to the console ends, up to 168. One that is used ends after 7 days.',
   },
   {
+    name: 'PASSWORD_MEMORY',
+    default: '19',
+    meaning:
+      'MiB of memory for hashing a password (Argon2id), up to 1024. More makes stolen hashes harder to crack; each password moves to it at its next sign-in.',
+  },
+  {
     name: 'METRICS_PUBLIC',
     default: '0',
     meaning: '`1` opens `/metrics` to everyone without a token.',

@@ -1,4 +1,5 @@
 import { maxPasswordLength, minPasswordLength } from '../account/hash-password.ts';
+import { findGuessReason } from '../account/password-strength.ts';
 import { setPasswordHash } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
@@ -6,14 +7,21 @@ import { notifyPerson } from '../outbox/security-notice-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
-/** Why a new password is rejected, as a sentence; undefined if it is acceptable (ASVS 2.1.1, 2.1.2). */
-export function passwordProblem(password: string): string | undefined {
+/**
+ * Why a new password is rejected, in sentences; undefined if it is acceptable (ASVS 2.1.1, 2.1.2, 2.1.7).
+ * @param personal what is easy to guess for this person, such as their name and address
+ */
+export async function findPasswordProblem(
+  password: string,
+  personal: readonly string[],
+): Promise<string | undefined> {
   const length = [...password].length;
   if (length < minPasswordLength)
     return `Use at least ${minPasswordLength} characters for the new password.`;
   if (length > maxPasswordLength)
     return `Use at most ${maxPasswordLength} characters for the new password.`;
-  return undefined;
+  const reason = await findGuessReason(password, personal);
+  return reason && `The new password is too easy to guess. ${reason}`;
 }
 
 /**

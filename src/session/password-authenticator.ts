@@ -1,5 +1,6 @@
 import type { PersonWithPassword } from '../account/person-store.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
+import { TemporarilyUnavailable } from './oauth-errors.ts';
 import type { PasswordChecker } from './password-checker.ts';
 
 /** Longest possible email address (RFC 5321 section 4.5.3.1.3). */
@@ -8,6 +9,8 @@ const maxAddressLength = 254;
 export interface PasswordAuthenticatorDependencies {
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
   readonly passwords: PasswordChecker;
+  /** Replaces a hash that is still the stored one. */
+  readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<void>;
   readonly throttle: LoginThrottle;
 }
 
@@ -44,6 +47,19 @@ export class PasswordAuthenticator {
       const matches = await passwords.check(claimed?.passwordHash, password);
       return matches && claimed?.disabled === false ? claimed : undefined;
     });
+    if (person !== undefined) await this.#renewHash(person, password);
     return { person, claimed };
+  }
+
+  /** Only now is the password known, so that a hash with less work than today's can be replaced (ASVS 2.4.5). */
+  async #renewHash(person: PersonWithPassword, password: string): Promise<void> {
+    const { passwords, renewHash } = this.#dependencies;
+    try {
+      const renewed = await passwords.renew(person.passwordHash ?? '', password);
+      if (renewed !== undefined) await renewHash(person, renewed);
+    } catch (error) {
+      // The next sign-in renews it.
+      if (!(error instanceof TemporarilyUnavailable)) throw error;
+    }
   }
 }

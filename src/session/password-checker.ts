@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { verify } from '@node-rs/argon2';
-import { hashPassword } from '../account/hash-password.ts';
+import { hashPassword, isOutdated, minPasswordMemory } from '../account/hash-password.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 
 /**
@@ -21,15 +21,18 @@ export class PasswordChecker {
   readonly #maxWaiting: number;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
+  readonly #memory: number;
   readonly #dummyHash: Promise<string>;
 
   /**
    * @param processes number of processes that share the node's cores; each gets its share of the checks, at least one
+   * @param memory MiB that hashing takes
    */
-  constructor(processes = 1) {
+  constructor(processes = 1, memory = minPasswordMemory) {
+    this.#memory = memory;
     this.#maxConcurrent = Math.max(1, Math.floor(maxConcurrentChecks / processes));
     this.#maxWaiting = Math.max(1, Math.floor(maxPendingChecks / processes) - this.#maxConcurrent);
-    this.#dummyHash = hashPassword(randomBytes(16).toString('hex'));
+    this.#dummyHash = hashPassword(randomBytes(16).toString('hex'), memory);
   }
 
   /**
@@ -48,7 +51,15 @@ export class PasswordChecker {
    * @throws TemporarilyUnavailable if too many passwords are waiting
    */
   hash(password: string): Promise<string> {
-    return this.#withSlot(() => hashPassword(password));
+    return this.#withSlot(() => hashPassword(password, this.#memory));
+  }
+
+  /**
+   * A new hash for a password whose hash was made when hashing took less work; undefined if it needs none.
+   * @throws TemporarilyUnavailable if too many passwords are waiting
+   */
+  async renew(passwordHash: string, password: string): Promise<string | undefined> {
+    return isOutdated(passwordHash, this.#memory) ? this.hash(password) : undefined;
   }
 
   async #withSlot<Result>(work: () => Promise<Result>): Promise<Result> {

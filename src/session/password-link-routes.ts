@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
-import { passwordProblem } from './change-password.ts';
+import { findPasswordProblem } from './change-password.ts';
 import { formOf, originOf } from './form-body.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
@@ -60,19 +60,22 @@ export function registerPasswordLinkRoutes(
   });
 
   scope.get(page, async (request, reply) => {
-    const token = tokenOf(request);
-    if (!(await links.isLive(token))) return sendPage(reply, invalidLinkPage);
+    const person = await links.find(tokenOf(request));
+    if (person === undefined) return sendPage(reply, invalidLinkPage);
     const { csrf } = await browser.visit(request, reply);
-    return sendPage(reply, setPasswordPage(csrf));
+    return sendPage(reply, setPasswordPage(csrf, [person.email, person.name]));
   });
 
   scope.post(page, async (request, reply) => {
     const form = formOf(request);
     if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, page);
     const { csrf } = await browser.visit(request, reply);
+    const person = await links.find(tokenOf(request));
+    if (person === undefined) return sendPage(reply, invalidLinkPage);
     const password = form.get('new') ?? '';
-    const problem = passwordProblem(password);
-    if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, problem));
+    const personal = [person.email, person.name];
+    const problem = await findPasswordProblem(password, personal);
+    if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, personal, problem));
     const email = await links.use(tokenOf(request), password, originOf(request));
     if (email === undefined) return sendPage(reply, invalidLinkPage);
     reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));

@@ -7,6 +7,12 @@ const passwordLinkMinutes = 30;
 /** Minutes between two links for one person, however often they are requested. */
 const resendIntervalMinutes = 2;
 
+/** The person that a link belongs to. */
+export interface LinkedPerson {
+  readonly email: string;
+  readonly name: string;
+}
+
 /** Password links by the hash of their token. */
 export class PasswordLinkStore {
   readonly #database: Pick<Database, 'kysely'>;
@@ -36,12 +42,12 @@ export class PasswordLinkStore {
     return rows.length === 1;
   }
 
-  /** True if a link can still be used. */
-  async isLive(hash: Buffer): Promise<boolean> {
-    const { rows } = await sql`
-      select from password_reset
-      where hash = ${hash} and expires_at > now()`.execute(this.#database.kysely);
-    return rows.length === 1;
+  /** Whose password a link can still set. */
+  async find(hash: Buffer): Promise<LinkedPerson | undefined> {
+    const { rows } = await sql<LinkedPerson>`
+      select p.email, p.name from password_reset r join person p on p.id = r.person_id
+      where r.hash = ${hash} and r.expires_at > now()`.execute(this.#database.kysely);
+    return rows[0];
   }
 
   /** Consumes a link and all others of its person; of two concurrent uses, one gets the person. */

@@ -8,7 +8,7 @@ import type { MailedLinks } from '../outbox/mailed-links.ts';
 import { enqueueSystemMail } from '../outbox/system-mail-store.ts';
 import { replacePersonPassword } from './change-password.ts';
 import type { PasswordChecker } from './password-checker.ts';
-import type { PasswordLinkStore } from './password-link-store.ts';
+import type { LinkedPerson, PasswordLinkStore } from './password-link-store.ts';
 
 export interface PasswordLinksDependencies {
   readonly database: Database;
@@ -67,10 +67,10 @@ export class PasswordLinks {
     });
   }
 
-  isLive(token: string): Promise<boolean> {
+  /** Whose password the link can still set; undefined if it was used or has expired. */
+  async find(token: string): Promise<LinkedPerson | undefined> {
     const { store, mint } = this.#dependencies;
-    if (!mint.recognizes('link', token)) return Promise.resolve(false);
-    return store.isLive(hashToken(token));
+    return mint.recognizes('link', token) ? store.find(hashToken(token)) : undefined;
   }
 
   /**
@@ -81,7 +81,7 @@ export class PasswordLinks {
    */
   async use(token: string, password: string, origin: RequestOrigin): Promise<string | undefined> {
     // Don't hash a password for an invalid link.
-    if (!(await this.isLive(token))) return undefined;
+    if ((await this.find(token)) === undefined) return undefined;
     const { database, store, passwords, audit } = this.#dependencies;
     const passwordHash = await passwords.hash(password);
     const personId = await database.kysely.transaction().execute(async (transaction) => {

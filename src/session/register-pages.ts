@@ -1,20 +1,23 @@
 import type { Http } from '../http/create-http.ts';
 import { answerPageError } from './answer-page-error.ts';
 import { acceptForms } from './form-body.ts';
-import { pageScript, pageScriptPath } from './pages/page-script.ts';
+import { passkeyScript, passwordScript } from './pages/page-script.ts';
 
 /** Registers a scope for pages: it parses forms, turns errors into pages and serves their script. */
 export function registerPages(http: Http, register: (scope: Http) => void): void {
   http.register(async (scope) => {
     acceptForms(scope);
     scope.setErrorHandler(answerPageError);
-    scope.get(pageScriptPath, (_request, reply) =>
-      reply
-        .type('text/javascript; charset=utf-8')
-        .header('cache-control', 'public, max-age=31536000, immutable')
-        .header('x-content-type-options', 'nosniff')
-        .send(pageScript.content),
-    );
+    for (const script of [passkeyScript, passwordScript])
+      scope.get(script.path, async (request, reply) => {
+        reply
+          .type('text/javascript; charset=utf-8')
+          .header('cache-control', 'public, max-age=31536000, immutable')
+          .header('x-content-type-options', 'nosniff')
+          .header('vary', 'accept-encoding');
+        if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return script.content();
+        return reply.header('content-encoding', 'gzip').send(await script.zipped());
+      });
     register(scope);
   });
 }

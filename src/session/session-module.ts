@@ -1,5 +1,5 @@
 import { TokenMint } from '../access/token-mint.ts';
-import { findPersonByEmail } from '../account/person-store.ts';
+import { findPersonByEmail, renewPasswordHash } from '../account/person-store.ts';
 import { AuditStore } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -68,6 +68,8 @@ export interface SessionModuleDependencies {
   readonly auditDays: number;
   /** Hours after which an unused browser session ends. */
   readonly sessionIdleHours: number;
+  /** MiB that hashing a password takes. */
+  readonly passwordMemory: number;
 }
 
 /** Session authentication for the rest of the service. */
@@ -86,7 +88,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
   const throttle = new LoginThrottle(new WrongGuessStore(database), key);
-  const passwords = new PasswordChecker(dependencies.processes);
+  const passwords = new PasswordChecker(dependencies.processes, dependencies.passwordMemory);
   const clients = new ClientAuthenticator(
     integrations,
     new ClientSecretHasher(key),
@@ -95,7 +97,12 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     (clientId, from, to) => renewSecretHash(database.kysely, clientId, from, to),
   );
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
-  const passwordAuthenticator = new PasswordAuthenticator({ findPerson, passwords, throttle });
+  const passwordAuthenticator = new PasswordAuthenticator({
+    findPerson,
+    passwords,
+    throttle,
+    renewHash: (person, renewed) => renewPasswordHash(database.kysely, person, renewed),
+  });
   const secondFactors = new SecondFactors({
     store: new SecondFactorStore(database),
     throttle,

@@ -32,6 +32,9 @@ test('the first owner is created once with the setup code, signed in and made op
   assert.equal(foreign.status, 403, 'not from another site');
   const short = await page.post('/set-up', { ...owner, password: 'short' });
   assert.equal(short.status, 422, 'the code is kept for the next attempt');
+  const common = await page.post('/set-up', { ...owner, password: 'iloveyou12345' });
+  assert.equal(common.status, 422);
+  assert.match(common.text, /password is too easy to guess\. It’s like one of the most common/);
   const made = await page.post('/set-up', owner);
   assert.equal(made.status, 201, made.text);
   const cookie = (made.headers.get('set-cookie') ?? '').split(';')[0] ?? '';

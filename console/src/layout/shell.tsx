@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import { storeLastAccount } from '../account/last-account.ts';
 import { useAccount } from '../account/use-me.ts';
 import { Notices } from '../components/notices.tsx';
-import { Confirmation } from '../confirmation/confirmation.tsx';
+import { ConfirmationHost } from '../confirmation/confirmation-host.tsx';
 import { text } from '../texts/text.ts';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { Brand } from './brand.tsx';
@@ -63,7 +63,7 @@ export function Shell() {
         <div className="page">{account !== undefined && <Outlet />}</div>
       </main>
       <Notices />
-      <Confirmation />
+      <ConfirmationHost />
     </div>
   );
 }

@@ -52,6 +52,7 @@ export const routeLimits: readonly RouteLimit[] = [
   // Pages
   line('GET', '/brand/:file', 'anyone', none),
   line('GET', '/session.js', 'anyone', none),
+  line('GET', '/password.js', 'anyone', none),
   line('GET POST', '/sign-in', 'a browser', form),
   line('GET POST', '/sign-in/code', 'a browser', form),
   line('GET POST', '/sign-in/recovery-code', 'a browser', form),

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { isSetUpOpen } from '../../access/operator-store.ts';
 import { hashToken } from '../../access/token-mint.ts';
-import { maxPasswordLength } from '../../account/hash-password.ts';
+import { maxPasswordLength, minPasswordLength } from '../../account/hash-password.ts';
+import { findGuessReason } from '../../account/password-strength.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';
 import { strict } from '../../foundation/common-schemas.ts';
@@ -10,7 +11,7 @@ import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
-import { Problem } from '../answer/problem.ts';
+import { invalidField, Problem } from '../answer/problem.ts';
 import { applyAccount } from '../apply-manifest-part.ts';
 import { defineOperation } from '../operation.ts';
 import { callerOf, inTransaction } from '../save-resource.ts';
@@ -42,7 +43,7 @@ export const setUp = defineOperation({
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
       password: Type.String({
-        description: 'At least 12 characters.',
+        description: 'At least 12 characters, and not like a common one.',
         maxLength: maxPasswordLength,
       }),
       accountId: AccountSchema.properties.id,
@@ -63,6 +64,9 @@ export const setUp = defineOperation({
     await requireOpen(dependencies.database.kysely);
     if (!(await isValidOneTimeLink(dependencies.database.kysely, 'set-up', codeHash)))
       throw wrongCode();
+    const guess = await findGuessReason(password, [email, name, accountName]);
+    if (guess !== undefined && [...password].length >= minPasswordLength)
+      throw invalidField('password', `is too easy to guess. ${guess}`);
     const personId = await inTransaction(call, async (transaction) => {
       await requireOpen(transaction);
       if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash))) throw wrongCode();

@@ -2,7 +2,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import { passwordProblem } from '../change-password.ts';
+import { findPasswordProblem } from '../change-password.ts';
 import { formOf, originOf } from '../form-body.ts';
 import { invitationPage } from '../pages/invitation-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
@@ -61,7 +61,7 @@ export function registerInvitationRoutes(
     const password = form.get('new') ?? '';
     const error = invitation.established
       ? undefined
-      : (nameProblem(name) ?? passwordProblem(password));
+      : (nameProblem(name) ?? (await findPasswordProblem(password, [invitation.email, name])));
     if (error !== undefined)
       return sendPage(reply, invitationPage({ csrf, invitation, name, error }));
     const accepted = await invitations.accept(token, {

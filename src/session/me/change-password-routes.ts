@@ -2,7 +2,7 @@ import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import { changePassword, passwordProblem } from '../change-password.ts';
+import { changePassword, findPasswordProblem } from '../change-password.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { changePasswordPage } from '../pages/me-page.ts';
@@ -26,10 +26,9 @@ export function registerChangePasswordRoutes(
   const { browser, passwordAuthenticator, audit } = dependencies;
 
   scope.get('/me/password', (request, reply) =>
-    signedInPage(browser, async ({ csrf }) => sendPage(reply, changePasswordPage({ csrf })))(
-      request,
-      reply,
-    ),
+    signedInPage(browser, async ({ csrf, person }) =>
+      sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] })),
+    )(request, reply),
   );
 
   scope.post(
@@ -43,9 +42,10 @@ export function registerChangePasswordRoutes(
           origin: originOf(request),
         });
       const next = form.get('new') ?? '';
-      const problem = passwordProblem(next);
+      const personal = [person.email, person.name];
+      const problem = await findPasswordProblem(next, personal);
       if (problem !== undefined)
-        return sendPage(reply, changePasswordPage({ csrf, error: problem, status: 422 }));
+        return sendPage(reply, changePasswordPage({ csrf, personal, error: problem, status: 422 }));
       const origin = { kind: 'session', remoteAddress: request.ip } as const;
       const result = await passwordAuthenticator.authenticate(
         person.email,
@@ -55,7 +55,7 @@ export function registerChangePasswordRoutes(
       if (result.person === undefined) {
         await record('refused');
         const error = 'The current password is wrong.';
-        return sendPage(reply, changePasswordPage({ csrf, error, status: 401 }));
+        return sendPage(reply, changePasswordPage({ csrf, personal, error, status: 401 }));
       }
       await changePassword(dependencies, person.personId, next);
       await browser.signIn(request, reply, person.personId, true);

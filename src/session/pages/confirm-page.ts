@@ -2,6 +2,7 @@ import { html } from 'ghtml';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
+import { passkeyScript } from './page-script.ts';
 import { passkeyForm } from './passkey-form.ts';
 
 export interface ConfirmPage {
@@ -39,7 +40,7 @@ export function confirmPage(page: ConfirmPage): Page {
 <div class="actions"><button type="submit"!${passkey === undefined ? '' : ' class="quiet"'}>Continue</button></div>
 </form>
 <p class="foot">No password? <a href="/forgot-password">Set one by email</a>. <a href="/me">Back to sign-in and security</a></p>`;
-  return { title, body, script: prompt !== undefined, status: page.status ?? 200 };
+  return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
 
 /** The end of a confirmation in a window of its own, which its script closes. */
@@ -48,5 +49,5 @@ export function afterConfirmPage(): Page {
   const body = html`<h1>${title}</h1>
 <p data-confirmed>Close this window to go on where you were.</p>
 <p class="foot"><a href="/console">Go to the console</a></p>`;
-  return { title, body, script: true };
+  return { title, body, script: passkeyScript };
 }

@@ -3,6 +3,7 @@ import type { OpenInvitation } from '../invitation/invitation-store.ts';
 import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
+import { passwordScript } from './page-script.ts';
 
 export interface InvitationPage {
   readonly csrf: string;
@@ -23,7 +24,8 @@ export function invitationPage({ csrf, invitation, name, error }: InvitationPage
 <div class="actions"><button type="submit">Accept</button>
 <button type="submit" class="quiet" formaction="/invitation/decline" formnovalidate>Decline</button></div>
 </form>`;
-  return { title: 'Invitation', body, status: error === undefined ? 200 : 422 };
+  const status = error === undefined ? 200 : 422;
+  return { title: 'Invitation', body, script: passwordScript, status };
 }
 
 function newSignIn({ personId, name, email }: OpenInvitation, typed: string | undefined): string {
@@ -31,6 +33,6 @@ function newSignIn({ personId, name, email }: OpenInvitation, typed: string | un
 <input id="name" name="name" type="text" autocomplete="name" maxlength="200" required value="${typed ?? name ?? ''}">`;
   return html`!${personId === null ? nameField : ''}
 <input type="hidden" autocomplete="username" value="${email}">
-!${newPasswordField()}
+!${newPasswordField([email, name ?? ''])}
 !${personId === null ? '' : '<p class="soft">Any earlier password for this address stops working, and you’re signed out everywhere.</p>'}`;
 }

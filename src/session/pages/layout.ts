@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 import { pageHead, pageSources } from '../../brand/brand-files.ts';
 import { brandMark } from '../../brand/brand-mark.ts';
-import { pageScript } from './page-script.ts';
+import type { PageScript } from './page-script.ts';
 
 export interface Page {
   readonly title: string;
@@ -11,8 +11,7 @@ export interface Page {
   /** The origin, besides this service, that a form of the page may redirect to. */
   readonly formAction?: string;
   readonly status?: number;
-  /** Whether the page loads the script; every page works without it, except for passkeys. */
-  readonly script?: boolean;
+  readonly script?: PageScript;
 }
 
 /**
@@ -52,7 +51,7 @@ function layout({ title, body, script }: Page): string {
 <head>
 !${pageHead}
 <title>${title} · Signalpost</title>
-!${script ? html`<script src="${pageScript.url}" defer></script>` : ''}</head>
+!${script ? html`<script src="${script.url()}" defer></script>` : ''}</head>
 <body>
 <header><p class="brand">!${brandMark}Signalpost</p></header>
 <main>

@@ -1,4 +1,6 @@
 import { html } from 'ghtml';
+import { minPasswordLength } from '../../account/hash-password.ts';
+import { personalWords } from '../../account/password-strength.ts';
 import {
   formatPersonTime,
   type PersonFormats,
@@ -10,6 +12,7 @@ import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import { errorBox, noticeBox } from './boxes.ts';
 import type { Page } from './layout.ts';
+import { passwordHint, passwordScript } from './page-script.ts';
 import { passkeySection } from './passkey-pages.ts';
 
 export interface MePage {
@@ -156,31 +159,35 @@ export function browserName(userAgent: string): string {
 
 export interface PasswordPage {
   readonly csrf: string;
+  readonly personal: readonly string[];
   readonly error?: string | undefined;
   readonly status?: number;
 }
 
 /** Asks for the current password and a new one. */
-export function changePasswordPage({ csrf, error, status }: PasswordPage): Page {
+export function changePasswordPage({ csrf, personal, error, status }: PasswordPage): Page {
   const body = html`<h1>Change your password</h1>
 !${errorBox(error)}
 <form method="post" action="/me/password">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="password">Current password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
-!${newPasswordField()}
+!${newPasswordField(personal)}
 <p class="soft">This signs you out everywhere else and revokes access for all your integrations.</p>
 <div class="actions"><button type="submit">Change password</button></div>
 </form>
 <p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
-  return { title: 'Change your password', body, status: status ?? 200 };
+  return { title: 'Change your password', body, script: passwordScript, status: status ?? 200 };
 }
 
-/** The field for a new password, with its rule. */
-export function newPasswordField(): string {
+/**
+ * The field for a new password, with its rule, which `passwordScript` replaces by a judgement while it is typed.
+ * @param personal what is easy to guess for this person, such as their name and address
+ */
+export function newPasswordField(personal: readonly string[]): string {
   return html`<label for="new">New password</label>
-<input id="new" name="new" type="password" autocomplete="new-password" minlength="12" required aria-describedby="rule">
-<p id="rule" class="soft">At least 12 characters. A few unrelated words work well.</p>`;
+<input id="new" name="new" type="password" autocomplete="new-password" minlength="${minPasswordLength}" required aria-describedby="rule" data-strength="rule" data-personal="${JSON.stringify(personalWords(personal))}">
+<p id="rule" class="soft" aria-live="polite">${passwordHint}</p>`;
 }
 
 export interface SecondFactorStatePage {

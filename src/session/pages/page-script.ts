@@ -1,19 +1,71 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { minPasswordLength } from '../../account/hash-password.ts';
+import { guessReasons, judgedLength, minScore } from '../../account/password-strength.ts';
 
-/** The browser half of SimpleWebAuthn, then the script of the pages. */
-const files = [
-  new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser')),
-  new URL('./assets/pages.js', import.meta.url),
-];
+/** A script of the pages. Every page works without it, except for passkeys. */
+export interface PageScript {
+  readonly path: string;
+  /** Changes with the content. */
+  url(): string;
+  /** For browsers that accept it. */
+  zipped(): Promise<Buffer>;
+  content(): string;
+}
 
-const content = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+/** The browser half of SimpleWebAuthn, then the script. */
+export const passkeyScript = pageScript('/session.js', () => [
+  dependency('@simplewebauthn/browser', '../dist/bundle/index.umd.min.js'),
+  asset('pages.js'),
+]);
 
-/** URL path of the script. */
-export const pageScriptPath = '/session.js';
+/** What is said under a new password before anything is typed. */
+export const passwordHint = `At least ${minPasswordLength} characters. A few unrelated words work well.`;
 
-/** The script of the pages; its URL changes with its content. */
-export const pageScript = {
-  url: `${pageScriptPath}?v=${createHash('sha256').update(content).digest('base64url').slice(0, 12)}`,
-  content,
-} as const;
+/** The lists of common passwords and their rules, then the script. */
+export const passwordScript = pageScript('/password.js', () => [
+  dependency('@zxcvbn-ts/core', 'zxcvbn-ts.js'),
+  dependency('@zxcvbn-ts/language-common', 'zxcvbn-ts.js'),
+  `const rules = ${JSON.stringify({
+    minLength: minPasswordLength,
+    judgedLength,
+    minScore,
+    reasons: guessReasons,
+    hint: passwordHint,
+  })};`,
+  asset('password.js'),
+]);
+
+/** Read with the first page that needs it. */
+function pageScript(path: string, read: () => readonly string[]): PageScript {
+  let content: string | undefined;
+  let zipped: Promise<Buffer> | undefined;
+  let url: string | undefined;
+  const text = (): string => {
+    content ??= read().join('\n');
+    return content;
+  };
+  return {
+    path,
+    content: text,
+    url() {
+      url ??= `${path}?v=${createHash('sha256').update(text()).digest('base64url').slice(0, 12)}`;
+      return url;
+    },
+    zipped() {
+      zipped ??= promisify(gzip)(text(), { level: 9 });
+      return zipped;
+    },
+  };
+}
+
+/** @param file relative to the main file of the package */
+function dependency(name: string, file: string): string {
+  return readFileSync(new URL(file, import.meta.resolve(name)), 'utf8');
+}
+
+function asset(name: string): string {
+  return readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8');
+}

@@ -3,6 +3,7 @@ import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
+import { passkeyScript } from './page-script.ts';
 import { pageTime } from './page-time.ts';
 import { passkeyForm } from './passkey-form.ts';
 
@@ -52,7 +53,7 @@ export function newPasskeyPage({ csrf, prompt, name, first, error }: NewPasskeyP
 <noscript><p class="error">Passkeys need JavaScript.</p></noscript>
 !${passkeyForm({ prompt, action: '/me/passkeys', csrf, fields: nameField(name), label: 'Create passkey' })}
 <p class="foot"><a href="/me">Cancel</a></p>`;
-  return { title, body, script: true, status: error === undefined ? 200 : 422 };
+  return { title, body, script: passkeyScript, status: error === undefined ? 200 : 422 };
 }
 
 function nameField(name: string): string {

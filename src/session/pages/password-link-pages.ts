@@ -2,6 +2,7 @@ import { html } from 'ghtml';
 import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
+import { passwordScript } from './page-script.ts';
 
 /** Asks for the address to send a link to. */
 export function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
@@ -19,14 +20,15 @@ export function forgotPasswordPage(csrf: string, error?: string, status = 200): 
 }
 
 /** Asks for a new password; the link has already been verified. */
-export function setPasswordPage(csrf: string, error?: string): Page {
+export function setPasswordPage(csrf: string, personal: readonly string[], error?: string): Page {
   const body = html`<h1>Choose a password</h1>
 !${errorBox(error)}
 <form method="post" action="/set-password">
 <input type="hidden" name="csrf" value="${csrf}">
-!${newPasswordField()}
+!${newPasswordField(personal)}
 <p class="soft">This signs you out everywhere and revokes access for all your integrations.</p>
 <div class="actions"><button type="submit">Set password</button></div>
 </form>`;
-  return { title: 'Choose a password', body, status: error === undefined ? 200 : 422 };
+  const status = error === undefined ? 200 : 422;
+  return { title: 'Choose a password', body, script: passwordScript, status };
 }

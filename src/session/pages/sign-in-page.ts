@@ -2,6 +2,7 @@ import { html } from 'ghtml';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { errorBox, noticeBox } from './boxes.ts';
 import type { Page } from './layout.ts';
+import { passkeyScript } from './page-script.ts';
 import { passkeyForm } from './passkey-form.ts';
 
 export interface SignInPage {
@@ -45,7 +46,7 @@ export function signInPage(page: SignInPage): Page {
 !${passkey ?? ''}
 <p class="foot"><a href="/forgot-password">Set or reset your password</a></p>`;
   const title = page.error === undefined ? 'Sign in' : 'Sign in: try again';
-  return { title, body, script: prompt !== undefined, status: page.status ?? 200 };
+  return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
 
 export interface SecondFactorPage {
@@ -79,7 +80,7 @@ export function secondFactorPage(page: SecondFactorPage): Page {
   return {
     title: error === undefined ? title : `${title}: try again`,
     body,
-    script: prompt !== undefined,
+    ...(prompt && { script: passkeyScript }),
     status: page.status ?? 200,
   };
 }

@@ -5,7 +5,7 @@ import { usePendingConfirmation } from './pending-confirmation.ts';
 const Dialog = lazyComponent(() => import('./confirmation-dialog.tsx'), 'ConfirmationDialog');
 
 /** The dialog for a sensitive change, if one waits. */
-export function Confirmation() {
+export function ConfirmationHost() {
   const pending = usePendingConfirmation();
   if (pending === undefined) return null;
   return (
