@@ -17,6 +17,7 @@ import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { Gate } from './gate.tsx';
+import { usePasswordWords } from './use-password-words.ts';
 
 /**
  * First-time setup: creates the owner with the code of the set-up link, or explains how to get one and how to open the
@@ -76,6 +77,8 @@ function OwnerForm({ code }: { code: string }) {
     required: true,
   });
 
+  const words = usePasswordWords(owner.password, [owner.email, owner.name, owner.accountName]);
+
   function submit(event: FormEvent) {
     event.preventDefault();
     createOwner.mutate();
@@ -94,7 +97,7 @@ function OwnerForm({ code }: { code: string }) {
             {...field('password')}
             minLength={12}
             autoComplete="new-password"
-            description={text('setUp.passwordHint')}
+            description={<span aria-live="polite">{words}</span>}
           />
           <TextInput {...field('accountName')} autoComplete="organization" />
           <TextInput

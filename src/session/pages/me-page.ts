@@ -1,6 +1,6 @@
 import { html } from 'ghtml';
 import { minPasswordLength } from '../../account/hash-password.ts';
-import { personalWords } from '../../account/password-strength.ts';
+import { personalWords } from '../../account/password-rules.ts';
 import {
   formatPersonTime,
   type PersonFormats,

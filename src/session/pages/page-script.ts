@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { minPasswordLength } from '../../account/hash-password.ts';
-import { guessReasons, judgedLength, minScore } from '../../account/password-strength.ts';
+import { guessReasons, judgedLength, minScore } from '../../account/password-rules.ts';
 
 /** A script of the pages. Every page works without it, except for passkeys. */
 export interface PageScript {
