@@ -17,7 +17,7 @@ export interface PageScript {
 
 /** The browser half of SimpleWebAuthn, then the script. */
 export const passkeyScript = pageScript('/session.js', () => [
-  dependency('@simplewebauthn/browser', '../dist/bundle/index.umd.min.js'),
+  dependency(import.meta.resolve('@simplewebauthn/browser'), '../dist/bundle/index.umd.min.js'),
   asset('pages.js'),
 ]);
 
@@ -26,8 +26,8 @@ export const passwordHint = `At least ${minPasswordLength} characters. A few unr
 
 /** The lists of common passwords and their rules, then the script. */
 export const passwordScript = pageScript('/password.js', () => [
-  dependency('@zxcvbn-ts/core', 'zxcvbn-ts.js'),
-  dependency('@zxcvbn-ts/language-common', 'zxcvbn-ts.js'),
+  dependency(import.meta.resolve('@zxcvbn-ts/core'), 'zxcvbn-ts.js'),
+  dependency(import.meta.resolve('@zxcvbn-ts/language-common'), 'zxcvbn-ts.js'),
   `const rules = ${JSON.stringify({
     minLength: minPasswordLength,
     judgedLength,
@@ -61,9 +61,12 @@ function pageScript(path: string, read: () => readonly string[]): PageScript {
   };
 }
 
-/** @param file relative to the main file of the package */
-function dependency(name: string, file: string): string {
-  return readFileSync(new URL(file, import.meta.resolve(name)), 'utf8');
+/**
+ * @param main the main file of the package
+ * @param file relative to it
+ */
+function dependency(main: string, file: string): string {
+  return readFileSync(new URL(file, main), 'utf8');
 }
 
 function asset(name: string): string {
