@@ -20,6 +20,8 @@ export interface AccessModuleDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly accounts: AccountDirectory;
+  /** Whether operators need a second factor. */
+  readonly operatorSecondFactor: boolean;
 }
 
 /** Authentication, and the facts that authorization needs. */
@@ -41,6 +43,7 @@ export function createAccessModule(dependencies: AccessModuleDependencies): Acce
       account: (accountId) => accounts.account(accountId),
       roleIn: (personId, accountId) => accounts.roleIn(personId, accountId),
       isOperator: (personId) => isOperator(database.kysely, personId),
+      operatorSecondFactor: dependencies.operatorSecondFactor,
     },
     start: () => keys.start(),
     stop: () => keys.stop(),

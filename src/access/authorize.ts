@@ -1,7 +1,8 @@
-import type { Account, Role } from '../account/account.ts';
+import type { BlockList } from 'node:net';
+import type { AccessPolicy, Account, Role } from '../account/account.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { isListed } from '../foundation/network/block-list.ts';
+import { isListed, toBlockList } from '../foundation/network/block-list.ts';
 import { type Access, type Permission, permissionsOf } from './permission.ts';
 import type { Principal } from './principal.ts';
 import { tokenPermissions } from './token-operations.ts';
@@ -19,11 +20,16 @@ export interface Operation {
   readonly remoteAddress: () => string;
 }
 
+/** Seconds for which a confirmation counts before sensitive changes (ASVS 3.7.1). */
+export const confirmationSeconds = 600;
+
 /** The data that authorization needs. */
 export interface AccessFacts {
   account(accountId: AccountId): MaybePromise<Account | undefined>;
   roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined>;
   isOperator(personId: PersonId): MaybePromise<boolean>;
+  /** Whether operators need a second factor. */
+  readonly operatorSecondFactor: boolean;
 }
 
 /** Why a request is refused; the first reason that applies. */
@@ -34,6 +40,8 @@ export type Refusal =
   | 'outside-networks'
   /** Permitted, but the person has to confirm who they are first. */
   | 'unconfirmed'
+  /** Permitted, but the account or the installation asks for a second factor. */
+  | 'second-factor-missing'
   | 'not-operator'
   | 'malformed-account'
   /** The account doesn't exist or the principal has no access to it; callers can't tell which. */
@@ -58,7 +66,8 @@ export function authorize(
   operation: Operation,
 ): MaybePromise<Decision> {
   const decision = permit(facts, principal, operation);
-  const isUnconfirmed = principal?.kind === 'person' && !principal.recentlyConfirmed;
+  const isUnconfirmed =
+    principal?.kind === 'person' && principal.confirmedAgo >= confirmationSeconds;
   if (operation.confirmed !== true || !isUnconfirmed) return decision;
   return decision instanceof Promise
     ? decision.then(refuseUnconfirmed)
@@ -86,11 +95,12 @@ function permit(
   if (accountId === undefined) return refuse('malformed-account');
   const account = facts.account(accountId);
   const granted = grantedPermissions(facts, principal, accountId);
+  const caller = { principal, remoteAddress };
   if (account instanceof Promise || granted instanceof Promise)
     return Promise.all([account, granted]).then(([found, permissions]) =>
-      decide(found, permissions, access),
+      decide(found, permissions, access, caller),
     );
-  return decide(account, granted, access);
+  return decide(account, granted, access, caller);
 }
 
 /**
@@ -124,9 +134,47 @@ function decide(
   account: Account | undefined,
   granted: ReadonlySet<Permission> | undefined,
   permission: Permission,
+  caller: Caller,
 ): Decision {
   if (account === undefined || granted === undefined) return refuse('unknown-account');
-  return granted.has(permission) ? { account } : refuse('insufficient-permission');
+  if (!granted.has(permission)) return refuse('insufficient-permission');
+  const refusal = account.policy && refusalByPolicy(account.policy, granted, caller);
+  return refusal === undefined ? { account } : refuse(refusal);
+}
+
+interface Caller {
+  readonly principal: Principal;
+  readonly remoteAddress: () => string;
+}
+
+/** What an account asks beyond the role. */
+function refusalByPolicy(
+  policy: AccessPolicy,
+  granted: ReadonlySet<Permission>,
+  { principal, remoteAddress }: Caller,
+): Refusal | undefined {
+  const networks = principal.kind === 'person' ? policy.peopleNetworks : policy.programNetworks;
+  if (networks.length > 0 && !isListed(listOf(networks), remoteAddress()))
+    return 'outside-networks';
+  if (principal.kind !== 'person') return undefined;
+  const { secondFactor, signInHours } = policy;
+  const needsSecondFactor =
+    secondFactor === 'everyone'
+      ? granted !== permissionsOf.service
+      : secondFactor === 'owners' && granted === permissionsOf.owner;
+  if (needsSecondFactor && !principal.hasSecondFactor) return 'second-factor-missing';
+  return signInHours !== undefined && principal.confirmedAgo >= signInHours * 3_600
+    ? 'unconfirmed'
+    : undefined;
+}
+
+/** Parsed once for each state of an account. */
+const blockLists = new WeakMap<readonly string[], BlockList>();
+
+function listOf(networks: readonly string[]): BlockList {
+  const known = blockLists.get(networks) ?? toBlockList(networks);
+  blockLists.set(networks, known);
+  return known;
 }
 
 /** Only people in a browser can operate the installation. */
@@ -138,6 +186,8 @@ async function authorizeOperator(
 ): Promise<Decision> {
   if (principal.kind !== 'person' || !(await facts.isOperator(principal.personId)))
     return refuse('not-operator');
+  if (facts.operatorSecondFactor && !principal.hasSecondFactor)
+    return refuse('second-factor-missing');
   if (accountText === undefined) return withoutAccount;
   if (accountId === undefined) return refuse('malformed-account');
   return { account: await facts.account(accountId) };

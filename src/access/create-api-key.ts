@@ -1,7 +1,7 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { FaultDetail } from '../foundation/errors.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
+import { isNetwork } from '../foundation/network/block-list.ts';
 import { notifyOfApiKey } from '../outbox/security-notice-store.ts';
 import { generateApiKey } from './api-key.ts';
 import {
@@ -81,13 +81,6 @@ function findNetworkProblem(networks: readonly string[]): FaultDetail | undefine
         field: 'networks',
         reason: `“${invalid}” is not a network such as 192.0.2.0/24 or 2001:db8::/48`,
       };
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', length, ...rest] = text.split('/');
-  if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return false;
-  const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : undefined;
-  return bits !== undefined && Number(length ?? bits) <= bits;
 }
 
 /** A person whose role ends while they create a key would leave it behind (ASVS 4.0.3 section 11.1.6). */

@@ -6,8 +6,10 @@ import type { Permission } from './permission.ts';
 interface PersonPrincipal {
   readonly kind: 'person';
   readonly personId: PersonId;
-  /** The person proved who they are in the last minutes. */
-  readonly recentlyConfirmed: boolean;
+  /** Seconds since the person last proved who they are. */
+  readonly confirmedAgo: number;
+  /** The person has a passkey or an authenticator app, which their sign-in took. */
+  readonly hasSecondFactor: boolean;
 }
 
 /** A program with an access token of `POST /token`, acting for its user. */

@@ -3,7 +3,7 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { Account, Quota, RetentionDays } from './account.ts';
+import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
 
 type Kysely = Database['kysely'];
 
@@ -43,6 +43,10 @@ export const accountColumns = [
   'archive_address',
   'attachment_limit',
   'demo',
+  'second_factor',
+  'sign_in_hours',
+  'people_networks',
+  'program_networks',
 ] as const;
 
 export function toAccount(row: {
@@ -56,7 +60,17 @@ export function toAccount(row: {
   readonly archive_address: string | null;
   readonly attachment_limit: number | null;
   readonly demo: boolean;
+  readonly second_factor: string;
+  readonly sign_in_hours: number | null;
+  readonly people_networks: readonly string[];
+  readonly program_networks: readonly string[];
 }): Account {
+  const policy = toPolicy({
+    secondFactor: row.second_factor as AccessPolicy['secondFactor'],
+    signInHours: row.sign_in_hours ?? undefined,
+    peopleNetworks: row.people_networks,
+    programNetworks: row.program_networks,
+  });
   const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
     id: row.id as AccountId,
@@ -70,7 +84,18 @@ export function toAccount(row: {
       : { archiveAddress: row.archive_address as EmailAddress }),
     ...(row.attachment_limit === null ? {} : { attachmentLimit: row.attachment_limit }),
     ...(row.demo && { demo: true }),
+    ...(policy && { policy }),
   };
+}
+
+/** Undefined for one that asks nothing. */
+export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
+  const { secondFactor, signInHours, peopleNetworks, programNetworks } = policy;
+  const isEmpty =
+    secondFactor === 'own-choice' &&
+    signInHours === undefined &&
+    peopleNetworks.length + programNetworks.length === 0;
+  return isEmpty ? undefined : policy;
 }
 
 function toQuota(perHour: number | undefined, perDay: number | undefined): Quota | undefined {
@@ -92,6 +117,10 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       quota_per_day: account.quota?.perDay ?? null,
       archive_address: account.archiveAddress ?? null,
       attachment_limit: account.attachmentLimit ?? null,
+      second_factor: account.policy?.secondFactor ?? 'own-choice',
+      sign_in_hours: account.policy?.signInHours ?? null,
+      people_networks: [...(account.policy?.peopleNetworks ?? [])],
+      program_networks: [...(account.policy?.programNetworks ?? [])],
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -106,6 +135,10 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
         quota_per_day: eb.ref('excluded.quota_per_day'),
         archive_address: eb.ref('excluded.archive_address'),
         attachment_limit: eb.ref('excluded.attachment_limit'),
+        second_factor: eb.ref('excluded.second_factor'),
+        sign_in_hours: eb.ref('excluded.sign_in_hours'),
+        people_networks: eb.ref('excluded.people_networks'),
+        program_networks: eb.ref('excluded.program_networks'),
       })),
     )
     .execute();

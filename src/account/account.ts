@@ -20,6 +20,23 @@ export interface Account {
   readonly attachmentLimit?: number | undefined;
   /** Its messages are made up by `demo fill`. */
   readonly demo?: true;
+  /** Undefined: asks nothing of its callers beyond their role. */
+  readonly policy?: AccessPolicy | undefined;
+}
+
+/** Who needs a second factor in an account. */
+export const secondFactorRules = ['own-choice', 'owners', 'everyone'] as const;
+
+/** What an account asks of its callers beyond their role. */
+export interface AccessPolicy {
+  /** Never applies to the role `service`. */
+  readonly secondFactor: (typeof secondFactorRules)[number];
+  /** Hours after which people confirm who they are again. */
+  readonly signInHours: number | undefined;
+  /** Where people may come from; empty: anywhere. */
+  readonly peopleNetworks: readonly string[];
+  /** Where API keys and access tokens may come from; empty: anywhere. */
+  readonly programNetworks: readonly string[];
 }
 
 /** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */

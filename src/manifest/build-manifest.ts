@@ -1,5 +1,6 @@
-import type { RetentionDays } from '../account/account.ts';
+import type { AccessPolicy, RetentionDays } from '../account/account.ts';
 import type { AccountId, ClientId, ListId } from '../foundation/ids.ts';
+import { isNetwork } from '../foundation/network/block-list.ts';
 import { buildTemplate } from './build-template.ts';
 import type {
   Manifest,
@@ -17,6 +18,7 @@ import type {
   RawIntegration,
   RawList,
   RawManifest,
+  RawPolicy,
   RawSender,
   RawUser,
 } from './manifest-schema.ts';
@@ -47,6 +49,22 @@ export async function buildManifest(
   return { locate, accounts };
 }
 
+function buildPolicy(raw: RawPolicy, path: ManifestPath, problems: ProblemCollector): AccessPolicy {
+  const networksOf = (name: 'peopleNetworks' | 'programNetworks'): readonly string[] => {
+    const networks = raw[name] ?? [];
+    for (const [index, network] of networks.entries())
+      if (!isNetwork(network))
+        problems.add([...path, name, index], 'is not a network such as 192.0.2.0/24');
+    return networks;
+  };
+  return {
+    secondFactor: raw.secondFactor ?? 'own-choice',
+    signInHours: raw.signInHours ?? undefined,
+    peopleNetworks: networksOf('peopleNetworks'),
+    programNetworks: networksOf('programNetworks'),
+  };
+}
+
 async function buildAccount(
   raw: RawAccount,
   path: ManifestPath,
@@ -68,6 +86,7 @@ async function buildAccount(
     quota: raw.quota && { perHour: raw.quota.perHour, perDay: raw.quota.perDay },
     archiveAddress: parseOptionalAddress(raw.archiveAddress, [...path, 'archiveAddress'], problems),
     attachmentLimit: raw.attachmentLimit,
+    policy: raw.policy && buildPolicy(raw.policy, [...path, 'policy'], problems),
     users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
     senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
     integrations: each('integrations', raw.integrations, (integration, at) =>

@@ -1,4 +1,4 @@
-import type { Account } from '../account/account.ts';
+import type { AccessPolicy, Account } from '../account/account.ts';
 import { readAccount } from '../account/account-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -12,6 +12,7 @@ import type {
   RawIntegration,
   RawList,
   RawManifest,
+  RawPolicy,
   RawSender,
   RawTemplate,
   RawUser,
@@ -75,6 +76,7 @@ async function exportAccount(
     ...exportQuota(account),
     ...(account.archiveAddress === undefined ? {} : { archiveAddress: account.archiveAddress }),
     ...(account.attachmentLimit === undefined ? {} : { attachmentLimit: account.attachmentLimit }),
+    ...(account.policy && { policy: exportPolicy(account.policy) }),
     users: (await readUsers(kysely, id)).map(
       ({ operator, ...user }): RawUser => ({ ...user, ...(operator ? { operator } : {}) }),
     ),
@@ -115,6 +117,15 @@ function exportQuota({ quota }: Account): Pick<RawAccount, 'quota'> {
       ...(perHour === undefined ? {} : { perHour }),
       ...(perDay === undefined ? {} : { perDay }),
     },
+  };
+}
+
+function exportPolicy(policy: AccessPolicy): RawPolicy {
+  return {
+    secondFactor: policy.secondFactor,
+    signInHours: policy.signInHours ?? null,
+    peopleNetworks: [...policy.peopleNetworks],
+    programNetworks: [...policy.programNetworks],
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { roles } from '../account/account.ts';
+import { roles, secondFactorRules } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
 import { Nullable } from '../foundation/common-schemas.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
@@ -371,6 +371,37 @@ const AttachmentLimitSchema = Nullable(
   }),
 );
 
+const NetworksSchema = (who: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: 50 }), {
+      maxItems: 100,
+      description: `Networks that ${who} may come from, such as 192.0.2.0/24. Default: any network.`,
+    }),
+  );
+
+export const PolicySchema = Type.Object(
+  {
+    secondFactor: Type.Optional(
+      Type.Enum([...secondFactorRules], {
+        description:
+          'Who needs a second factor; never the role `service`. Default: `own-choice`, nobody.',
+      }),
+    ),
+    signInHours: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: 168,
+          description: 'Hours after which people confirm who they are again. Default: never.',
+        }),
+      ),
+    ),
+    peopleNetworks: NetworksSchema('people'),
+    programNetworks: NetworksSchema('API keys and access tokens'),
+  },
+  { ...strict, title: 'Policy', description: 'What the account asks of its callers.' },
+);
+
 export const AccountSchema = Type.Object(
   {
     id: PublicId('The account ID of the send operation.'),
@@ -395,6 +426,7 @@ export const AccountSchema = Type.Object(
       }),
     ),
     attachmentLimit: Type.Optional(AttachmentLimitSchema),
+    policy: Type.Optional(PolicySchema),
     users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
     senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),
     integrations: Type.Optional(Type.Array(IntegrationSchema, { maxItems: maxEntries })),
@@ -425,6 +457,7 @@ export const ManifestSchema = Type.Object(
 
 export type RawManifest = Static<typeof ManifestSchema>;
 export type RawAccount = Static<typeof AccountSchema>;
+export type RawPolicy = Static<typeof PolicySchema>;
 export type RawUser = Static<typeof UserSchema>;
 export type RawSender = Static<typeof SenderSchema>;
 export type RawIntegration = Static<typeof IntegrationSchema>;

@@ -1,4 +1,4 @@
-import type { Quota, RetentionDays, Role } from '../account/account.ts';
+import type { AccessPolicy, Quota, RetentionDays, Role } from '../account/account.ts';
 import type { ComparableAddress, EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
 import type { AttachmentContent } from '../message/attachment-store.ts';
@@ -27,6 +27,7 @@ export interface ManifestAccount {
   readonly archiveAddress: EmailAddress | '' | undefined;
   /** Null: the installation's default. */
   readonly attachmentLimit: number | null | undefined;
+  readonly policy: AccessPolicy | undefined;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
   readonly integrations: readonly ManifestIntegration[];

@@ -1,5 +1,5 @@
 import type { Account } from '../account/account.ts';
-import { readAccount, saveAccount } from '../account/account-store.ts';
+import { readAccount, saveAccount, toPolicy } from '../account/account-store.ts';
 import type { ManifestAccount } from './manifest.ts';
 import type { PlanContext, PlannedChange } from './manifest-change.ts';
 
@@ -15,6 +15,7 @@ export async function planAccount(
     account.attachmentLimit === undefined
       ? before?.attachmentLimit
       : (account.attachmentLimit ?? undefined);
+  const policy = account.policy ? toPolicy(account.policy) : before?.policy;
   const after: Account = {
     id: account.id,
     name: account.name,
@@ -24,6 +25,7 @@ export async function planAccount(
     ...(quota?.perHour === undefined && quota?.perDay === undefined ? {} : { quota }),
     ...(archiveAddress === '' ? {} : { archiveAddress }),
     ...(attachmentLimit === undefined ? {} : { attachmentLimit }),
+    ...(policy && { policy }),
   };
   const named = {
     account: account.id,
@@ -49,6 +51,7 @@ function differences(a: Account, b: Account): string[] {
     archiveAddress: a.archiveAddress === b.archiveAddress,
     quota: a.quota?.perHour === b.quota?.perHour && a.quota?.perDay === b.quota?.perDay,
     attachmentLimit: a.attachmentLimit === b.attachmentLimit,
+    policy: JSON.stringify(a.policy) === JSON.stringify(b.policy),
   };
   return Object.keys(same).filter((name) => same[name] === false);
 }

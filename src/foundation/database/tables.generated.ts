@@ -51,9 +51,13 @@ export interface AccountTable {
   demo: Generated<boolean>;
   id: string;
   name: string;
+  people_networks: Generated<string[]>;
+  program_networks: Generated<string[]>;
   quota_per_day: number | null;
   quota_per_hour: number | null;
   retention_days: Generated<number>;
+  second_factor: Generated<string>;
+  sign_in_hours: number | null;
   suspended_at: Timestamp | null;
   system: Generated<boolean>;
 }

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { unmapIpv4 } from './ip-address.ts';
 
 /** Named networks, as in `proxy-addr`. */
@@ -24,4 +24,12 @@ export function isListed(list: BlockList, address: string): boolean {
   const plain = unmapIpv4(address);
   const family = isIP(plain);
   return family !== 0 && list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Whether a text is a network, such as `192.0.2.0/24`, or a single address. */
+export function isNetwork(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return false;
+  const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : undefined;
+  return bits !== undefined && Number(length ?? bits) <= bits;
 }

@@ -108,7 +108,12 @@ function toProblem(refusal: Refusal, access: Access): Problem {
         'Access tokens only work for the send, status and list operations. Use an API key or sign in',
       );
     case 'outside-networks':
-      return new Problem('forbidden', 'This API key can’t be used from this network');
+      return new Problem('forbidden', 'The account or the API key can’t be used from this network');
+    case 'second-factor-missing':
+      return new Problem(
+        'second-factor-required',
+        'Add a passkey or an authenticator app at /me/second-factor, then sign in with it',
+      );
     case 'unconfirmed':
       return new Problem(
         'confirmation-required',

@@ -24,8 +24,8 @@ export async function identifyActor(
   const person = await dependencies.browser.findSignedIn(request);
   if (person === undefined) return undefined;
   if (!safeMethods.has(request.method)) requireSameOriginPage(request);
-  const { personId, recentlyConfirmed } = person;
-  return { kind: 'person', personId, recentlyConfirmed };
+  const { personId, confirmedAgo, hasSecondFactor } = person;
+  return { kind: 'person', personId, confirmedAgo, hasSecondFactor };
 }
 
 /** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */

@@ -80,7 +80,12 @@ export const setUp = defineOperation({
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw new Error('the first owner was not stored');
       await setOperator(transaction, person.id, true);
-      const principal = { kind: 'person', personId: person.id, recentlyConfirmed: true } as const;
+      const principal = {
+        kind: 'person',
+        personId: person.id,
+        confirmedAgo: 0,
+        hasSecondFactor: false,
+      } as const;
       const { origin } = callerOf(call);
       await recordChange(transaction, { principal, origin, accountId }, 'set_up', accountId);
       return person.id;

@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { confirmationSeconds } from '../../access/authorize.ts';
+import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
@@ -11,8 +13,11 @@ export interface BrowserSession {
   readonly name: string;
   /** False until the second factor is verified. */
   readonly complete: boolean;
-  /** The person signed in, or confirmed it, in the last ten minutes. */
+  /** Seconds since the person signed in or confirmed who they are. */
+  readonly confirmedAgo: number;
+  /** That is recent enough for sensitive changes. */
   readonly recentlyConfirmed: boolean;
+  readonly hasSecondFactor: boolean;
   /** Its last use is recorded exactly enough. */
   readonly recentlyUsed: boolean;
 }
@@ -21,9 +26,6 @@ export interface BrowserSession {
 const useSeconds = 60;
 /** Days after which a session ends, however much it is used. */
 const maxDays = 7;
-
-/** Minutes after which sensitive changes ask the person to confirm who they are. */
-const confirmedMinutes = 10;
 
 /** A session as listed to its owner. */
 export interface ListedBrowserSession {
@@ -72,11 +74,13 @@ export class BrowserSessionStore {
       email: string;
       name: string;
       complete: boolean;
-      recently_confirmed: boolean;
+      confirmed_ago: number;
+      has_second_factor: boolean;
       recently_used: boolean;
     }>`
       select s.id, s.person_id, p.email, p.name, s.complete,
-        s.authenticated_at > now() - ${confirmedMinutes} * interval '1 minute' as recently_confirmed,
+        extract(epoch from now() - s.authenticated_at)::float8 as confirmed_ago,
+        ${hasSecondFactor(sql`p.id`)} as has_second_factor,
         s.last_used_at > now() - ${useSeconds} * interval '1 s' as recently_used
       from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
       where s.hash = ${hash} and s.expires_at > now()`.execute(this.#database.kysely);
@@ -88,7 +92,9 @@ export class BrowserSessionStore {
         email: row.email,
         name: row.name,
         complete: row.complete,
-        recentlyConfirmed: row.recently_confirmed,
+        confirmedAgo: row.confirmed_ago,
+        recentlyConfirmed: row.confirmed_ago < confirmationSeconds,
+        hasSecondFactor: row.has_second_factor,
         recentlyUsed: row.recently_used,
       }
     );

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox';
+import { authorize } from '../../access/authorize.ts';
+import { type AccessPolicy, secondFactorRules } from '../../account/account.ts';
+import { readAccount } from '../../account/account-store.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { PolicySchema } from '../../manifest/manifest-schema.ts';
+import { invalidField } from '../answer/problem.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
+import type { OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+
+const Networks = (who: string) =>
+  Type.Array(Type.String(), { description: `Where ${who} may come from; empty: anywhere.` });
+
+const PolicyView = Type.Object(
+  {
+    secondFactor: Type.Enum([...secondFactorRules], {
+      description: 'Who needs a second factor; never the role `service`.',
+    }),
+    signInHours: Nullable(
+      Type.Integer({
+        description: 'Hours after which people confirm who they are again; null: never.',
+      }),
+    ),
+    peopleNetworks: Networks('people'),
+    programNetworks: Networks('API keys and access tokens'),
+  },
+  { ...strict, title: 'AccessPolicy' },
+);
+
+function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView> {
+  return {
+    secondFactor: policy?.secondFactor ?? 'own-choice',
+    signInHours: policy?.signInHours ?? null,
+    peopleNetworks: [...(policy?.peopleNetworks ?? [])],
+    programNetworks: [...(policy?.programNetworks ?? [])],
+  };
+}
+
+export const policyRoutes = resourceRoutes({
+  path: '/accounts/:accountId/policy',
+  access: { read: 'account:read', write: 'account:write' },
+  view: PolicyView,
+  resource: ({ params: { accountId } }) => ({
+    kind: 'policy',
+    recorded: ['secondFactor', 'signInHours', 'peopleNetworks', 'programNetworks'],
+    id: accountId,
+    async read(transaction: DatabaseTransaction) {
+      const account = await readAccount(transaction, accountId);
+      return account && viewPolicy(account.policy);
+    },
+  }),
+  get: { id: 'getPolicy', summary: 'Get what an account asks of its callers' },
+  put: {
+    id: 'putPolicy',
+    summary: 'Set what an account asks of its callers',
+    description:
+      'Omitted members become their default. Refused if you couldn’t do it again under the new policy.',
+    confirmed: true,
+    body: PolicySchema,
+    write: (call) => async (transaction) => {
+      await applyManifestPart(call, transaction, { policy: call.body });
+      await requireStillPermitted(call, transaction);
+    },
+  },
+});
+
+/** Decides this call again with the new policy, so that nobody locks themselves out. */
+async function requireStillPermitted(
+  { dependencies, actor, params: { accountId }, request }: OperationCall,
+  transaction: DatabaseTransaction,
+): Promise<void> {
+  const account = await readAccount(transaction, accountId);
+  const { refusal } = await authorize(
+    { ...dependencies.access.facts, account: () => account },
+    actor,
+    {
+      api: 'management',
+      access: 'account:write',
+      accountText: accountId,
+      remoteAddress: () => request.ip,
+    },
+  );
+  if (refusal === undefined) return;
+  const [field, reason]: readonly [string, string] =
+    refusal === 'second-factor-missing'
+      ? ['secondFactor', 'would lock you out: add a second factor at /me/second-factor first']
+      : refusal === 'outside-networks'
+        ? [
+            actor?.kind === 'key' ? 'programNetworks' : 'peopleNetworks',
+            `would lock you out: your address, ${request.ip}, is in none of them`,
+          ]
+        : ['signInHours', 'would lock you out: sign in again first'];
+  throw invalidField(field, reason);
+}
