@@ -1,6 +1,6 @@
 /** What audit events are about, with how their kinds begin. */
 const kindStarts = {
-  account: ['account', 'set_up', 'manifest', 'allowance', 'source'],
+  account: ['account', 'policy', 'set_up', 'manifest', 'allowance', 'source'],
   user: ['user', 'invitation', 'operator', 'person_created', 'person_changed', 'person_removed'],
   access: [
     'sign_in',

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, List, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { EditConflict } from '../api/if-unchanged.ts';
 import { ApiProblem } from '../api/problem.ts';
@@ -102,6 +102,11 @@ function ProblemDetails({ problem }: { problem: ApiProblem }) {
   return (
     <>
       {problem.message !== titleOf(problem) && <Text size="sm">{problem.message}</Text>}
+      {problem.code === 'second-factor-required' && (
+        <Anchor href="/me/second-factor" size="sm" underline="always">
+          {text('problem.secondFactor')}
+        </Anchor>
+      )}
       {problem.status === 412 && <Text size="sm">{text('problem.notSaved')}</Text>}
       {problem.errors.length > 1 && (
         <List size="sm" mt={4}>

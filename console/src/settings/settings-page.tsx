@@ -15,6 +15,7 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
+import { PolicySettings } from './policy-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
 
 /** Settings of the account and the installation. */
@@ -26,6 +27,7 @@ export function SettingsPage() {
       <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
+        {account !== undefined && <PolicySettings key={`policy ${account.id}`} />}
         {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
         {account !== undefined && <OperatorSettings key={`operate ${account.id}`} />}
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />

@@ -103,6 +103,7 @@ export const auditTexts = {
   'audit.did.client_secret_rotated': 'rotated the secret of an OAuth app',
   'audit.did.set_up_link_made': 'created a link for the first owner',
   'audit.did.inbox_link_made': 'created a link to the inbox',
+  'audit.did.policy_changed': 'changed the access policy',
   'audit.did.retention_rule_changed': 'changed the retention rule',
   'audit.did.retention_rule_created': 'set the retention rule',
   'audit.did.schedule_cancel': 'canceled scheduled messages {what}',

@@ -1,0 +1,153 @@
+import {
+  Anchor,
+  Button,
+  Group,
+  NativeSelect,
+  NumberInput,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  Title,
+} from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
+import type { AccessPolicy } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { useAction } from '../api/use-action.ts';
+import { showNotice } from '../components/notices.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { useFormValues } from '../components/use-form-values.ts';
+import { text } from '../texts/text.ts';
+
+const rules = ['own-choice', 'owners', 'everyone'] as const;
+
+const emptyPolicy: AccessPolicy = {
+  secondFactor: 'own-choice',
+  signInHours: null,
+  peopleNetworks: [],
+  programNetworks: [],
+};
+
+/** What the account asks of its callers beyond their role. */
+export function PolicySettings() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const params = { path: { accountId } };
+  const policy = useQuery({
+    queryKey: ['policy', accountId],
+    queryFn: () => answerOf(api.GET('/accounts/{accountId}/policy', { params })),
+    enabled: may('account:write'),
+  });
+  if (!may('account:write')) return null;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="policy">
+      <Title order={2} id="policy">
+        {text('policy.title')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text('policy.hint')}{' '}
+        <Anchor href="/me" underline="always">
+          {text('policy.own')}
+        </Anchor>
+      </Text>
+      <ProblemAlert error={policy.error} retry={() => policy.refetch()} />
+      {/* Reserves the space of the form while loading. */}
+      <PolicyForm
+        key={String(policy.isSuccess)}
+        policy={policy.data ?? emptyPolicy}
+        reading={!policy.isSuccess}
+      />
+    </Paper>
+  );
+}
+
+function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolean }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const { seen, values, change, markSaved, mergeConflict } = useFormValues(policy);
+  const params = { path: { accountId } };
+  const save = useAction({
+    mutationFn: () =>
+      ifUnchanged(
+        seen,
+        () => api.GET('/accounts/{accountId}/policy', { params }),
+        (precondition) =>
+          api.PUT('/accounts/{accountId}/policy', {
+            params,
+            body: {
+              ...values,
+              peopleNetworks: values.peopleNetworks.filter(Boolean),
+              programNetworks: values.programNetworks.filter(Boolean),
+            },
+            ...precondition,
+          }),
+      ),
+    onError: mergeConflict,
+    onSuccess(now) {
+      markSaved(now);
+      client.setQueryData(['policy', accountId], now);
+      showNotice(text('settings.saved'));
+    },
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    save.mutate();
+  }
+
+  const networks = (name: 'peopleNetworks' | 'programNetworks') => ({
+    label: text(`policy.${name}`),
+    description: text('policy.networksHint'),
+    placeholder: text('policy.anywhere'),
+    autosize: true,
+    minRows: 1,
+    value: values[name].join('\n'),
+    onChange: (event: { currentTarget: { value: string } }) =>
+      change({ [name]: event.currentTarget.value.split(/[\s,]/) }),
+    error: reasonFor(save.error, name),
+    disabled: reading,
+  });
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <NativeSelect
+            label={text('policy.secondFactor')}
+            data={rules.map((value) => ({ value, label: text(`policy.rule.${value}`) }))}
+            value={values.secondFactor}
+            onChange={(event) =>
+              change({ secondFactor: event.currentTarget.value as AccessPolicy['secondFactor'] })
+            }
+            error={reasonFor(save.error, 'secondFactor')}
+            disabled={reading}
+          />
+          <NumberInput
+            label={text('policy.signInHours')}
+            placeholder={text('policy.never')}
+            min={1}
+            max={168}
+            suffix={text('policy.hours')}
+            value={values.signInHours ?? ''}
+            onChange={(hours) => change({ signInHours: typeof hours === 'number' ? hours : null })}
+            error={reasonFor(save.error, 'signInHours')}
+            disabled={reading}
+          />
+          <Textarea {...networks('peopleNetworks')} />
+          <Textarea {...networks('programNetworks')} />
+        </SimpleGrid>
+        <ProblemAlert error={save.error} />
+        <Group>
+          <Button type="submit" variant="default" loading={save.isPending} disabled={reading}>
+            {text('policy.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
