@@ -236,6 +236,7 @@ export function createApp(dependencies: AppDependencies): App {
   const systemMail = createSystemMailModule({
     database,
     key,
+    clock,
     log,
     changes,
     from: config.systemMailFrom,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { announceChange } from '../foundation/database/announce.ts';
+import { announceChange, changeChannel } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import type { SecurityEvent } from './system-mail.ts';
@@ -94,4 +94,50 @@ export async function notifyOfApiKey(
     where m.account_id = ${accountId} and p.disabled_at is null
       and (m.role = 'owner' or m.person_id = ${madeBy ?? null}::uuid)`.execute(transaction);
   await announceChange(transaction, systemMailTopic, '');
+}
+
+/** A browser and its network, as facts of a notice. */
+export interface BrowserFacts {
+  readonly browser: string;
+  readonly address: string;
+}
+
+/** Notifies a person of a sign-in with a new browser, unless it is their first sign-in ever. */
+export async function notifyOfNewBrowser(
+  kysely: Kysely,
+  personId: PersonId,
+  { browser, address }: BrowserFacts,
+): Promise<void> {
+  await sql`
+    with notice as (
+      insert into system_mail (id, kind, to_address, person_id, facts)
+      select gen_random_uuid(), 'security-notice', p.email, p.id,
+        jsonb_build_object('event', 'new-browser', 'browser', ${browser}::text, 'address', ${address}::text)
+      from person p where p.id = ${personId} and exists (
+        select from audit_event e where e.person_id = p.id and e.kind = 'sign_in' and e.outcome = 'success')
+      returning 1)
+    select pg_notify(${changeChannel}, ${`${systemMailTopic}:`}) from notice`.execute(kysely);
+}
+
+/**
+ * Notifies the person with an address, if there is one, that guesses at their sign-in are being delayed; once a day, so that
+ * nobody can flood their inbox.
+ */
+export async function notifyOfBlockedSignIn(
+  kysely: Kysely,
+  email: string,
+  address: string,
+): Promise<void> {
+  await sql`
+    with blocked as (
+      update person set sign_in_blocked_at = now()
+      where email = ${email} and disabled_at is null
+        and (sign_in_blocked_at is null or sign_in_blocked_at < now() - interval '1 day')
+      returning id, email),
+    notice as (
+      insert into system_mail (id, kind, to_address, person_id, facts)
+      select gen_random_uuid(), 'security-notice', email, id,
+        jsonb_build_object('event', 'sign-in-blocked', 'address', ${address}::text)
+      from blocked returning 1)
+    select pg_notify(${changeChannel}, ${`${systemMailTopic}:`}) from notice`.execute(kysely);
 }

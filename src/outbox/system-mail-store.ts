@@ -36,6 +36,7 @@ export interface ClaimedSystemMail {
   readonly id: string;
   readonly kind: SystemMailKind;
   readonly toAddress: string;
+  readonly personId: PersonId | null;
   readonly facts: MailFacts;
   readonly createdAt: Date;
   readonly name: string | null;
@@ -56,7 +57,7 @@ export async function claimSystemMail(kysely: Kysely, limit: number): Promise<Cl
       due_at = now() + least(30 * power(2, least(m.attempts, 10)), 3600) * interval '1 s'
     from due
     where m.id = due.id
-    returning m.id, m.kind, m.to_address as "toAddress", m.facts, m.created_at as "createdAt",
+    returning m.id, m.kind, m.to_address as "toAddress", m.person_id as "personId", m.facts, m.created_at as "createdAt",
       (select p.name from person p where p.id = m.person_id) as name,
       (select p.locale from person p where p.id = m.person_id) as locale`.execute(kysely);
   return rows;

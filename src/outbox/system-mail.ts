@@ -32,6 +32,8 @@ export const securityEvents = [
   'passkey-added',
   'passkey-removed',
   'recovery-codes-made',
+  'new-browser',
+  'sign-in-blocked',
   'api-key-created',
   'api-key-rotated',
   'owner-added',

@@ -6,6 +6,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { Http } from '../http/create-http.ts';
+import { EndSessionsLinks } from '../outbox/end-sessions-links.ts';
 import { MailedLinks } from '../outbox/mailed-links.ts';
 import { ClientAuthenticator } from './authenticate-client.ts';
 import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
@@ -16,6 +17,7 @@ import { KnownDevices } from './browser/known-devices.ts';
 import { ClientSecretHasher } from './client-secret.ts';
 import { registerConfirmRoutes } from './confirm/confirm-routes.ts';
 import { Confirmation } from './confirm/confirmation.ts';
+import { registerEndSessionsRoutes } from './end-sessions-routes.ts';
 import { ExpiredRowCleaner } from './expired-row-cleaner.ts';
 import { CodeGrant } from './grants/code-grant.ts';
 import { PasswordGrant } from './grants/password-grant.ts';
@@ -47,6 +49,7 @@ import { registerPages } from './register-pages.ts';
 import { SecondFactors } from './second-factor.ts';
 import { SecondFactorStore } from './second-factor-store.ts';
 import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
+import { SignInNotices } from './sign-in-notices.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
 import { registerTokenRoutes } from './token-routes.ts';
@@ -132,6 +135,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const idleSeconds = dependencies.sessionIdleHours * 3_600;
   const browser = new BrowserSessions({ store: sessions, key, publicUrl, idleSeconds });
   const devices = new KnownDevices({ browser, key, clock });
+  const notices = new SignInNotices(database, log);
   const links = new PasswordLinks({
     database,
     store: new PasswordLinkStore(database),
@@ -162,6 +166,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           passwordAuthenticator,
           secondFactors,
           passkeys,
+          notices,
           audit,
         });
         registerSignInCodeRoutes(scope, {
@@ -170,9 +175,22 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           secondFactors,
           recoveryCodes,
           passkeys,
+          notices,
           audit,
         });
-        registerSignInPasskeyRoutes(scope, { database, browser, devices, passkeys, audit });
+        registerSignInPasskeyRoutes(scope, {
+          database,
+          browser,
+          devices,
+          passkeys,
+          notices,
+          audit,
+        });
+        registerEndSessionsRoutes(scope, {
+          database,
+          endSessionsLinks: new EndSessionsLinks(key, clock),
+          audit,
+        });
         registerConfirmRoutes(scope, { browser, confirmation, passkeys, secondFactors });
         registerAuthorizeRoutes(scope, {
           database,
@@ -220,6 +238,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     start: () => cleaner.start(),
     async stop() {
       await links.drain();
+      await notices.drain();
       await cleaner.stop();
     },
   };

@@ -4,6 +4,7 @@ import type { PersonId } from '../foundation/ids.ts';
 import type { Http } from '../http/create-http.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
+import { completeSignIn } from './complete-sign-in.ts';
 import { formOf, originOf } from './form-body.ts';
 import { localPath } from './local-path.ts';
 import type { GuessOrigin } from './login-throttle.ts';
@@ -14,6 +15,7 @@ import { secondFactorPage } from './pages/sign-in-page.ts';
 import type { Passkeys } from './passkey/passkeys.ts';
 import type { RecoveryCodes } from './recovery-codes.ts';
 import type { SecondFactors } from './second-factor.ts';
+import type { SignInNotices } from './sign-in-notices.ts';
 import { passkeyFailedText, queryOf, signInPath, waitText } from './sign-in-routes.ts';
 
 export interface SignInCodeDependencies {
@@ -22,6 +24,7 @@ export interface SignInCodeDependencies {
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
   readonly passkeys: Passkeys;
+  readonly notices: SignInNotices;
   readonly audit: AuditStore;
 }
 
@@ -85,7 +88,7 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
 }
 
 async function submitCode(
-  { browser, devices, audit }: SignInCodeDependencies,
+  { browser, devices, notices, audit }: SignInCodeDependencies,
   method: SecondFactorMethod,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -114,11 +117,11 @@ async function submitCode(
     }
   } catch (error) {
     if (!(error instanceof SlowDown)) throw error;
+    notices.blocked(email, request);
     reply.header('retry-after', error.retryAfter);
     return showAgain(waitText(error.retryAfter), error.status);
   }
-  await browser.signIn(request, reply, personId, true);
-  devices.remember(request, reply, email);
+  await completeSignIn({ browser, devices, notices }, request, reply, { personId, email });
   await record('success');
   return seeOther(reply, next);
 }

@@ -3,6 +3,7 @@ import type { AuditStore } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
+import { completeSignIn } from './complete-sign-in.ts';
 import { formOf, originOf } from './form-body.ts';
 import { localPath } from './local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
@@ -11,6 +12,7 @@ import { type SignInPage, signInPage } from './pages/sign-in-page.ts';
 import type { Passkeys } from './passkey/passkeys.ts';
 import type { PasswordAuthenticator } from './password-authenticator.ts';
 import type { SecondFactors } from './second-factor.ts';
+import type { SignInNotices } from './sign-in-notices.ts';
 
 export interface SignInDependencies {
   readonly browser: BrowserSessions;
@@ -18,6 +20,7 @@ export interface SignInDependencies {
   readonly passwordAuthenticator: PasswordAuthenticator;
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
+  readonly notices: SignInNotices;
   readonly audit: AuditStore;
 }
 
@@ -59,10 +62,12 @@ export function signInPath(next: string): string {
 }
 
 async function signIn(
-  { browser, devices, passwordAuthenticator, secondFactors, passkeys, audit }: SignInDependencies,
+  dependencies: SignInDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { browser, devices, passwordAuthenticator, secondFactors, passkeys, notices, audit } =
+    dependencies;
   const form = formOf(request);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
@@ -89,14 +94,15 @@ async function signIn(
       return showAgain({ error: 'The email address or password is wrong.', status: 401 });
     }
     const complete = !(await secondFactors.has(person.id));
-    await browser.signIn(request, reply, person.id, complete);
     if (complete) {
-      devices.remember(request, reply, person.email);
+      const signedIn = { personId: person.id, email: person.email };
+      await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
       await record('success', person.id);
-    }
+    } else await browser.signIn(request, reply, person.id, false);
     return seeOther(reply, complete ? next : `/sign-in/code?${new URLSearchParams({ next })}`);
   } catch (error) {
     if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;
+    if (error instanceof SlowDown) notices.blocked(email, request);
     reply.header('retry-after', error.retryAfter);
     return showAgain({ error: waitText(error.retryAfter), status: error.status });
   }

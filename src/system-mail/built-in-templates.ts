@@ -1,6 +1,6 @@
 import type { Locale, SystemMailKind } from '../outbox/system-mail.ts';
 import type { TemplateSource } from '../template/template-source.ts';
-import { linkField, mailFields } from './mail-fields.ts';
+import { endSessionsField, linkField, mailFields } from './mail-fields.ts';
 import { layOutMail } from './mail-layout.ts';
 import type { LinkMailText, MailTexts } from './texts/mail-texts.ts';
 import { textsOf } from './texts/texts-of.ts';
@@ -39,7 +39,7 @@ function linkTemplate(
 }
 
 function noticeTemplate(locale: Locale, texts: MailTexts): TemplateSource {
-  const { noticeTime, noticeUnexpected, noticeButton, pasteLink, footer } = texts;
+  const { noticeTime, noticeUnexpected, noticeEscape, noticeButton, pasteLink, footer } = texts;
   const mjml = layOutMail({
     locale,
     title: '{{Subject}}',
@@ -47,6 +47,7 @@ function noticeTemplate(locale: Locale, texts: MailTexts): TemplateSource {
     button: { label: noticeButton, field: 'Sign-In Page' },
     note: noticeTime,
     unexpected: noticeUnexpected,
+    escape: { label: noticeEscape, field: endSessionsField },
     pasteLink,
     footer,
   });

@@ -4,6 +4,9 @@ import type { FieldSettings } from '../template/template-source.ts';
 /** The field that contains the link; its value is visible only in the email itself. */
 export const linkField = 'Link';
 
+/** The field of security notices that signs the person out everywhere. */
+export const endSessionsField = 'Sign-Out Link';
+
 const link: FieldSettings = {
   description: 'The link. Always secret, never tracked.',
   sample: 'https://mail.example.com/link',
@@ -45,6 +48,11 @@ export const mailFields: Readonly<Record<SystemMailKind, Readonly<Record<string,
       Subject: { description: 'What happened, in a few words.', sample: 'New API key' },
       'What Happened': { sample: 'The password of ann@shop.test was changed.' },
       When: { description: 'Time in UTC.', sample: '2026-01-31 12:00 UTC' },
+      [endSessionsField]: {
+        description: 'The link that signs the person out everywhere. Works for 7 days.',
+        sample: 'https://mail.example.com/link',
+        secret: true,
+      },
       'Sign-In Page': {
         description: 'URL of the page where people manage their own sign-in.',
         sample: 'https://mail.example.com/me',

@@ -11,6 +11,8 @@ export interface MailParts {
   /** Below the button. */
   readonly note: string;
   readonly unexpected: string;
+  /** Under `unexpected`, if its field has a value. */
+  readonly escape?: { readonly label: string; readonly field: string };
   readonly pasteLink: string;
   readonly footer: string;
 }
@@ -76,7 +78,7 @@ export function layOutMail(parts: MailParts): string {
 ${factTable(parts.facts)}          <mj-button css-class="button-wide" align="left" href="{{${button.field}}}" background-color="${primary}" color="#ffffff" font-size="16px" font-weight="600" line-height="1.25" border-radius="${brandRadii.control}px" inner-padding="14px 28px" padding="0 0 24px">${button.label}</mj-button>
           <mj-text css-class="ink">${note}</mj-text>
           <mj-divider css-class="rule" border-width="1px" border-color="${line}" padding="24px 0" />
-          <mj-text css-class="quiet" color="${soft}" font-size="14px">${unexpected}</mj-text>
+          <mj-text css-class="quiet" color="${soft}" font-size="14px">${unexpected}${escapeLink(parts.escape)}</mj-text>
           <mj-text css-class="quiet address" color="${soft}" font-size="14px" padding="16px 0 0">
             ${pasteLink}<br />
             <a href="{{${button.field}}}" style="color:${accent};word-break:break-all">{{${button.field}}}</a>
@@ -92,6 +94,12 @@ ${factTable(parts.facts)}          <mj-button css-class="button-wide" align="lef
   </mj-body>
 </mjml>
 `;
+}
+
+function escapeLink(link: MailParts['escape']): string {
+  if (link === undefined) return '';
+  const { label, field } = link;
+  return `{{#${field}}}<br /><a href="{{${field}}}" style="color:${accent}">${label}</a>{{/${field}}}`;
 }
 
 function factTable(facts: MailParts['facts'] = []): string {

@@ -49,6 +49,8 @@ function noticeValues(
     'Key Name': facts.keyName ?? '',
     'Account Name': facts.account ?? '',
     'Account ID': facts.accountId ?? '',
+    Browser: facts.browser ?? '',
+    Address: facts.address ?? '',
   };
   return {
     Subject: subject,

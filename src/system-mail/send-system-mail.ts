@@ -5,6 +5,7 @@ import { Fault } from '../foundation/errors.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import { type EndSessionsLinks, endSessionsPath } from '../outbox/end-sessions-links.ts';
 import type { MailedLinks } from '../outbox/mailed-links.ts';
 import { type Locale, type SystemMailKind, systemAccountId } from '../outbox/system-mail.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../outbox/system-mail-store.ts';
 import { saveSender } from '../sender/sender-store.ts';
 import type { Submission } from '../submission/submission-module.ts';
-import { hasLink, linkField } from './mail-fields.ts';
+import { endSessionsField, hasLink, linkField } from './mail-fields.ts';
 import { mailValues } from './mail-values.ts';
 import { publishBuiltIn, replacementId } from './publish-template.ts';
 import { readPublishedHash } from './system-template-store.ts';
@@ -31,6 +32,7 @@ export interface SystemMailerDependencies {
   readonly log: Log;
   readonly key: MasterKey;
   readonly links: MailedLinks;
+  readonly endSessionsLinks: EndSessionsLinks;
   readonly from: SystemSender | undefined;
   readonly publicUrl: () => string;
   readonly sendOwn: Submission['sendServiceMessage'];
@@ -91,7 +93,7 @@ export class SystemMailer {
     const { publicUrl, sendOwn } = this.#dependencies;
     await this.#saveSender(from);
     const locale = mail.locale ?? 'en';
-    const values = mailValues(mail, locale, publicUrl());
+    const values = { ...mailValues(mail, locale, publicUrl()), ...this.#endSessions(mail) };
     await sendOwn(systemAccountId, await this.#template(mail.kind, locale), {
       key: mail.id,
       from,
@@ -99,6 +101,16 @@ export class SystemMailer {
       deliverWhenDelayed: mail.kind !== 'password-link',
       values: hasLink(mail.kind) ? { ...values, [linkField]: this.#link(mail) } : values,
     });
+  }
+
+  /** The link in a security notice; a new one with each attempt, which changes nothing. */
+  #endSessions({ kind, personId }: ClaimedSystemMail): Readonly<Record<string, string>> {
+    if (kind !== 'security-notice') return {};
+    if (personId === null) return { [endSessionsField]: '' };
+    const { publicUrl, endSessionsLinks } = this.#dependencies;
+    return {
+      [endSessionsField]: `${publicUrl()}${endSessionsPath}/${endSessionsLinks.token(personId)}`,
+    };
   }
 
   #link({ kind, id }: ClaimedSystemMail): string {

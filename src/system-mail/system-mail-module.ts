@@ -1,8 +1,10 @@
 import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import { EndSessionsLinks } from '../outbox/end-sessions-links.ts';
 import { MailedLinks } from '../outbox/mailed-links.ts';
 import { systemMailTopic } from '../outbox/system-mail-store.ts';
 import type { Submission } from '../submission/submission-module.ts';
@@ -12,6 +14,7 @@ export interface SystemMailDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   readonly log: Log;
+  readonly clock: Clock;
   readonly changes: Pick<ChangeListener, 'subscribe'>;
   /** Undefined: no system mail is sent. */
   readonly from: SystemSender | undefined;
@@ -33,7 +36,17 @@ const pollIntervalMs = 5_000;
 export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {
   const { database, key, log, from, publicUrl, sendOwn } = dependencies;
   const links = new MailedLinks(key);
-  const mailer = new SystemMailer({ database, log, key, links, from, publicUrl, sendOwn });
+  const endSessionsLinks = new EndSessionsLinks(key, dependencies.clock);
+  const mailer = new SystemMailer({
+    database,
+    log,
+    key,
+    links,
+    endSessionsLinks,
+    from,
+    publicUrl,
+    sendOwn,
+  });
   const task = new PeriodicTask(pollIntervalMs, () => mailer.sendWaiting(), {
     onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
   });

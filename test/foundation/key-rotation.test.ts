@@ -17,6 +17,7 @@ import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { resealColumn } from '../../src/foundation/reseal.ts';
 import { seal, unsealAny } from '../../src/foundation/seal.ts';
+import { EndSessionsLinks } from '../../src/outbox/end-sessions-links.ts';
 import {
   BrowserSessions,
   type BrowserSessionsDependencies,
@@ -162,6 +163,11 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     },
     accepts: (devices, cookie) =>
       devices.read({ headers: { cookie } } as never, 'ann@shop.test') !== undefined,
+  }),
+  'end sessions': use({
+    open: (key) => new EndSessionsLinks(key, systemClock),
+    make: (links) => links.token('01a20a6f-2c7b-7562-9b87-690be7af4e61' as PersonId),
+    accepts: (links, token) => links.read(token) !== undefined,
   }),
   // The link in a mail written before the switch and sent after it doesn't work and is requested again.
   'mailed link': 'begins anew',

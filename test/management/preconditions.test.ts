@@ -49,6 +49,12 @@ const resources: Readonly<Record<string, Resource>> = {
     first: { name: 'New' },
     second: { name: 'Newer', suspended: true },
   },
+  '/accounts/:accountId/policy': {
+    at: `${path}/policy`,
+    there: true,
+    first: { signInHours: 8 },
+    second: { signInHours: 9 },
+  },
   '/installation/people/:email': {
     at: '/installation/people/disabled@shop.test',
     there: true,

@@ -467,6 +467,7 @@ export interface PersonTable {
   operator: Generated<boolean>;
   password_hash: string | null;
   proven_at: Timestamp | null;
+  sign_in_blocked_at: Timestamp | null;
 }
 
 export interface PrivacyRecordTable {

@@ -64,6 +64,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/set-password/:token', 'anyone with the link', none),
   line('GET POST', '/invitation', 'anyone with the link', form),
   line('GET', '/invitation/:token', 'anyone with the link', none),
+  line('GET POST', '/end-sessions/:token', 'anyone with the link', button),
   line('POST', '/invitation/decline', 'anyone with the link', form),
   line('GET', '/me', 'a browser', none),
   line('GET', '/me/confirmed', 'a browser', none),

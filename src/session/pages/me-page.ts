@@ -11,6 +11,7 @@ import type { Consent } from '../authorize/consent-store.ts';
 import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import { errorBox, noticeBox } from './boxes.ts';
+import { browserName } from './browser-name.ts';
 import type { Page } from './layout.ts';
 import { passwordHint, passwordScript } from './page-script.ts';
 import { passkeySection } from './passkey-pages.ts';
@@ -146,15 +147,6 @@ function consentList(page: MePage): string {
 
 function time({ formats, timeZone }: MePage, at: Date): string {
   return html`<time datetime="${at.toISOString()}">${formatPersonTime(at, formats, timeZone)}</time>`;
-}
-
-/** The browser and operating system, as claimed by the User-Agent header. */
-export function browserName(userAgent: string): string {
-  const family = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
-  const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(userAgent)?.[1];
-  const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', Chrome: 'Chromium' };
-  if (family === undefined) return 'Unknown browser';
-  return `${names[family] ?? family}${system === undefined ? '' : ` on ${system}`}`;
 }
 
 export interface PasswordPage {

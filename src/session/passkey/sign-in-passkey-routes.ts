@@ -5,9 +5,11 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { KnownDevices } from '../browser/known-devices.ts';
+import { completeSignIn } from '../complete-sign-in.ts';
 import { formOf, originOf } from '../form-body.ts';
 import { localPath } from '../local-path.ts';
 import { seeOther } from '../pages/layout.ts';
+import type { SignInNotices } from '../sign-in-notices.ts';
 import { signInPath } from '../sign-in-routes.ts';
 import type { Passkeys } from './passkeys.ts';
 
@@ -16,6 +18,7 @@ export interface SignInPasskeyDependencies {
   readonly browser: BrowserSessions;
   readonly devices: KnownDevices;
   readonly passkeys: Passkeys;
+  readonly notices: SignInNotices;
   readonly audit: AuditStore;
 }
 
@@ -30,7 +33,7 @@ export function registerSignInPasskeyRoutes(
 }
 
 async function signInWithPasskey(
-  { database, browser, devices, passkeys, audit }: SignInPasskeyDependencies,
+  { database, browser, devices, passkeys, notices, audit }: SignInPasskeyDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -63,8 +66,8 @@ async function signInWithPasskey(
     const page = halfway === undefined ? '/sign-in' : '/sign-in/code';
     return seeOther(reply, `${page}?${new URLSearchParams({ next, failed: 'passkey' })}`);
   }
-  await browser.signIn(request, reply, person.id, true);
-  devices.remember(request, reply, person.email);
+  const signedIn = { personId: person.id, email: person.email };
+  await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
   await record('success', person.id);
   return seeOther(reply, next);
 }

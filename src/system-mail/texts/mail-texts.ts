@@ -32,6 +32,8 @@ export interface MailTexts {
   readonly someone: string;
   readonly noticeTime: string;
   readonly noticeUnexpected: string;
+  /** The label of the link that signs out everywhere. */
+  readonly noticeEscape: string;
   readonly noticeButton: string;
   readonly pasteLink: string;
   readonly footer: string;

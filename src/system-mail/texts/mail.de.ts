@@ -74,6 +74,14 @@ export const german: MailTexts = {
       subject: 'Neue Wiederherstellungscodes',
       body: 'Für {{Email}} wurden neue Wiederherstellungscodes erstellt. Die alten Codes gelten nicht mehr.',
     },
+    'new-browser': {
+      subject: 'Neue Anmeldung',
+      body: '{{Email}} hat sich mit einem bisher nicht verwendeten Browser angemeldet: {{Browser}}, von {{Address}}.',
+    },
+    'sign-in-blocked': {
+      subject: 'Anmeldeversuche werden gebremst',
+      body: 'Jemand hat mit falschen Passwörtern oder Codes versucht, sich als {{Email}} anzumelden, zuletzt von {{Address}}. Weitere Versuche werden verzögert, nicht aber von Browsern, mit denen Sie sich schon angemeldet haben.',
+    },
     'api-key-created': {
       subject: 'Neuer API-Schlüssel',
       body: '{{Who}} hat im Konto {{Account Name}} ({{Account ID}}) den API-Schlüssel „{{Key Name}}“ erstellt.',
@@ -110,7 +118,8 @@ export const german: MailTexts = {
   someone: 'Jemand',
   noticeTime: 'Zeit: {{When}}',
   noticeUnexpected:
-    'Wenn Sie das nicht erwartet haben, legen Sie sofort ein neues Passwort fest und prüfen Sie Ihre Sitzungen und Integrationen. Informieren Sie dann den Betreiber dieses Dienstes.',
+    'Wenn Sie das nicht erwartet haben, melden Sie sich überall ab, legen Sie ein neues Passwort fest und informieren Sie den Betreiber dieses Dienstes.',
+  noticeEscape: 'Überall abmelden',
   noticeButton: 'Sicherheit prüfen',
   pasteLink:
     'Wenn die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:',

@@ -74,6 +74,14 @@ export const english: MailTexts = {
       subject: 'New recovery codes',
       body: 'New recovery codes were created for {{Email}}. The old codes no longer work.',
     },
+    'new-browser': {
+      subject: 'New sign-in',
+      body: '{{Email}} signed in with a browser that wasn’t used before: {{Browser}}, from {{Address}}.',
+    },
+    'sign-in-blocked': {
+      subject: 'Sign-in attempts are being slowed down',
+      body: 'Someone tried to sign in as {{Email}} with wrong passwords or codes, last from {{Address}}. Further attempts are delayed, but not from browsers that you signed in with before.',
+    },
     'api-key-created': {
       subject: 'New API key',
       body: '{{Who}} created the API key “{{Key Name}}” in the account {{Account Name}} ({{Account ID}}).',
@@ -110,7 +118,8 @@ export const english: MailTexts = {
   someone: 'Someone',
   noticeTime: 'Time: {{When}}',
   noticeUnexpected:
-    'If you didn’t expect this, set a new password now and review your sessions and integrations. Then tell the operator of this service.',
+    'If you didn’t expect this, sign out everywhere, set a new password, and tell the operator of this service.',
+  noticeEscape: 'Sign out everywhere',
   noticeButton: 'Review security',
   pasteLink: 'If the button doesn’t work, copy this address into your browser:',
   footer: 'This is a service email about your sign-in or address. You can’t unsubscribe from it.',

@@ -74,6 +74,14 @@ export const spanish: MailTexts = {
       subject: 'Nuevos códigos de recuperación',
       body: 'Se han creado nuevos códigos de recuperación para {{Email}}. Los anteriores ya no funcionan.',
     },
+    'new-browser': {
+      subject: 'Nuevo inicio de sesión',
+      body: '{{Email}} inició sesión con un navegador que no había usado antes: {{Browser}}, desde {{Address}}.',
+    },
+    'sign-in-blocked': {
+      subject: 'Intentos de inicio de sesión ralentizados',
+      body: 'Alguien intentó iniciar sesión como {{Email}} con contraseñas o códigos incorrectos, la última vez desde {{Address}}. Los siguientes intentos se retrasan, pero no desde los navegadores con los que ya iniciaste sesión.',
+    },
     'api-key-created': {
       subject: 'Nueva clave de API',
       body: '{{Who}} ha creado la clave de API «{{Key Name}}» en la cuenta {{Account Name}} ({{Account ID}}).',
@@ -110,7 +118,8 @@ export const spanish: MailTexts = {
   someone: 'Alguien',
   noticeTime: 'Hora: {{When}}',
   noticeUnexpected:
-    'Si no lo esperabas, establece ya una contraseña nueva y revisa tus sesiones e integraciones. Después avisa al operador de este servicio.',
+    'Si no lo esperabas, cierra todas las sesiones, establece una contraseña nueva y avisa al operador de este servicio.',
+  noticeEscape: 'Cerrar todas las sesiones',
   noticeButton: 'Revisar la seguridad',
   pasteLink: 'Si el botón no funciona, copia esta dirección en tu navegador:',
   footer: 'Este es un correo de servicio sobre tu usuario o tu dirección. No puedes darte de baja.',

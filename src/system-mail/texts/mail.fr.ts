@@ -74,6 +74,14 @@ export const french: MailTexts = {
       subject: 'Nouveaux codes de récupération',
       body: 'De nouveaux codes de récupération ont été créés pour {{Email}}. Les anciens ne fonctionnent plus.',
     },
+    'new-browser': {
+      subject: 'Nouvelle connexion',
+      body: '{{Email}} s’est connecté avec un navigateur jamais utilisé auparavant : {{Browser}}, depuis {{Address}}.',
+    },
+    'sign-in-blocked': {
+      subject: 'Tentatives de connexion ralenties',
+      body: 'Quelqu’un a essayé de se connecter en tant que {{Email}} avec de mauvais mots de passe ou codes, en dernier depuis {{Address}}. Les prochaines tentatives sont retardées, mais pas depuis les navigateurs que vous avez déjà utilisés.',
+    },
     'api-key-created': {
       subject: 'Nouvelle clé d’API',
       body: '{{Who}} a créé la clé d’API « {{Key Name}} » dans le compte {{Account Name}} ({{Account ID}}).',
@@ -110,7 +118,8 @@ export const french: MailTexts = {
   someone: 'Quelqu’un',
   noticeTime: 'Date : {{When}}',
   noticeUnexpected:
-    'Si vous ne vous y attendiez pas, définissez tout de suite un nouveau mot de passe et vérifiez vos sessions et intégrations. Prévenez ensuite l’opérateur de ce service.',
+    'Si vous ne vous y attendiez pas, déconnectez-vous partout, définissez un nouveau mot de passe et prévenez l’opérateur de ce service.',
+  noticeEscape: 'Se déconnecter partout',
   noticeButton: 'Vérifier la sécurité',
   pasteLink: 'Si le bouton ne fonctionne pas, copiez cette adresse dans votre navigateur :',
   footer:

@@ -1,0 +1,43 @@
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { notifyOfBlockedSignIn, notifyOfNewBrowser } from '../outbox/security-notice-store.ts';
+import { browserName } from './pages/browser-name.ts';
+
+/** Notices to people about sign-ins in their name (ASVS 2.2.3, 2.5.5). */
+export class SignInNotices {
+  readonly #database: Pick<Database, 'kysely'>;
+  readonly #log: Log;
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(database: Pick<Database, 'kysely'>, log: Log) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Someone signed in as a person with a browser that they never used before. Nothing is sent about the first sign-in ever. */
+  newBrowser(personId: PersonId, request: FastifyRequest): Promise<void> {
+    return notifyOfNewBrowser(this.#database.kysely, personId, {
+      browser: browserName(request.headers['user-agent'] ?? ''),
+      address: request.ip,
+    });
+  }
+
+  /**
+   * Guesses at the sign-in of the person with this address, if there is one, are being delayed. At most one notice a day. Returns
+   * at once, so that timing doesn't reveal whether there is such a person.
+   */
+  blocked(email: string, { ip }: Pick<FastifyRequest, 'ip'>): void {
+    const work = notifyOfBlockedSignIn(this.#database.kysely, email.toLowerCase(), ip).catch(
+      (error: unknown) => this.#log.warn({ err: error }, 'could not queue a security notice'),
+    );
+    this.#pending.add(work);
+    void work.finally(() => this.#pending.delete(work));
+  }
+
+  /** Resolves when no notice is being queued. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+}
