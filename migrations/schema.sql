@@ -647,6 +647,7 @@ create table person (
   locale text,
   proven_at timestamp with time zone,
   formats text,
+  signed_in_at timestamp with time zone,
   sign_in_blocked_at timestamp with time zone,
   person_pkey PRIMARY KEY (id),
   person_email_check CHECK (email = lower(email)),

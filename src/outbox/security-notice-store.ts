@@ -113,9 +113,9 @@ export async function notifyOfNewBrowser(
       insert into system_mail (id, kind, to_address, person_id, facts)
       select gen_random_uuid(), 'security-notice', p.email, p.id,
         jsonb_build_object('event', 'new-browser', 'browser', ${browser}::text, 'address', ${address}::text)
-      from person p where p.id = ${personId} and exists (
-        select from audit_event e where e.person_id = p.id and e.kind = 'sign_in' and e.outcome = 'success')
-      returning 1)
+      from person p where p.id = ${personId} and p.signed_in_at is not null
+      returning 1),
+    first as (update person set signed_in_at = now() where id = ${personId} and signed_in_at is null)
     select pg_notify(${changeChannel}, ${`${systemMailTopic}:`}) from notice`.execute(kysely);
 }
 

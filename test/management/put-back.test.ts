@@ -93,6 +93,7 @@ async function makeResources(): Promise<Map<string, string>> {
       await put(`${path}/saved-filters/back`, { query: {} }),
     ],
     [`${account}/retention-rule`, `${path}/retention-rule`],
+    [`${account}/policy`, `${path}/policy`],
   ]);
 }
 

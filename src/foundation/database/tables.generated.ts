@@ -468,6 +468,7 @@ export interface PersonTable {
   password_hash: string | null;
   proven_at: Timestamp | null;
   sign_in_blocked_at: Timestamp | null;
+  signed_in_at: Timestamp | null;
 }
 
 export interface PrivacyRecordTable {
