@@ -137,7 +137,11 @@ test('a message is paused, resumed, canceled and resent', async () => {
 test('mail to a destination is sent immediately when its pause is removed', async () => {
   await owner.put(`${path}/queue/pauses/z4.test`);
   const message = `${path}/messages/${await send('Eve', 'eve@z4.test')}`;
-  const waiting = await owner.get(message);
+  // The worker may be about to find that it has to wait.
+  const waiting = await waitFor('the message to wait', async () => {
+    const found = await owner.get(message);
+    return found.body.state === 'queued' && found;
+  });
   const next = { at: null, reason: 'its destination is paused', paused: 'destination' };
   assert.deepEqual(waiting.body.nextAttempt, next);
   const { body: list } = await owner.get(`${path}/messages?recipient=eve@z4&waiting=true`);

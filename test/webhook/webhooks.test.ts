@@ -268,7 +268,8 @@ test('events released by a job while its endpoint is resumed are still sent', as
   assert.equal(await webhooks.resume(accountId, endpointId), true);
   await waitFor('the job of the resume to end', async () => {
     const { rows } = await pool.query(
-      "select from graphile_worker.jobs where task_identifier = 'webhook'",
+      `select from graphile_worker._private_jobs where payload ->> 'endpointId' = $1`,
+      [endpointId],
     );
     return rows.length === 1;
   });
