@@ -5,6 +5,7 @@ import { serviceSchema } from '../src/foundation/database/service-schema.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
+import { describeAsvs } from './asvs-requirements.ts';
 import { readBenchmarkResults } from './benchmark-results.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
@@ -86,6 +87,7 @@ await writeTables('docs/reference/errors.md', describeErrors());
 await writeTables('docs/reference/events.md', describeEvents());
 await writeTables('docs/reference/limits.md', describeLimits());
 await writeTables('docs/how-it-works/authentication.md', describeAccess());
+await writeTables('docs/reference/standards.md', { asvs: describeAsvs() });
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))

@@ -14,7 +14,7 @@ export const minPasswordMemory = 19;
 const passes = 2;
 
 /**
- * Hashes a password with Argon2id in 2 passes and 1 lane; about 10 ms with the default memory (ASVS 2.4.4). The encoded form
+ * Hashes a password with Argon2id in 2 passes and 1 lane; about 10 ms with the default memory (ASVS 2.4.1). The encoded form
  * includes salt and cost.
  * @param memory MiB
  */

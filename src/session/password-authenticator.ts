@@ -51,7 +51,7 @@ export class PasswordAuthenticator {
     return { person, claimed };
   }
 
-  /** Only now is the password known, so that a hash with less work than today's can be replaced (ASVS 2.4.5). */
+  /** Only now is the password known, so that a hash with less work than today's can be replaced. */
   async #renewHash(person: PersonWithPassword, password: string): Promise<void> {
     const { passwords, renewHash } = this.#dependencies;
     try {

@@ -7,8 +7,8 @@ import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { url, database, clock } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
 const strong = await startTestService({
   databaseUrl: url,
   roles: ['http'],
@@ -89,7 +89,7 @@ test('a password is judged while it is typed by a script of the service, which b
   assert.equal(await zipped.text(), text);
 });
 
-test('ASVS 4.0.3 2.4.5: when PASSWORD_MEMORY grows, a hash moves to it at the next sign-in, and only with the right password', async () => {
+test('ASVS 4.0.3 2.4.1: when PASSWORD_MEMORY grows, a hash moves to it at the next sign-in, and only with the right password', async () => {
   const { email } = await world.addPerson();
   const before = await hashOf(email);
   assert.match(before, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -102,4 +102,46 @@ test('ASVS 4.0.3 2.4.5: when PASSWORD_MEMORY grows, a hash moves to it at the ne
   const [, me] = await signIn(service, email);
   assert.match(me.text, /<h1>Sign-in and security/);
   assert.equal(await hashOf(email), after, 'never back');
+});
+
+test('ASVS 4.0.3 2.1.4: a password can have any character, and all of them count', async () => {
+  const { email } = await world.addPerson();
+  const chosen = 'Füße 🦊 αβγ नमस्ते ~';
+  const [browser] = await signIn(service, email);
+  const page = await browser.open('/me/password');
+  const changed = await browser.submit(page, { password, new: chosen }, '/me/password');
+  assert.match(changed.text, /Password changed/);
+  assert.match((await signIn(service, email, chosen.slice(0, -1)))[1].text, /password is wrong/);
+  assert.match((await signIn(service, email, chosen))[1].text, /<h1>Sign-in and security/);
+});
+
+test('ASVS 4.0.3 2.1.6: a new password takes the current one', async () => {
+  const { email } = await world.addPerson();
+  const [browser] = await signIn(service, email);
+  const page = await browser.open('/me/password');
+  const chosen = 'a password of my own';
+  const refused = await browser.submit(page, { password: 'wrong', new: chosen }, '/me/password');
+  assert.equal(refused.status, 401);
+  assert.match(refused.text, /The current password is wrong/);
+  assert.match((await signIn(service, email))[1].text, /<h1>Sign-in and security/);
+});
+
+test('ASVS 4.0.3 2.1.10: a password of two years ago still signs in, without a demand to change it', async () => {
+  const { email } = await world.addPerson();
+  await clock.advance(2 * 365 * 86_400_000);
+  assert.match((await signIn(service, email))[1].text, /<h1>Sign-in and security/);
+  await clock.reset();
+});
+
+test('ASVS 4.0.3 2.1.11: password managers recognize every field, and nothing prevents pasting', async () => {
+  const { email } = await world.addPerson();
+  const browser = new TestBrowser(service.url);
+  const page = await browser.open('/me');
+  assert.match(page.text, /name="email"[^>]*autocomplete="username[^"]*"/);
+  assert.match(page.text, /name="password"[^>]*autocomplete="current-password"/);
+  await browser.submit(page, { email, password });
+  const change = await browser.open('/me/password');
+  assert.match(change.text, /name="new"[^>]*autocomplete="new-password"/);
+  for (const { text } of [page, change])
+    assert.doesNotMatch(text, /onpaste|readonly|autocomplete="off"/);
 });
