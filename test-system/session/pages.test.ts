@@ -304,7 +304,13 @@ test('a password is requested and set through a link', async () => {
   await page.goto(`${mailing.url}/set-password/${link.text}`);
   assert.equal(new URL(page.url()).pathname, '/set-password');
   await look(page, 'set-password');
+  await page.getByLabel('New password').fill('short');
+  await page.getByText('7 more characters.').waitFor();
+  await page.getByLabel('New password').fill('iloveyou12345');
+  await page.getByText('Too easy to guess. It’s like one of the most common ones.').waitFor();
+  await look(page, 'set-password-weak');
   await page.getByLabel('New password').fill('a password of my own');
+  await page.getByText('Very hard to guess.').waitFor();
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('link', { name: 'Sign in' }).click();
   await signIn(page, person.email, 'a password of my own');

@@ -167,7 +167,7 @@ test('ASVS 2.2.3: every change of credentials, owners, operators and keys sends 
     .execute((transaction) => replacePersonPassword(transaction, person.id, 'x'));
   assert.match(
     (await noticeTo(person.email, /password was changed/)).text,
-    /set a new password now/,
+    /sign out everywhere, set a new password/,
   );
   const factors = new SecondFactorStore(database);
   await factors.begin(person.id, Buffer.from('x'));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { accountTopic } from '../../src/account/account-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
 import { announceChange } from '../../src/foundation/database/announce.ts';
-import { newId, type PersonId } from '../../src/foundation/ids.ts';
+import { addPasskey } from '../support/add-passkey.ts';
 import { addKey } from '../support/api-key.ts';
 import {
   ManagementClient,
@@ -29,14 +29,6 @@ const nothing = {
   peopleNetworks: [],
   programNetworks: [],
 };
-
-async function addSecondFactor(personId: PersonId): Promise<void> {
-  await database.pool.query(
-    `insert into passkey (id, person_id, credential_id, public_key, sign_count, transports, name, created_at)
-     values ($1, $2, $3, '', 0, '{}', 'Key', now())`,
-    [newId(), personId, Buffer.from(personId)],
-  );
-}
 
 /** The policy without the caller's check, as the command line sets it. */
 async function setPolicy(columns: string): Promise<void> {
@@ -119,7 +111,7 @@ test('ASVS 4.0.3 2.2.4: people without the second factor that the account asks f
     person.id,
   ]);
   const safe = await signInToManagement(service, person.email);
-  await addSecondFactor(person.id);
+  await addPasskey(database, person.id);
   assert.equal((await safe.put(policy, { secondFactor: 'everyone' })).status, 200);
   await safe.put(policy, {});
   await waitFor('the end of it', async () => (await viewer.get(path)).status === 200);
@@ -175,6 +167,6 @@ test('ASVS 4.0.3 4.3.1: operators need a second factor, unless mail stays on thi
   const client = await signInToManagement(real, person.email);
   const refused = await client.get(operations);
   assert.deepEqual([refused.status, refused.body.type], [403, '/problems/second-factor-required']);
-  await addSecondFactor(person.id);
+  await addPasskey(database, person.id);
   assert.equal((await client.get(operations)).status, 200);
 });

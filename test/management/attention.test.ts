@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
+import { addPasskey } from '../support/add-passkey.ts';
 import { DirectShop } from '../support/direct-shop.ts';
 import { signInToManagement } from '../support/management-client.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -125,6 +126,7 @@ test('a missing add-on is reported until an operator enables it', async () => {
   assert.ok(await isCalm('no-transactional'));
   const whole = `/installation/accounts/${shop.id}`;
   await setOperator(database.kysely, shop.owner.id, true);
+  await addPasskey(database, shop.owner.id);
   await owner.put(whole, { name: 'Shop', addOns: [] });
   assert.match((await concern('no-transactional')).nextStep, /operator/);
   await owner.put(whole, { name: 'Shop', addOns: ['transactional'] });

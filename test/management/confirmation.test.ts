@@ -34,6 +34,7 @@ test('ASVS 4.0.3 3.7.1: keys, users, operators, client secrets and the data of p
     'putIntegration',
     'putOperator',
     'putPerson',
+    'putPolicy',
     'putUser',
     'rotateApiKey',
     'rotateIntegrationSecret',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addPasskey } from '../support/add-passkey.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -12,8 +13,9 @@ const environment = {
   DIRECT_SOURCES: '192.0.2.10=mail1.service.test,bulk/192.0.2.11=mail2.service.test',
 };
 const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
-const { owner, path, as, makeOperator } = await openManagedShop(database, service);
+const { owner, path, as, makeOperator, shop: account } = await openManagedShop(database, service);
 await makeOperator();
+await addPasskey(database, account.owner.id);
 const shop = `${path}/domains/shop.test`;
 const settings = `${shop}/settings`;
 

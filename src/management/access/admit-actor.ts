@@ -52,17 +52,32 @@ export async function admitActor(
   return { actor, account: decision.account };
 }
 
-/** Whether a principal is an operator of the installation. */
+/** Whether a principal can operate the installation. */
 export async function canOperate(
   dependencies: ManagementDependencies,
   actor: Principal,
 ): Promise<boolean> {
+  return (await findOperatorProblem(dependencies, actor, '')) === undefined;
+}
+
+/**
+ * Why a principal can't do what only operators can; undefined if it can.
+ * @param detail what only operators can do, as a sentence
+ */
+export async function findOperatorProblem(
+  dependencies: ManagementDependencies,
+  actor: Principal,
+  detail: string,
+): Promise<Problem | undefined> {
   const { refusal } = await authorize(dependencies.access.facts, actor, {
     api: 'management',
     access: 'operate',
     remoteAddress: () => '',
   });
-  return refusal === undefined;
+  if (refusal === undefined) return undefined;
+  return refusal === 'not-operator'
+    ? new Problem('forbidden', detail)
+    : toProblem(refusal, 'operate');
 }
 
 /** A caller's permissions in an account; undefined if the caller isn't a member. */

@@ -8,8 +8,8 @@ import {
   refuseTrackingHost,
   saveDomainSettings,
 } from '../../sender/domain-settings.ts';
-import { canOperate } from '../access/admit-actor.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
+import { findOperatorProblem } from '../access/admit-actor.ts';
+import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireResource, saveResource } from '../save-resource.ts';
 
@@ -90,12 +90,16 @@ export const putDomainSettings = defineOperation({
     const host = trackingHost && readHost(call, trackingHost);
     const warmUp = readWarmUp(call);
     if (sourcePool !== undefined) requirePool(call, sourcePool);
-    const isOperator = await canOperate(call.dependencies, actorOf(call));
+    const poolProblem = await findOperatorProblem(
+      call.dependencies,
+      actorOf(call),
+      'Only operators can change sourcePool',
+    );
     return saveResource(call, {
       ...settingsOf(call),
       async write(transaction, before) {
-        if (sourcePool !== undefined && sourcePool !== before?.sourcePool && !isOperator)
-          throw new Problem('forbidden', 'Only operators can change sourcePool');
+        if (sourcePool !== undefined && sourcePool !== before?.sourcePool && poolProblem)
+          throw poolProblem;
         await saveDomainSettings(transaction, accountOf(call).id, call.params.domain, before, {
           trackingHost: host,
           sourcePool,

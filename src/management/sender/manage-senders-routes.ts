@@ -7,7 +7,7 @@ import { SenderSchema } from '../../manifest/manifest-schema.ts';
 import { readSenderDetails, type SenderDetails } from '../../sender/sender-details-store.ts';
 import { removeSender } from '../../sender/sender-store.ts';
 import { verifySendersOfDomain } from '../../sender/sender-verification-store.ts';
-import { canOperate } from '../access/admit-actor.ts';
+import { findOperatorProblem } from '../access/admit-actor.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -128,6 +128,7 @@ export const mailSenderLink = defineOperation({
 });
 
 async function requireOperator(call: OperationCall): Promise<void> {
-  if (await canOperate(call.dependencies, actorOf(call))) return;
-  throw new Problem('forbidden', 'Only operators can mark a sender as verified');
+  const detail = 'Only operators can mark a sender as verified';
+  const problem = await findOperatorProblem(call.dependencies, actorOf(call), detail);
+  if (problem !== undefined) throw problem;
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { password, SessionWorld } from '../../test/support/session-world.ts';
+import { TestBrowser } from '../../test/support/test-browser.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({
+  databaseUrl: url,
+  roles: ['http'],
+  environment: { TRUST_PROXY: '127.0.0.1' },
+});
+const world = new SessionWorld(database);
+await world.addAccount();
+
+const addresses = 1_000;
+const guessesPerAddress = 10;
+const atOnce = 100;
+
+function codeOf(secret: string, steps = 0): string {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  return totp.generate({ timestamp: Date.now() + steps * 30_000 });
+}
+
+test('ASVS 2.2.1: 10,000 wrong codes from 1,000 addresses let nobody in, and a known browser signs in within a second', async (context) => {
+  const { email } = await world.addPerson();
+  const own = new TestBrowser(service.url, { 'x-forwarded-for': '192.0.2.1' });
+  await own.submit(await own.open('/me'), { email, password });
+  const begun = await own.submit(
+    await own.open('/me/second-factor'),
+    {},
+    '/me/second-factor/begin',
+  );
+  const secret = (/enter this key: <code>([A-Z2-7 ]+)</.exec(begun.text)?.[1] ?? '').replaceAll(
+    ' ',
+    '',
+  );
+  await own.submit(begun, { code: codeOf(secret) });
+  await own.submit(await own.open('/me'), {}, '/sign-out');
+
+  // The password is known to the attacker, whose half sign-in is used from every address.
+  const attacker = new TestBrowser(service.url, { 'x-forwarded-for': '198.51.100.1' });
+  const page = await attacker.submit(await attacker.open('/me'), { email, password });
+  const fields = page.forms.find(({ action }) => action === '/sign-in/code')?.fields ?? {};
+  const cookie = [...attacker.cookies].map((pair) => pair.join('=')).join('; ');
+  const statuses = new Map<number, number>();
+  let sent = 0;
+  let slowest = 0;
+  async function guess(): Promise<void> {
+    while (sent < addresses * guessesPerAddress) {
+      const number = sent;
+      sent += 1;
+      const host = number % addresses;
+      // One of a thousand million is right; six digits that aren't now.
+      const code = String((Number(codeOf(secret)) + 1 + (number % 999_000)) % 1_000_000).padStart(
+        6,
+        '0',
+      );
+      const { status } = await fetch(`${service.url}/sign-in/code`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          cookie,
+          origin: service.url,
+          'x-forwarded-for': `203.0.${113 + Math.floor(host / 250)}.${(host % 250) + 1}`,
+        },
+        body: new URLSearchParams({ ...fields, code }),
+      });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  }
+  const flood = Promise.all(Array.from({ length: atOnce }, guess));
+  let ended = false;
+  void flood.finally(() => {
+    ended = true;
+  });
+  for (let steps = 1; !ended && steps < 2; steps += 1) {
+    const began = performance.now();
+    const half = await own.submit(await own.open('/me'), { email, password });
+    const me = await own.submit(half, { code: codeOf(secret, 1) }, '/sign-in/code');
+    slowest = Math.max(slowest, performance.now() - began);
+    assert.match(me.text, /<h1>Sign-in and security/);
+  }
+  await flood;
+  context.diagnostic(
+    `${JSON.stringify(Object.fromEntries(statuses))}, own sign-in in ${slowest.toFixed(0)} ms`,
+  );
+  assert.equal(statuses.get(303), undefined, 'nobody got in');
+  assert.ok((statuses.get(429) ?? 0) > 9_000);
+  assert.ok(slowest < 1_000, `${slowest} ms`);
+});
