@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import { addPasskey } from '../../test/support/add-passkey.ts';
 import { password } from '../../test/support/session-world.ts';
 import { openShop, type Shop } from '../../test/support/shop.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
@@ -46,6 +47,8 @@ export async function openConsoleWorld(
       if (session === undefined) {
         await visit.signIn(shop.owner.email, password);
         session = await visit.context.cookies();
+        // Operators need a second factor once mail leaves the machine.
+        if (environment.DELIVERY !== undefined) await addPasskey(database, shop.owner.id);
       } else await visit.context.addCookies(session);
       return visit;
     },
