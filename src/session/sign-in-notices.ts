@@ -5,6 +5,9 @@ import type { Log } from '../foundation/log.ts';
 import { notifyOfBlockedSignIn, notifyOfNewBrowser } from '../outbox/security-notice-store.ts';
 import { browserName } from './pages/browser-name.ts';
 
+/** Notices being queued at once; a flood of guesses takes no more connections, and its next guess tries again. */
+const maxPending = 5;
+
 /** Notices to people about sign-ins in their name (ASVS 2.2.3, 2.5.5). */
 export class SignInNotices {
   readonly #database: Pick<Database, 'kysely'>;
@@ -29,6 +32,7 @@ export class SignInNotices {
    * at once, so that timing doesn't reveal whether there is such a person.
    */
   blocked(email: string, { ip }: Pick<FastifyRequest, 'ip'>): void {
+    if (this.#pending.size >= maxPending) return;
     const work = notifyOfBlockedSignIn(this.#database.kysely, email.toLowerCase(), ip).catch(
       (error: unknown) => this.#log.warn({ err: error }, 'could not queue a security notice'),
     );
