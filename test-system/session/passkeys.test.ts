@@ -95,7 +95,11 @@ test('a passkey is created, signs in alone and after the password, and a recover
   const button = page.getByRole('button', { name: 'Sign in with a passkey' });
   if (page.url().includes('/sign-in'))
     await button.click({ timeout: 5_000 }).catch(() => undefined);
-  await page.getByText('last used').waitFor();
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'Work laptop' })
+    .getByText('last used')
+    .waitFor();
 
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await loseDevice();
@@ -123,9 +127,10 @@ test('after the password, the passkey is the second factor; it also confirms a s
   await signInWithPassword(page, email);
   await page.getByRole('button', { name: 'Create passkey' }).click();
   await page.getByRole('link', { name: 'I’ve saved them' }).click();
-  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-  // Without the script, which would use the passkey at once.
+  // Without the script, which would use the passkey at once on the page after signing out.
   await page.route('**/session.js*', (route) => route.abort());
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.goto(`${site}/sign-in?next=/me`);
   await page.unroute('**/session.js*');
   await signInWithPassword(page, email);
