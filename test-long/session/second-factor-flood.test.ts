@@ -39,6 +39,10 @@ test('ASVS 2.2.1: 10,000 wrong codes from 1,000 addresses let nobody in, and a k
   );
   await own.submit(begun, { code: codeOf(secret) });
   await own.submit(await own.open('/me'), {}, '/sign-out');
+  const start = performance.now();
+  const first = await own.submit(await own.open('/me'), { email, password });
+  assert.match(first.text, /name="code"/);
+  const calm = performance.now() - start;
 
   // The password is known to the attacker, whose half sign-in is used from every address.
   const attacker = new TestBrowser(service.url, { 'x-forwarded-for': '198.51.100.1' });
@@ -47,7 +51,6 @@ test('ASVS 2.2.1: 10,000 wrong codes from 1,000 addresses let nobody in, and a k
   const cookie = [...attacker.cookies].map((pair) => pair.join('=')).join('; ');
   const statuses = new Map<number, number>();
   let sent = 0;
-  let slowest = 0;
   async function guess(): Promise<void> {
     while (sent < addresses * guessesPerAddress) {
       const number = sent;
@@ -72,22 +75,16 @@ test('ASVS 2.2.1: 10,000 wrong codes from 1,000 addresses let nobody in, and a k
     }
   }
   const flood = Promise.all(Array.from({ length: atOnce }, guess));
-  let ended = false;
-  void flood.finally(() => {
-    ended = true;
-  });
-  for (let steps = 1; !ended && steps < 2; steps += 1) {
-    const began = performance.now();
-    const half = await own.submit(await own.open('/me'), { email, password });
-    const me = await own.submit(half, { code: codeOf(secret, 1) }, '/sign-in/code');
-    slowest = Math.max(slowest, performance.now() - began);
-    assert.match(me.text, /<h1>Sign-in and security/);
-  }
+  const began = performance.now();
+  const half = await own.submit(await own.open('/me'), { email, password });
+  const me = await own.submit(half, { code: codeOf(secret, 1) }, '/sign-in/code');
+  const delay = performance.now() - began - calm;
+  assert.match(me.text, /<h1>Sign-in and security/);
   await flood;
   context.diagnostic(
-    `${JSON.stringify(Object.fromEntries(statuses))}, own sign-in in ${slowest.toFixed(0)} ms`,
+    `${JSON.stringify(Object.fromEntries(statuses))}, own sign-in ${delay.toFixed(0)} ms later than without`,
   );
   assert.equal(statuses.get(303), undefined, 'nobody got in');
   assert.ok((statuses.get(429) ?? 0) > 9_000);
-  assert.ok(slowest < 1_000, `${slowest} ms`);
+  assert.ok(delay < 1_000, `${delay} ms`);
 });
