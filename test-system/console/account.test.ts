@@ -45,7 +45,7 @@ test('overview and reports show sent messages in figures and plots; reports are 
   await page.getByRole('link', { name: 'Reports' }).click();
   await page.getByRole('cell', { name: 't-0001' }).waitFor();
   await page.getByLabel('Compare with previous period').check();
-  await page.getByText('previously 0').first().waitFor();
+  await page.getByText('was 0').first().waitFor();
   await visit.look('reports-compared');
   await page.getByLabel('Group by', { exact: true }).selectOption('day');
   const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
@@ -313,7 +313,7 @@ test('settings: a missing add-on is flagged and can be added there; two operator
   const dialog = page.getByRole('dialog', { name: 'Suspend this account?' });
   await suspended.click();
   await visit.look('settings-suspend');
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.getByRole('button', { name: 'Keep active' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal((await operator.get(whole)).body.suspended, false);
   await suspended.click();
@@ -541,7 +541,7 @@ test('OAuth apps: the page shows how many sign-ins were used, and an operator ra
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
-  await page.getByText('5 new sign-ins per person and hour').first().waitFor();
+  await page.getByText('5 sign-ins per user per hour').first().waitFor();
   const row = page.getByRole('row').filter({ hasText: clientId });
   await row.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Sign-in limit' }).click();
@@ -552,10 +552,10 @@ test('OAuth apps: the page shows how many sign-ins were used, and an operator ra
     .nth(2)
     .getByText(/^[0-4]$/)
     .waitFor();
-  await dialog.getByLabel('Limit per person and hour').fill('1001');
+  await dialog.getByLabel('Limit per user per hour').fill('1001');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Limit per person and hour').fill('50');
+  await dialog.getByLabel('Limit per user per hour').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('50 times an hour').waitFor();
   await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();

@@ -39,7 +39,8 @@ test('senders: display names changed by someone else are shown and kept; an exis
   await row.getByText('Mine').waitFor();
   assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Theirs', 'Mine']);
 
-  await row.getByRole('button', { name: 'Remove' }).click();
+  await row.getByRole('button', { name: 'Actions for orders@shop.test' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
   await dialog.getByLabel('Type orders@shop.test to confirm').fill('orders@shop.test');
   await change(sender, { displayNames: ['Needed'] });
   await dialog.getByRole('button', { name: 'Remove' }).click();

@@ -38,14 +38,14 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   );
   await visit.open(`${shop.id}/scheduled`);
   const row = page.getByRole('row', { name: /ann@people\.test/ });
-  await row.getByText('tomorrow').waitFor();
-  await row.getByRole('button', { name: 'Move ann@people.test' }).press('Enter');
+  await row.getByText('in 2 days').waitFor();
+  await row.getByRole('button', { name: 'Reschedule ann@people.test' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Send time').fill(ahead(9).slice(0, 16));
   await visit.look('scheduled-move');
   await dialog.getByLabel('Send time').press('Enter');
-  await page.getByText('1 message moved.').waitFor();
-  await row.getByText('in 8 days').waitFor();
+  await page.getByText('1 message rescheduled.').waitFor();
+  await row.getByText('in 9 days').waitFor();
   await row.getByRole('link').click();
   const panel = page.getByRole('region', { name: 'Scheduled' });
   await panel.getByText('The one published at the send time').waitFor();
@@ -97,7 +97,7 @@ test('scheduled messages: a viewer sees them but no actions', async () => {
   await visit.open(`${shop.id}/scheduled?tag=seen`);
   await page.getByRole('row', { name: /seen@people\.test/ }).waitFor();
   await visit.look('scheduled-viewer');
-  assert.equal(await page.getByRole('button', { name: /^(Move|Cancel)/ }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: /^(Reschedule|Cancel)/ }).count(), 0);
   await role('owner');
   await visit.end();
 });

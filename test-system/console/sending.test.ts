@@ -112,7 +112,8 @@ test('senders: removal requires typing the address; an invalid address is reject
   await dialog.getByLabel('Address').fill('gone@other.test');
   await dialog.getByRole('button', { name: 'Add and send link' }).click();
   const row = page.getByRole('row', { name: /gone@other\.test/ });
-  await row.getByRole('button', { name: 'Remove' }).click();
+  await row.getByRole('button', { name: 'Actions for gone@other.test' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
   assert.equal(await dialog.getByRole('button', { name: 'Remove' }).isDisabled(), true);
   await dialog.getByLabel('Type gone@other.test to confirm').fill('gone@other.test');
   await visit.look('confirm-by-name');

@@ -14,6 +14,8 @@ interface ConfirmByNameProps {
   name: string;
   action: string;
   confirm: () => Promise<unknown>;
+  /** The label of the button that closes it; default: “Cancel”. */
+  dismiss?: string;
   /** Additional options. */
   children?: ReactNode;
 }
@@ -50,7 +52,7 @@ export function ConfirmByName(props: ConfirmByNameProps) {
           <ProblemAlert error={send.error} onRefreshed={props.close} />
           <Group justify="flex-end">
             <Button variant="default" onClick={props.close}>
-              {text('cancel')}
+              {props.dismiss ?? text('cancel')}
             </Button>
             <Button
               color="red"

@@ -9,9 +9,13 @@ interface ConfirmProps {
   consequence: string;
   action: string;
   confirm: () => Promise<unknown>;
+  /** The label of the button that closes it; default: “Cancel”. */
+  dismiss?: string;
+  /** What it does can't be undone or stops others. */
+  destructive?: boolean;
 }
 
-/** Asks for confirmation of a change that isn't destructive but affects others. */
+/** Asks for confirmation of a change that affects others. */
 export function Confirm({ consequence, confirm, ...dialog }: ConfirmProps) {
   return (
     <FormDialog {...dialog} submit={confirm}>

@@ -8,13 +8,15 @@ interface CopyFieldProps {
   /** What is copied, if it isn't the value. */
   copied?: string;
   label: string;
+  /** On one line, even if the column gets wider. */
+  nowrap?: boolean;
 }
 
 /** A value with a copy button. */
-export function CopyField({ value, copied = value, label }: CopyFieldProps) {
+export function CopyField({ value, copied = value, label, nowrap }: CopyFieldProps) {
   return (
     <Group gap={6} wrap="nowrap" align="center">
-      <Code className="breakable">{value}</Code>
+      <Code className={nowrap ? 'nowrap' : 'breakable'}>{value}</Code>
       <CopyIcon value={copied} label={label} />
     </Group>
   );

@@ -9,6 +9,10 @@ interface DialogFormProps {
   action: string;
   /** Closes the dialog on success; otherwise shows the error. */
   submit: () => Promise<unknown>;
+  /** The label of the button that closes it; default: “Cancel”. */
+  dismiss?: string | undefined;
+  /** What it does can't be undone. */
+  destructive?: boolean | undefined;
   /** Stays open on success, to show the result. */
   stay?: boolean;
   /** The fields, which receive the error. */
@@ -33,7 +37,8 @@ export function FormDialog({ opened, title, size, ...form }: FormDialogProps) {
 /**
  * The form of a dialog. Keep the field state inside the dialog, so it resets to the current data each time it opens.
  */
-export function DialogForm({ close, action, submit, stay = false, children }: DialogFormProps) {
+export function DialogForm(props: DialogFormProps) {
+  const { close, action, submit, dismiss, destructive, stay = false, children } = props;
   const send = useAction({ mutationFn: submit, ...(!stay && { onSuccess: close }) });
 
   function onSubmit(event: FormEvent) {
@@ -50,9 +55,9 @@ export function DialogForm({ close, action, submit, stay = false, children }: Di
         <ProblemAlert error={send.error} onRefreshed={close} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
-            {text(stay ? 'close' : 'cancel')}
+            {dismiss ?? text(stay ? 'close' : 'cancel')}
           </Button>
-          <Button type="submit" loading={send.isPending}>
+          <Button type="submit" loading={send.isPending} {...(destructive && { color: 'red' })}>
             {action}
           </Button>
         </Group>

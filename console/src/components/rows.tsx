@@ -30,7 +30,12 @@ export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {columns.map((column) => (
-              <Table.Th key={column.title} role="columnheader" ta={alignmentOf(column)}>
+              <Table.Th
+                key={column.title}
+                role="columnheader"
+                ta={alignmentOf(column)}
+                data-numeric={column.numeric}
+              >
                 <span className={column.actions ? 'visually-hidden' : undefined}>
                   {column.title}
                 </span>
@@ -48,6 +53,7 @@ export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
                   ta={alignmentOf(column)}
                   data-title={column.actions ? undefined : column.title}
                   data-actions={column.actions}
+                  data-numeric={column.numeric}
                 >
                   {column.cell(item)}
                 </Table.Td>

@@ -1,4 +1,5 @@
 import { Badge, Button, Group, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -6,10 +7,11 @@ import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -66,7 +68,7 @@ export function DestinationsPage() {
             {
               title: text('destinations.domain'),
               cell: ({ destination }) => (
-                <Group gap={6} wrap="nowrap">
+                <Group gap={6}>
                   {destination === '*' ? text('destinations.all') : destination}
                   {paused.includes(destination) && (
                     <Badge className="state-badge" data-color="yellow" variant="light" tt="none">
@@ -172,6 +174,7 @@ function DestinationActions({
   const { destination } = row;
   const body = destination === '*' ? {} : { destination };
   const params = { path: { accountId } };
+  const [canceling, cancelDialog] = useDisclosure();
   const refresh = () => client.invalidateQueries({ queryKey: ['queue', accountId] });
   const retry = useAction({
     mutationFn: () => answerOf(api.POST('/accounts/{accountId}/queue/retry', { params, body })),
@@ -192,7 +195,16 @@ function DestinationActions({
           <Button size="compact-sm" variant="subtle" onClick={() => retry.mutate()}>
             {text('destinations.retry')}
           </Button>
-          <RemoveButton
+          <RowMenu
+            name={destination === '*' ? text('destinations.all') : destination}
+            items={[
+              { label: text('destinations.cancel'), color: 'red', choose: cancelDialog.open },
+            ]}
+          />
+          <ConfirmByName
+            opened={canceling}
+            close={cancelDialog.close}
+            dismiss={text('schedule.keepAll')}
             title={text('destinations.cancelTitle')}
             consequence={
               partial
@@ -201,7 +213,7 @@ function DestinationActions({
             }
             name={destination}
             action={text('destinations.cancel')}
-            remove={async () => {
+            confirm={async () => {
               await answerOf(api.POST('/accounts/{accountId}/queue/cancel', { params, body }));
               await refresh();
             }}

@@ -44,18 +44,23 @@ export function formatShortTime(at: Date | number): string {
   return shortTime().format(at);
 }
 
-const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-  ['second', 1],
-];
+/** Each unit with its seconds, from where on it is used: where the next smaller one would be rounded up to it. */
+const units = [
+  ['hour', 3_600, 3_570],
+  ['minute', 60, 59.5],
+  ['second', 1, 0],
+] as const;
 
-/** Such as `3 minutes ago` or `in 2 hours`. */
+/** Such as `3 minutes ago` or `in 2 hours`; from 24 hours on in calendar days of the browser's time zone. */
 export function formatDistance(value: string, now = Date.now()): string {
   const seconds = (new Date(value).getTime() - now) / 1_000;
-  for (const [unit, size] of units) {
-    if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
-  }
-  return relative().format(0, 'second');
+  if (Math.abs(seconds) >= 86_400)
+    return relative().format(calendarDay(new Date(value)) - calendarDay(new Date(now)), 'day');
+  const [unit, size] = units.find(([, , from]) => Math.abs(seconds) >= from) ?? units[2];
+  return relative().format(Math.round(seconds / size), unit);
+}
+
+/** A number that is one more on the next day, whatever the clocks do in between. */
+function calendarDay(time: Date): number {
+  return Date.UTC(time.getFullYear(), time.getMonth(), time.getDate()) / 86_400_000;
 }

@@ -57,7 +57,12 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="subtle" aria-label={text('actionsFor', { name })}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            c="bright"
+            aria-label={text('actionsFor', { name })}
+          >
             <Icon name="more" />
           </ActionIcon>
         </Menu.Target>

@@ -103,7 +103,7 @@ function IntegrationList({ show, add }: IntegrationListProps) {
         {
           title: text('integrations.clientId'),
           cell: ({ clientId }) => (
-            <CopyField value={clientId} label={text('integrations.clientId')} />
+            <CopyField value={clientId} label={text('integrations.clientId')} nowrap />
           ),
         },
         {

@@ -1,5 +1,5 @@
-import { createLink, useParams } from '@tanstack/react-router';
-import type { ComponentProps } from 'react';
+import { createLink, useLocation, useParams } from '@tanstack/react-router';
+import { type ComponentProps, useEffect } from 'react';
 import { useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
@@ -87,7 +87,16 @@ export function useSections() {
 /** The menu of the console. */
 export function Navigation() {
   const { account = '' } = useParams({ strict: false });
-  return useSections().map(({ title, entries }) => (
+  const sections = useSections();
+  const path = useLocation({ select: (location) => location.pathname });
+  const count = sections.length;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current page and the visible pages decide what is shown
+  useEffect(() => {
+    document.querySelector('.nav-link[data-active]')?.scrollIntoView({ block: 'nearest' });
+  }, [path, count]);
+
+  return sections.map(({ title, entries }) => (
     <div key={entries[0]?.name} className="nav-section">
       {title !== undefined && <div className="nav-heading">{text(title)}</div>}
       {entries.map(({ name, ...target }) => {

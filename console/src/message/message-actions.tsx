@@ -77,6 +77,7 @@ export function MessageActions({ message }: { message: Message }) {
         consequence={text('message.cancelConsequence')}
         name={message.recipients[0]?.address ?? 'cancel'}
         action={text('message.cancel')}
+        dismiss={text('schedule.keep')}
         confirm={() => control.mutateAsync('cancel')}
       />
       <Confirm

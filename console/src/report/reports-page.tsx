@@ -184,7 +184,7 @@ function columnsFor(
   return [
     {
       title: text('reports.name'),
-      cell: ({ key }) => nameOf(group, key),
+      cell: ({ key }) => <span className="report-name">{nameOf(group, key)}</span>,
     },
     count('accepted', false),
     count('delivered'),
@@ -212,7 +212,7 @@ interface ChangeProps {
 function Change({ row, figure, earlier }: ChangeProps) {
   const before = earlier.find(({ key }) => key === row.key);
   return (
-    <Text size="xs" c="dimmed">
+    <Text size="xs" c="dimmed" className="nowrap">
       {text('reports.before', { value: formatNumber(figureOf(figure, before?.counts)) })}
     </Text>
   );

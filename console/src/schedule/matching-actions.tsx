@@ -85,6 +85,8 @@ export function MatchingActions({ filters }: { filters: ScheduleFilters }) {
           { count, filter },
         )}
         action={more ? text('schedule.cancelAll') : text('schedule.cancelAllAction', { count })}
+        dismiss={text('schedule.keepAll')}
+        destructive
         confirm={async () => showNotice(describeChange('canceled', await cancel(selection)))}
       />
     </>

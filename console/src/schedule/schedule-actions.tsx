@@ -55,6 +55,8 @@ export function ScheduleActions({ message }: { message: ScheduledItem }) {
         title={text('schedule.cancelTitle')}
         consequence={text('schedule.cancelConsequence', { to: name })}
         action={text('schedule.cancelMessage')}
+        dismiss={text('schedule.keep')}
+        destructive
         confirm={async () => showNotice(describeChange('canceled', await cancel({ messageId })))}
       />
     </>

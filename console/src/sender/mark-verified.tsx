@@ -9,11 +9,29 @@ import { text } from '../texts/text.ts';
 
 /** Lets operators skip the confirmation of a sender, after asking. */
 export function MarkVerified({ address }: { address: string }) {
-  const accountId = useAccountId();
   const { data: me } = useMe();
-  const client = useQueryClient();
   const [opened, dialog] = useDisclosure();
   if (me?.operator !== true) return null;
+  return (
+    <>
+      <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
+        {text('senders.verify')}
+      </Button>
+      <MarkVerifiedDialog address={address} opened={opened} close={dialog.close} />
+    </>
+  );
+}
+
+interface MarkVerifiedDialogProps {
+  address: string;
+  opened: boolean;
+  close: () => void;
+}
+
+/** Asks an operator whether to skip the confirmation. */
+export function MarkVerifiedDialog({ address, opened, close }: MarkVerifiedDialogProps) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
   const resourcePath = '/accounts/{accountId}/senders/{address}';
   const params = { path: { accountId, address } };
 
@@ -28,18 +46,13 @@ export function MarkVerified({ address }: { address: string }) {
   }
 
   return (
-    <>
-      <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
-        {text('senders.verify')}
-      </Button>
-      <Confirm
-        opened={opened}
-        close={dialog.close}
-        title={text('senders.verifyTitle', { address })}
-        consequence={text('senders.verifyHint')}
-        action={text('senders.verify')}
-        confirm={verify}
-      />
-    </>
+    <Confirm
+      opened={opened}
+      close={close}
+      title={text('senders.verifyTitle', { address })}
+      consequence={text('senders.verifyHint')}
+      action={text('senders.verify')}
+      confirm={verify}
+    />
   );
 }

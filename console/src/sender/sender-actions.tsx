@@ -1,15 +1,16 @@
 import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
-import { MarkVerified } from './mark-verified.tsx';
+import { MarkVerifiedDialog } from './mark-verified.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
 import { useSenderLink } from './use-sender-link.ts';
 
@@ -19,7 +20,10 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const may = useMay();
   const { data: settings } = useSettings();
   const client = useQueryClient();
+  const { data: me } = useMe();
   const [changing, change] = useDisclosure();
+  const [verifying, verification] = useDisclosure();
+  const [removing, removal] = useDisclosure();
   const link = useSenderLink();
   const { address, verified, linkExpiresAt } = sender;
   const params = { path: { accountId, address } };
@@ -49,17 +53,29 @@ export function SenderActions({ sender }: { sender: Sender }) {
             {text(linkExpiresAt === null ? 'senders.sendLink' : 'senders.sendAgain')}
           </Button>
         )}
-        {!verified && <MarkVerified address={address} />}
         <Button size="compact-sm" variant="subtle" onClick={change.open}>
           {text('change')}
         </Button>
-        <RemoveButton
-          title={text('senders.removeTitle')}
-          consequence={text('senders.removeConsequence')}
+        <RowMenu
           name={address}
-          remove={remove}
+          items={[
+            ...(!verified && me?.operator === true
+              ? [{ label: text('senders.verify'), choose: verification.open }]
+              : []),
+            { label: text('remove'), color: 'red', choose: removal.open },
+          ]}
         />
       </Group>
+      <MarkVerifiedDialog address={address} opened={verifying} close={verification.close} />
+      <ConfirmByName
+        opened={removing}
+        close={removal.close}
+        title={text('senders.removeTitle')}
+        consequence={text('senders.removeConsequence')}
+        name={address}
+        action={text('remove')}
+        confirm={remove}
+      />
       <ProblemAlert error={link.error} />
       <SenderDialog opened={changing} close={change.close} sender={sender} />
     </>

@@ -56,6 +56,8 @@ export function OperatorSettings() {
         title={text('operate.suspendTitle')}
         consequence={text('operate.suspendConsequence')}
         action={text('operate.suspend')}
+        dismiss={text('operate.keepActive')}
+        destructive
         // The error is shown next to the switch.
         confirm={async () => suspend(true)}
       />

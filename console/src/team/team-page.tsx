@@ -56,8 +56,19 @@ export function TeamPage() {
         idOf={({ email }) => email}
         empty={{ title: text('team.title'), hint: text('team.hint') }}
         columns={[
-          { title: text('team.name'), cell: ({ name, email }) => name || email },
-          { title: text('team.email'), cell: ({ email }) => email },
+          {
+            title: text('team.name'),
+            cell: ({ name, email }) => (
+              <div>
+                {name || email}
+                {name !== '' && (
+                  <Text size="xs" c="dimmed">
+                    {email}
+                  </Text>
+                )}
+              </div>
+            ),
+          },
           { title: text('team.role'), cell: (user) => <RoleChoice user={user} /> },
           {
             title: text('team.signIn'),

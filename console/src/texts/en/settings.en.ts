@@ -75,6 +75,7 @@ export const settingsTexts = {
   'operate.suspendedHint': 'New requests are rejected, and waiting messages stay queued.',
 
   'operate.suspend': 'Suspend',
+  'operate.keepActive': 'Keep active',
   'operate.suspendTitle': 'Suspend this account?',
   'operate.suspendConsequence':
     'Requests to send are rejected, and waiting messages stay queued until you lift the suspension.',
