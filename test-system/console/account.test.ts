@@ -342,9 +342,9 @@ test('team: the last owner keeps the role; a user is invited with a role, which 
   await visit.look('team-invited');
   await row.getByRole('button', { name: 'Send again' }).click();
   await page.getByText(/less than two minutes ago/).waitFor();
-  await row.getByRole('button', { name: 'Withdraw' }).click();
+  await row.getByRole('button', { name: 'Cancel invitation' }).click();
   await dialog.getByLabel('Type vic@shop.test to confirm').fill('vic@shop.test');
-  await dialog.getByRole('button', { name: 'Withdraw' }).click();
+  await dialog.getByRole('button', { name: 'Cancel invitation' }).click();
   await row.waitFor({ state: 'detached' });
   await visit.open(`${shop.id}/audit`);
   await page.getByText(/created user “vic@shop\.test”$/).waitFor();

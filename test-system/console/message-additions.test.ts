@@ -42,8 +42,8 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   const details = page.getByRole('region', { name: 'Details' });
   await details.getByText('Ada Lovelace ada@people.test').waitFor();
   await details.getByText('books@people.test').waitFor();
-  await details.getByRole('row', { name: /Header X-Order A-1001/ }).waitFor();
-  await details.getByRole('row', { name: /Attribute order A-77/ }).waitFor();
+  await details.getByRole('row', { name: /^X-Order A-1001/ }).waitFor();
+  await details.getByRole('row', { name: /^order A-77/ }).waitFor();
   await details.getByText('inline as logo').waitFor();
   await visit.look('message-additions');
   const downloading = page.waitForEvent('download');
@@ -55,13 +55,8 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   ]);
   await visit.open(`${shop.id}/messages/${id}`);
   await details.getByText('The attachments of this message were erased.').waitFor();
-  await page.getByRole('button', { name: 'Send again' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-  await page
-    .getByText(
-      'This message can’t be resent, because its attachments, attributes, headers, and values were erased',
-    )
-    .waitFor();
+  await page.getByRole('heading', { name: 'Content erased' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Send again' }).isDisabled(), true);
   await visit.look('message-erased');
   await visit.end();
 });

@@ -46,13 +46,21 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await dialog.getByLabel('Send time').press('Enter');
   await page.getByText('1 message rescheduled.').waitFor();
   await row.getByText('in 9 days').waitFor();
+  await row.getByRole('button', { name: 'Cancel ann@people.test' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Keep message' }).press('Enter');
   await row.getByRole('link').click();
   const panel = page.getByRole('region', { name: 'Scheduled' });
   await panel.getByText('The one published at the send time').waitFor();
   await visit.look('scheduled-message');
-  await panel.getByRole('button', { name: 'Cancel ann@people.test' }).press('Enter');
-  await dialog.getByRole('button', { name: 'Cancel message' }).press('Enter');
-  await page.getByText('1 message canceled.').waitFor();
+  await page.getByText('Scheduled', { exact: true }).first().waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0);
+  await page.getByRole('status', { name: /^Scheduled for / }).waitFor();
+  await page.getByText(/^Rescheduled to /).waitFor();
+  await page.getByRole('button', { name: 'Cancel message' }).press('Enter');
+  const name = dialog.getByLabel('Type ann@people.test to confirm');
+  await name.fill('ann@people.test');
+  await name.press('Enter');
+  await page.getByText('It was canceled before it was sent.').waitFor();
   const { rows } = await database.pool.query(
     'select waiting from scheduled_message where message_id = $1',
     [id],

@@ -148,7 +148,7 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page
     .getByRole('main')
     .getByRole('status', { name: 'Paused' })
-    .getByText('Mail to this domain is paused.')
+    .getByText('Mail to held.test is paused.')
     .waitFor();
   assert.equal(await page.getByText(/^(Status: |Queued|Held)/).count(), 0, 'it says one thing');
   await visit.look('message-held');

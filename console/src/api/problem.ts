@@ -32,13 +32,19 @@ export class ApiProblem extends Error {
   reasonFor(field: string): string | undefined {
     const found = this.errors.find((entry) => entry.field === field);
     if (found !== undefined) this.#shownFields.add(field);
-    return found?.reason;
+    return found && asSentence(found.reason);
   }
 
   /** Whether fields show all errors. Works because fields render before the alert below them. */
   get isShownAtFields(): boolean {
     return this.errors.length > 0 && this.errors.every(({ field }) => this.#shownFields.has(field));
   }
+}
+
+/** A reason of the API, which follows the name of a field there, as a sentence of its own. */
+export function asSentence(reason: string): string {
+  const whole = reason.replace(/^(?=(?:is|isn’t|has|must|can’t)\b)/, 'this ');
+  return whole.charAt(0).toUpperCase() + whole.slice(1) + (/[.!?:…]$/.test(whole) ? '' : '.');
 }
 
 /** A client-side error, for input that can't be sent. */

@@ -11,6 +11,8 @@ interface ConfirmProps {
   confirm: () => Promise<unknown>;
   /** The label of the button that closes it; default: “Cancel”. */
   dismiss?: string;
+  /** Titles an error because of the state of the thing. */
+  conflictTitle?: string;
   /** What it does can't be undone or stops others. */
   destructive?: boolean;
 }

@@ -8,15 +8,19 @@ interface CopyFieldProps {
   /** What is copied, if it isn't the value. */
   copied?: string;
   label: string;
+  /** Shows only the beginning and the end of a long value. */
+  short?: boolean;
   /** On one line, even if the column gets wider. */
   nowrap?: boolean;
 }
 
 /** A value with a copy button. */
-export function CopyField({ value, copied = value, label, nowrap }: CopyFieldProps) {
+export function CopyField({ value, copied = value, label, short, nowrap }: CopyFieldProps) {
   return (
     <Group gap={6} wrap="nowrap" align="center">
-      <Code className={nowrap ? 'nowrap' : 'breakable'}>{value}</Code>
+      <Code className={short || nowrap ? 'nowrap' : 'breakable'} title={short ? value : undefined}>
+        {short ? `${value.slice(0, 8)}…${value.slice(-8)}` : value}
+      </Code>
       <CopyIcon value={copied} label={label} />
     </Group>
   );

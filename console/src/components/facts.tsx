@@ -6,18 +6,18 @@ interface FactsProps {
   facts: readonly (readonly [string, ReactNode])[];
 }
 
-/** A table of names and values. */
+/** A table of names and values; the names take the width they need, up to a limit. */
 export function Facts({ facts }: FactsProps) {
   return (
-    <Table layout="fixed">
+    <Table className="facts">
       <Table.Tbody>
         {facts.map(
           ([name, value], index) =>
             value !== null && (
               // biome-ignore lint/suspicious/noArrayIndexKey: names can repeat, and rows have no state
               <Table.Tr key={index}>
-                <Table.Th scope="row" w="42%" className="breakable">
-                  {name}
+                <Table.Th scope="row">
+                  <span className="fact-name">{name}</span>
                 </Table.Th>
                 <Table.Td className="breakable">{value}</Table.Td>
               </Table.Tr>

@@ -13,6 +13,8 @@ interface DialogFormProps {
   dismiss?: string | undefined;
   /** What it does can't be undone. */
   destructive?: boolean | undefined;
+  /** Titles an error because of the state of the thing. */
+  conflictTitle?: string | undefined;
   /** Stays open on success, to show the result. */
   stay?: boolean;
   /** The fields, which receive the error. */
@@ -38,7 +40,16 @@ export function FormDialog({ opened, title, size, ...form }: FormDialogProps) {
  * The form of a dialog. Keep the field state inside the dialog, so it resets to the current data each time it opens.
  */
 export function DialogForm(props: DialogFormProps) {
-  const { close, action, submit, dismiss, destructive, stay = false, children } = props;
+  const {
+    close,
+    action,
+    submit,
+    dismiss,
+    destructive,
+    conflictTitle,
+    stay = false,
+    children,
+  } = props;
   const send = useAction({ mutationFn: submit, ...(!stay && { onSuccess: close }) });
 
   function onSubmit(event: FormEvent) {
@@ -52,7 +63,7 @@ export function DialogForm(props: DialogFormProps) {
     <form onSubmit={onSubmit}>
       <Stack>
         {children(send.error)}
-        <ProblemAlert error={send.error} onRefreshed={close} />
+        <ProblemAlert error={send.error} onRefreshed={close} conflictTitle={conflictTitle} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             {dismiss ?? text(stay ? 'close' : 'cancel')}

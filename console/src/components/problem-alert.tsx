@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { EditConflict } from '../api/if-unchanged.ts';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem, asSentence } from '../api/problem.ts';
 import { signInTabUrl } from '../api/sign-in.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ChangeList } from './change-list.tsx';
@@ -9,16 +9,19 @@ import { ChangeList } from './change-list.tsx';
 interface ProblemAlertProps {
   error: unknown;
   retry?: (() => void) | undefined;
+  /** The title of an error because of the state of the thing (409); default: that of the response. */
+  conflictTitle?: string | undefined;
   /** Called once the page has reloaded after a concurrent change or removal. */
   onRefreshed?: (() => void) | undefined;
 }
 
 /** Shows an error with the next step, and invalid values whose fields don't show them. */
-export function ProblemAlert({ error, retry, onRefreshed }: ProblemAlertProps) {
+export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: ProblemAlertProps) {
   const client = useQueryClient();
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiProblem ? error : undefined;
-  const title = problem === undefined ? text('problem.network') : titleOf(problem);
+  const ownTitle = problem === undefined ? text('problem.network') : titleOf(problem);
+  const title = problem?.status === 409 ? (conflictTitle ?? ownTitle) : ownTitle;
   if (problem?.isShownAtFields)
     return (
       <Alert color="red" role="alert">
@@ -101,7 +104,7 @@ function ProblemDetails({ problem }: { problem: ApiProblem }) {
   if (problem.body.permission !== undefined) return <Text size="sm">{text('problem.role')}</Text>;
   return (
     <>
-      {problem.message !== titleOf(problem) && <Text size="sm">{problem.message}</Text>}
+      {problem.message !== titleOf(problem) && <Text size="sm">{asSentence(problem.message)}</Text>}
       {problem.code === 'second-factor-required' && (
         <Anchor href="/me/second-factor" size="sm" underline="always">
           {text('problem.secondFactor')}

@@ -9,6 +9,7 @@ interface RemoveButtonProps {
   consequence: string;
   name: string;
   action?: string;
+  dismiss?: string;
   remove: () => Promise<unknown>;
   /** Additional options. */
   children?: ReactNode;
@@ -16,7 +17,7 @@ interface RemoveButtonProps {
 
 /** A button that deletes something after its name was typed. */
 export function RemoveButton(props: RemoveButtonProps) {
-  const { title, consequence, name, action, remove, children } = props;
+  const { title, consequence, name, action, dismiss, remove, children } = props;
   const [opened, dialog] = useDisclosure();
   const label = action ?? text('remove');
   return (
@@ -31,6 +32,7 @@ export function RemoveButton(props: RemoveButtonProps) {
         consequence={consequence}
         name={name}
         action={label}
+        {...(dismiss !== undefined && { dismiss })}
         confirm={remove}
       >
         {children}

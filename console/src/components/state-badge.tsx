@@ -3,16 +3,22 @@ import type { Message } from '../api/management.generated.ts';
 import { stateViews } from '../message/message-states.ts';
 import { text } from '../texts/text.ts';
 
-/** A message state as a word; the color only reinforces it. A paused message says only that. */
-export function StateBadge({ state, paused }: { state: Message['state']; paused?: boolean }) {
+interface StateBadgeProps {
+  state: Message['state'];
+  /** Shown instead of the state. */
+  waits?: 'paused' | 'scheduled' | undefined;
+}
+
+/** A message state as a word; the color only reinforces it. */
+export function StateBadge({ state, waits }: StateBadgeProps) {
   return (
     <Badge
       className="state-badge"
-      data-color={paused ? 'yellow' : stateViews[state].badge}
+      data-color={waits === 'paused' ? 'yellow' : stateViews[state].badge}
       variant="light"
       tt="none"
     >
-      {text(paused ? 'state.paused' : `state.${state}`)}
+      {text(`state.${waits ?? state}`)}
     </Badge>
   );
 }

@@ -1,10 +1,24 @@
-import { formatDistance, formatExactTime, formatTime } from '../format/format-time.ts';
+import {
+  formatDistance,
+  formatExactTime,
+  formatFullTime,
+  formatTime,
+} from '../format/format-time.ts';
+
+interface TimeTextProps {
+  value: string;
+  /** Such as “3 minutes ago”. */
+  distance?: boolean;
+  /** With the date, also today. */
+  full?: boolean;
+}
 
 /** A time in the person's time zone, with the exact time as tooltip. */
-export function TimeText({ value, distance }: { value: string; distance?: boolean }) {
+export function TimeText({ value, distance, full }: TimeTextProps) {
+  const format = distance ? formatDistance : full ? formatFullTime : formatTime;
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">
-      {distance ? formatDistance(value) : formatTime(value)}
+      {format(value)}
     </time>
   );
 }

@@ -95,7 +95,11 @@ export function DestinationsPage() {
                 nextAttemptAt !== null &&
                 !isHeld(destination) && <TimeText value={nextAttemptAt} distance />,
             },
-            { title: text('destinations.reason'), cell: ({ reason }) => reason },
+            {
+              title: text('destinations.reason'),
+              cell: ({ destination, reason }) =>
+                isHeld(destination) ? text('destinations.pausedReason') : reason,
+            },
             {
               title: text('actions'),
               actions: true,

@@ -25,6 +25,11 @@ export function formatTime(value: string): string {
     : full().format(time);
 }
 
+/** Date and time, also of today. */
+export function formatFullTime(value: string): string {
+  return full().format(new Date(value));
+}
+
 /** The exact time with weekday and time zone. */
 export function formatExactTime(value: string): string {
   return exact().format(new Date(value));

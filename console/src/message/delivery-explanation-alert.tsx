@@ -1,25 +1,60 @@
-import { Alert, Text } from '@mantine/core';
-import { useAccountId } from '../account/use-me.ts';
+import { Alert, Button, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { useAction } from '../api/use-action.ts';
 import { PageAnchor } from '../components/links.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { formatFullTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
-import { stateViews } from './message-states.ts';
+import { stateViews, waitOf } from './message-states.ts';
+
+interface PausedAlertProps {
+  paused: Exclude<Paused, null>;
+  /** Of the recipient; undefined if it was erased. */
+  domain: string | undefined;
+}
 
 /** What is paused, and how to go on. */
-function PausedAlert({ paused }: { paused: Exclude<Paused, null> }) {
+function PausedAlert({ paused, domain }: PausedAlertProps) {
   const account = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const destination = paused === 'account' ? '*' : domain;
+  const resume = useAction({
+    mutationFn: (name: string) =>
+      answerOf<unknown>(
+        api.DELETE('/accounts/{accountId}/queue/pauses/{destination}', {
+          params: { path: { accountId: account, destination: name } },
+        }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: ['message', account] }),
+  });
   return (
     <Alert color="yellow" title={text('why.paused')} role="status">
       <Text size="sm">
-        {text(`why.paused.${paused}`)}{' '}
+        {text(`why.paused.${paused}`, { domain: domain ?? text('messages.erased') })}{' '}
         {paused !== 'message' && (
           <PageAnchor to="/$account/destinations" params={{ account }}>
             {text('why.toDestinations')}
           </PageAnchor>
         )}
       </Text>
+      {paused !== 'message' && destination !== undefined && may('queue:control') && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          mt="xs"
+          loading={resume.isPending}
+          onClick={() => resume.mutate(destination)}
+        >
+          {text(paused === 'account' ? 'why.resumeAll' : 'why.resume', { domain: destination })}
+        </Button>
+      )}
+      <ProblemAlert error={resume.error} />
     </Alert>
   );
 }
@@ -28,9 +63,19 @@ type Paused = NonNullable<Message['nextAttempt']>['paused'];
 
 /** Explains why a message hasn't arrived: state, last reply and next step. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
-  const { state, nextAttempt, events } = message;
+  const { state, nextAttempt, events, recipients } = message;
   if (nextAttempt !== null && nextAttempt.paused !== null)
-    return <PausedAlert paused={nextAttempt.paused} />;
+    return (
+      <PausedAlert paused={nextAttempt.paused} domain={recipients[0]?.address?.split('@').at(-1)} />
+    );
+  if (nextAttempt?.at && waitOf(message) === 'scheduled')
+    return (
+      <Alert
+        color="blue"
+        title={text('why.scheduled', { time: formatFullTime(nextAttempt.at) })}
+        role="status"
+      />
+    );
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');
   const { reply, reason } = parseEventDetail(last?.detail);
   return (

@@ -1,8 +1,12 @@
+import { text } from '../texts/text.ts';
+
 /** Common members of event details; all optional. */
 interface EventDetail {
   /** The reply of the receiving server. */
   readonly reply?: string;
   readonly reason?: string;
+  /** The new send time. */
+  readonly sendAt?: string;
   /** The other members, one per line. */
   readonly lines: readonly string[];
   readonly transcript: readonly string[];
@@ -11,17 +15,28 @@ interface EventDetail {
 /** Parses the detail of an event, whose form depends on its kind. */
 export function parseEventDetail(detail: unknown): EventDetail {
   if (typeof detail !== 'object' || detail === null) return { lines: [], transcript: [] };
-  const { reply, reason, transcript, ...rest } = detail as Record<string, unknown>;
+  const { reply, reason, transcript, sendAt, ...rest } = detail as Record<string, unknown>;
   const lines = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => `${name}: ${String(value)}`);
+    .map(([name, value]) => describeMember(name, value))
+    .filter((line) => line !== '');
   return {
     ...(typeof reply === 'string' && { reply }),
     ...(typeof reply === 'object' && reply !== null && { reply: describeReply(reply) }),
     ...(typeof reason === 'string' && { reason }),
+    ...(typeof sendAt === 'string' && { sendAt }),
     lines,
     transcript: readTranscript(transcript),
   };
+}
+
+/** Members that need no name, or are known by another one; empty for what only programs need. */
+function describeMember(name: string, value: unknown): string {
+  if (name === 'attempt') return text('event.attempt', { count: String(value) });
+  if (name === 'by' && value === 'hand') return text('event.by.hand');
+  if (name === 'server') return String(value);
+  if (name === 'stage') return '';
+  return `${name}: ${String(value)}`;
 }
 
 function describeReply(reply: object): string {

@@ -10,7 +10,7 @@ import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
-import { isFinalMessageState } from './message-states.ts';
+import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 
 /** The actions available in the state of a message: retry, pause, resume, cancel, resend. */
 export function MessageActions({ message }: { message: Message }) {
@@ -45,7 +45,8 @@ export function MessageActions({ message }: { message: Message }) {
   return (
     <div>
       <Group gap="xs">
-        {waiting && paused === null && (
+        {/* A retry doesn't send a scheduled message early; rescheduling it does. */}
+        {waiting && paused === null && waitOf(message) !== 'scheduled' && (
           <Button loading={control.isPending} onClick={() => control.mutate('retry')}>
             {text('message.retry')}
           </Button>
@@ -64,8 +65,13 @@ export function MessageActions({ message }: { message: Message }) {
             {text('message.cancel')}
           </Button>
         )}
-        {final && message.content !== null && (
-          <Button variant="default" onClick={() => setResending(true)}>
+        {final && (
+          <Button
+            variant="default"
+            disabled={isContentErased(message)}
+            title={isContentErased(message) ? text('message.noResend') : undefined}
+            onClick={() => setResending(true)}
+          >
             {text('message.resend')}
           </Button>
         )}
@@ -86,6 +92,7 @@ export function MessageActions({ message }: { message: Message }) {
         title={text('message.resendTitle')}
         consequence={text('message.resendConsequence', { to })}
         action={text('message.resend')}
+        conflictTitle={text('message.resendConflict')}
         confirm={resend}
       />
       {control.data?.changed === 0 && (

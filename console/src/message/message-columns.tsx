@@ -115,7 +115,7 @@ function LineState({ line: { state, paused, nextAttemptAt, reason } }: { line: M
   const waits = !paused && !isFinalMessageState(state);
   return (
     <Group gap={8} wrap="nowrap">
-      <StateBadge state={state} paused={paused} />
+      <StateBadge state={state} waits={paused ? 'paused' : undefined} />
       {waits && (
         <Text span size="xs" c="dimmed" className="cut-short" title={reason ?? undefined}>
           {nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} distance />}

@@ -8,13 +8,20 @@ import { StateBadge } from '../components/state-badge.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
-import { isFinalMessageState, isPaused } from './message-states.ts';
+import { isFinalMessageState, waitOf } from './message-states.ts';
 
 /** A text as it is, a list or object as JSON. */
 function describeValue(value: unknown): ReactNode {
   if (value === null) return text('message.erasedValue');
   if (typeof value !== 'object') return String(value);
   return <Code block>{JSON.stringify(value, null, 2)}</Code>;
+}
+
+/** The sender, as the From header has it. */
+function describeSender(from: unknown): string | null {
+  if (typeof from !== 'object' || from === null) return null;
+  const { name, address } = from as { readonly name?: string; readonly address: string };
+  return name === undefined ? address : `${name} <${address}>`;
 }
 
 interface StoredAttachment {
@@ -34,26 +41,27 @@ export function MessageFacts({ message }: { message: Message }) {
   const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
   const erased = (content?.erased ?? []) as readonly string[];
   const facts: [string, ReactNode][] = [
-    [text('message.id'), <CopyField key="id" value={message.messageId} label="id" />],
-    [text('messages.tag'), message.tag],
-    [text('messages.externalId'), message.externalId],
-    ...entriesOf(message.attributes).map(([name, value]): [string, ReactNode] => [
-      text('message.attribute', { name }),
-      String(value),
-    ]),
-    ...(typeof content?.locale === 'string'
-      ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
-      : []),
-    [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
-    [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
+    [text('message.id'), <CopyField key="id" value={message.messageId} label="id" short />],
+    [text('messages.from'), describeSender(content?.from)],
+    [text('message.replyTo'), typeof content?.replyTo === 'string' ? content.replyTo : null],
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
       text(`message.${role}`),
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')}{' '}
-        <StateBadge state={state} paused={isPaused(message) && !isFinalMessageState(state)} />
+        <StateBadge
+          state={state}
+          waits={isFinalMessageState(state) ? undefined : waitOf(message)}
+        />
       </span>,
     ]),
+    [text('messages.tag'), message.tag],
+    [text('messages.externalId'), message.externalId],
+    ...(typeof content?.locale === 'string'
+      ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
+      : []),
+    [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
+    [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
     ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [
       text('message.attachment'),
       <span key={filename}>
@@ -70,18 +78,31 @@ export function MessageFacts({ message }: { message: Message }) {
     ...(erased.includes('attachments')
       ? [[text('message.attachment'), text('message.erasedAttachments')] as [string, ReactNode]]
       : []),
-    ...entriesOf(content?.headers).map(([name, value]): [string, ReactNode] => [
-      text('message.header', { name }),
-      String(value),
-    ]),
-    ...values.map(([name, value]): [string, ReactNode] => [name, describeValue(value)]),
   ];
+  const named = [
+    ['message.fields', values],
+    ['message.attributes', entriesOf(message.attributes)],
+    ['message.headers', entriesOf(content?.headers)],
+  ] as const;
   return (
     <section aria-labelledby="facts">
       <Title order={2} id="facts" mt="lg" mb="xs">
         {text('message.facts')}
       </Title>
       <Facts facts={facts} />
+      {named.map(
+        ([title, entries]) =>
+          entries.length > 0 && (
+            <section key={title} aria-labelledby={title}>
+              <Title order={3} id={title} mt="md" mb={4}>
+                {text(title)}
+              </Title>
+              <Facts
+                facts={entries.map(([name, value]) => [name, describeValue(value)] as const)}
+              />
+            </section>
+          ),
+      )}
     </section>
   );
 }

@@ -13,7 +13,7 @@ import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageFacts } from './message-facts.tsx';
-import { isFinalMessageState, isPaused } from './message-states.ts';
+import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel } from './rendered-message.tsx';
 
@@ -46,7 +46,7 @@ export function MessagePage() {
       {data !== undefined && (
         <Stack>
           <Group gap="xs">
-            <StateBadge state={data.state} paused={isPaused(data)} />
+            <StateBadge state={data.state} waits={waitOf(data)} />
             <PageAnchor
               to="/$account/templates/$template"
               params={{ account: accountId, template: data.templateId }}
@@ -66,7 +66,7 @@ export function MessagePage() {
               <MessageFacts message={data} />
             </Grid.Col>
             <Grid.Col span={{ base: 12, md: 7 }}>
-              <RenderedMessagePanel messageId={messageId} erased={data.content === null} />
+              <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
             </Grid.Col>
           </Grid>
         </Stack>

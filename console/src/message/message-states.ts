@@ -30,7 +30,16 @@ export function isFinalMessageState(state: MessageState | undefined): boolean {
   return state !== undefined && stateViews[state].final;
 }
 
-/** Paused in whatever way. */
-export function isPaused({ nextAttempt }: Pick<Message, 'nextAttempt'>): boolean {
-  return nextAttempt !== null && nextAttempt.paused !== null;
+/** What a message waits for besides its turn: a person who resumes it, or its send time. */
+export function waitOf({ nextAttempt }: Pick<Message, 'nextAttempt'>) {
+  if (nextAttempt === null) return undefined;
+  if (nextAttempt.paused !== null) return 'paused';
+  return nextAttempt.reason === 'scheduled' ? 'scheduled' : undefined;
+}
+
+/** Whether too much was erased to show the message or to send it again. */
+export function isContentErased({ content }: Pick<Message, 'content'>): boolean {
+  if (content === null) return true;
+  const erased = (content.erased ?? []) as readonly string[];
+  return erased.includes('values') || Object.values(content.values ?? {}).includes(null);
 }

@@ -1,6 +1,7 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
+import { formatFullTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 import { eventName } from './event-texts.ts';
@@ -15,13 +16,13 @@ export function MessageTimeline({ message }: { message: Message }) {
       <Timeline bulletSize={14} lineWidth={2} active={message.events.length}>
         <Timeline.Item title={text('message.accepted')}>
           <Text size="sm" c="dimmed">
-            <TimeText value={message.acceptedAt} />
+            <TimeText value={message.acceptedAt} full />
           </Text>
         </Timeline.Item>
         {message.events.map((event) => (
           <Timeline.Item
             key={`${event.at} ${event.kind} ${event.recipient}`}
-            title={eventName(event.kind)}
+            title={titleOf(event)}
           >
             <Text size="sm" c="dimmed">
               <TimeText value={event.at} />
@@ -35,6 +36,14 @@ export function MessageTimeline({ message }: { message: Message }) {
       </Timeline>
     </section>
   );
+}
+
+/** A new send time is the point of its event. */
+function titleOf({ kind, detail }: Message['events'][number]): string {
+  const { sendAt } = parseEventDetail(detail);
+  return kind === 'move-asked' && sendAt !== undefined
+    ? text('event.movedTo', { time: formatFullTime(sendAt) })
+    : eventName(kind);
 }
 
 function Detail({ detail }: { detail: unknown }) {

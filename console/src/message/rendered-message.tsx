@@ -2,6 +2,7 @@ import { Code, Paper, Skeleton, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
+import { EmptyState } from '../components/empty-state.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { showImages, useImageUrls } from '../template/template-images.ts';
@@ -34,7 +35,13 @@ export function RenderedMessagePanel({
       <Title order={2} id="rendered" mb="sm">
         {text('message.rendered')}
       </Title>
-      {erased && <Text c="dimmed">{text('message.erased')}</Text>}
+      {erased && (
+        <EmptyState
+          icon="privacy"
+          title={text('message.contentErased')}
+          hint={text('message.erased')}
+        />
+      )}
       <ProblemAlert error={rendered.error} />
       {rendered.isLoading && <Skeleton height={400} />}
       {data !== undefined && (

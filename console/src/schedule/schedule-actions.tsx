@@ -13,8 +13,14 @@ interface ScheduledItem {
   readonly to: string | null;
 }
 
+interface ScheduleActionsProps {
+  message: ScheduledItem;
+  /** Cancel is offered elsewhere. */
+  onlyMove?: boolean;
+}
+
 /** Moves or cancels a scheduled message, if the person may. */
-export function ScheduleActions({ message }: { message: ScheduledItem }) {
+export function ScheduleActions({ message, onlyMove = false }: ScheduleActionsProps) {
   const may = useMay();
   const { move, cancel } = useScheduleChanges();
   const [moving, moveDialog] = useDisclosure();
@@ -33,14 +39,16 @@ export function ScheduleActions({ message }: { message: ScheduledItem }) {
         >
           {text('schedule.move')}
         </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`${text('schedule.cancel')} ${name}`}
-          onClick={cancelDialog.open}
-        >
-          {text('schedule.cancel')}
-        </Button>
+        {!onlyMove && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`${text('schedule.cancel')} ${name}`}
+            onClick={cancelDialog.open}
+          >
+            {text('schedule.cancel')}
+          </Button>
+        )}
       </Group>
       <MoveDialog
         opened={moving}

@@ -3,7 +3,7 @@ import { text } from '../texts/text.ts';
 import { type KeyTransfer, KeyTransferChoice } from './key-transfer.tsx';
 
 interface DemoteDialogProps {
-  name: string;
+  title: string;
   keys: KeyTransfer;
   opened: boolean;
   close: () => void;
@@ -11,14 +11,9 @@ interface DemoteDialogProps {
 }
 
 /** Asks what to do with the API keys of a person who gets a lower role. */
-export function DemoteDialog({ name, keys, confirm, ...dialog }: DemoteDialogProps) {
+export function DemoteDialog({ keys, confirm, ...dialog }: DemoteDialogProps) {
   return (
-    <FormDialog
-      {...dialog}
-      title={text('team.demoteTitle', { name })}
-      action={text('team.demote')}
-      submit={confirm}
-    >
+    <FormDialog {...dialog} action={text('team.demote')} submit={confirm}>
       {() => <KeyTransferChoice keys={keys} />}
     </FormDialog>
   );

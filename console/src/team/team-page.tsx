@@ -162,13 +162,21 @@ function RoleChoice({ user }: { user: User }) {
         data={roleChoices}
       />
       <DemoteDialog
-        name={user.name}
+        title={text('team.demoteTitle', {
+          name: user.name || user.email,
+          from: text(`role.${user.role}`),
+          to: text(`role.${pendingRole ?? user.role}`),
+        })}
         keys={keys}
         opened={pendingRole !== undefined}
         close={() => setPendingRole(undefined)}
         confirm={async () => pendingRole && change.mutateAsync(pendingRole)}
       />
-      <ProblemAlert error={change.error} onRefreshed={change.reset} />
+      <ProblemAlert
+        error={change.error}
+        conflictTitle={text('team.roleConflict')}
+        onRefreshed={change.reset}
+      />
     </>
   );
 }
@@ -213,7 +221,10 @@ function RemoveUser({ user }: { user: User }) {
       consequence={text(
         user.invitation === null ? 'team.removeConsequence' : 'team.withdrawConsequence',
       )}
-      {...(user.invitation !== null && { action: text('team.withdraw') })}
+      {...(user.invitation !== null && {
+        action: text('team.withdraw'),
+        dismiss: text('team.withdrawKeep'),
+      })}
       name={user.email}
       remove={async () => {
         const { name, role } = user;

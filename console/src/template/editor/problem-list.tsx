@@ -1,5 +1,6 @@
 import { List, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
+import { asSentence } from '../../api/problem.ts';
 import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 
@@ -24,7 +25,7 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
             icon={<Icon name="warning" />}
           >
             <Text span fw={severity === 'error' ? 600 : 400} size="sm">
-              {message}
+              {asSentence(message)}
             </Text>{' '}
             <Text span size="xs" c="dimmed">
               {variant !== undefined && `${variant} `}
@@ -41,7 +42,7 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
           </Title>
           <List size="sm">
             {hints.map(({ rule, message }) => (
-              <List.Item key={`${rule} ${message}`}>{message}</List.Item>
+              <List.Item key={`${rule} ${message}`}>{asSentence(message)}</List.Item>
             ))}
           </List>
         </>
