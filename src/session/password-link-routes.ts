@@ -22,6 +22,8 @@ export interface PasswordLinkRoutesDependencies {
 const linkCookie = 'signalpost-link';
 const page = '/set-password';
 
+const backToSignIn = { href: '/sign-in', label: 'Back to sign-in' };
+
 const invalidLinkPage = messagePage(
   'Link expired',
   'It was already used, or it’s older than 30 minutes.',
@@ -113,7 +115,7 @@ async function sendLink(
   links.request(email, originOf(request));
   const text =
     'If there’s a user with that address, a link is on its way. It works for 30 minutes.';
-  return sendPage(reply, messagePage('Check your email', text));
+  return sendPage(reply, messagePage('Check your email', text, 200, backToSignIn));
 }
 
 /** Lax: the cookie must be sent when a link in an email leads here. */

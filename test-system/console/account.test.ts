@@ -427,7 +427,7 @@ test('API keys: a limited key is listed with its limits and rotated; an invalid 
   await rows.getByText('Only templates t-0001').waitFor();
   await rows.getByText('Send only').waitFor();
   await rows.getByRole('button', { name: 'Rotate' }).click();
-  await dialog.getByLabel('The old key').selectOption('works for another week');
+  await dialog.getByLabel('Old key').selectOption('Expires in 1 week');
   await visit.look('key-rotate');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
   await page.getByRole('button', { name: 'I’ve saved it' }).click();

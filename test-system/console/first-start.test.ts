@@ -45,7 +45,8 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   await steps.getByRole('link', { name: 'open the link in the inbox' }).click();
   await page.getByRole('link', { name: 'Confirm your sender address' }).click();
   const opened = visit.context.waitForEvent('page');
-  await page.getByRole('region', { name: 'Links' }).getByRole('link').first().click();
+  await page.getByRole('tab', { name: 'Links' }).click();
+  await page.getByRole('tabpanel').getByRole('link').first().click();
   const confirmation = await opened;
   await confirmation.getByRole('button', { name: 'Allow' }).click();
   await confirmation.getByText('can now send from olive@shop.test').waitFor();
@@ -142,7 +143,7 @@ test('a new user gets from the first start to an own message without leaving the
   await confirmSender(page, visit);
   await steps.getByText('1 of 4 done').waitFor();
   await makeTemplate(page, visit);
-  await page.getByText('Waiting for a message of welcome-aboard.').waitFor();
+  await page.getByText('Waiting for a message from “welcome-aboard”.').waitFor();
   await page.getByRole('button', { name: 'Create a key' }).click();
   const keyCard = page.getByRole('region', { name: '1. API key' });
   const key = (await keyCard.locator('code').textContent()) ?? '';

@@ -65,7 +65,7 @@ test('operators limit the size of messages with attachments; a limit that is too
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
-  const field = page.getByLabel('Max MiB of a message with attachments (0: none)');
+  const field = page.getByLabel('Max message size (MiB)');
   const save = page.getByRole('button', { name: 'Save attachment limit' });
   const limit = async () =>
     (

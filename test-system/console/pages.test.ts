@@ -349,7 +349,7 @@ test('audit log: entries are sentences with what changed, and are searched, filt
   const table = page.getByRole('table', { name: 'Audit log' });
   await table.getByText(/changed list “Buyers”$/).waitFor();
   await table.getByText('Name: Byers → Buyers').waitFor();
-  await page.getByLabel('About').selectOption('domain');
+  await page.getByLabel('Type').selectOption('domain');
   await table.getByText(/created domain “shop\.test”$/).waitFor();
   await table.getByText('Name: Byers → Buyers').waitFor({ state: 'detached' });
   await page.getByLabel('Search').fill('nothing like this');

@@ -293,7 +293,7 @@ test('a password is requested and set through a link', async () => {
   const visitor = await newVisitor(browser, { phone: true });
   const { page, complaints } = await newPage(visitor);
   await page.goto(`${mailing.url}/sign-in`);
-  await page.getByRole('link', { name: 'Set or reset your password' }).click();
+  await page.getByRole('link', { name: 'Forgot password?' }).click();
   await look(page, 'forgot-password');
   await page.getByLabel('Email address').fill('nobody@shop.test');
   await page.getByRole('button', { name: 'Send link' }).click();

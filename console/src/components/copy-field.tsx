@@ -19,7 +19,7 @@ export function CopyField({ value, copied = value, label, short, nowrap }: CopyF
   return (
     <Group gap={6} wrap="nowrap" align="center">
       <Code className={short || nowrap ? 'nowrap' : 'breakable'} title={short ? value : undefined}>
-        {short ? `${value.slice(0, 8)}…${value.slice(-8)}` : value}
+        {short ? `${value.slice(0, 6)}…${value.slice(-6)}` : value}
       </Code>
       <CopyIcon value={copied} label={label} />
     </Group>

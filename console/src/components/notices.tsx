@@ -35,8 +35,11 @@ export function showNotice(
 ): void {
   last += 1;
   const id = last;
-  // Shows only the three newest.
-  change([...notices.slice(-2), { id, message, undone, ...(undo !== undefined && { undo }) }]);
+  // Shows only the three newest, and the same message once.
+  const others = notices.filter(
+    (notice) => notice.undo !== undefined || notice.message !== message,
+  );
+  change([...others.slice(-2), { id, message, undone, ...(undo !== undefined && { undo }) }]);
   setTimeout(() => dismiss(id), undo === undefined ? displayMs.plain : displayMs.undo);
 }
 

@@ -71,13 +71,22 @@ export function InboxPage() {
           {
             title: text('inbox.subject'),
             cell: ({ id, subject }) => (
-              <PageAnchor to="/$account/inbox/$mail" params={{ account: accountId, mail: id }}>
+              <PageAnchor
+                to="/$account/inbox/$mail"
+                params={{ account: accountId, mail: id }}
+                className="mail-subject"
+              >
                 {subject}
               </PageAnchor>
             ),
           },
           { title: text('inbox.to'), cell: ({ envelopeTo }) => envelopeTo.join(', ') },
-          { title: text('inbox.from'), cell: ({ from, envelopeFrom }) => from ?? envelopeFrom },
+          {
+            title: text('inbox.from'),
+            cell: ({ from, envelopeFrom }) => (
+              <span title={from ?? envelopeFrom}>{nameOf(from ?? envelopeFrom)}</span>
+            ),
+          },
           {
             title: text('inbox.received'),
             cell: ({ receivedAt }) => <TimeText value={receivedAt} />,
@@ -86,4 +95,9 @@ export function InboxPage() {
       />
     </>
   );
+}
+
+/** The display name of an address; the address itself if it has none. */
+function nameOf(from: string): string {
+  return /^"?([^"<]+?)"?\s*</.exec(from)?.[1] ?? from;
 }

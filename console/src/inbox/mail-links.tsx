@@ -1,5 +1,4 @@
-import { Anchor, Paper, Stack, Text, Title } from '@mantine/core';
-import { text } from '../texts/text.ts';
+import { Anchor, Paper, Stack, Text } from '@mantine/core';
 
 /** More would be a newsletter, and its links are in its source. */
 const maxLinks = 50;
@@ -10,14 +9,9 @@ interface MailLink {
 }
 
 /** The links of a mail, which can't be followed in its sandboxed frame. */
-export function MailLinks({ html }: { html: string }) {
-  const links = linksOf(html);
-  if (links.length === 0) return null;
+export function MailLinks({ links }: { links: readonly MailLink[] }) {
   return (
-    <Paper withBorder p="md" mb="md" component="section" aria-labelledby="links">
-      <Title order={2} id="links" mb="xs">
-        {text('inbox.links')}
-      </Title>
+    <Paper withBorder p="md">
       <Stack gap={6}>
         {links.map(({ href, label }) => (
           <div key={`${label} ${href}`}>
@@ -44,7 +38,7 @@ export function MailLinks({ html }: { html: string }) {
 }
 
 /** Links to web pages; a parsed document loads and runs nothing. */
-function linksOf(html: string): MailLink[] {
+export function linksOf(html: string): MailLink[] {
   // Even an inert document asks the content security policy about styles.
   const unstyled = html
     .replaceAll(/<style\b.*?<\/style>/gis, '')

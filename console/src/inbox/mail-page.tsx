@@ -1,6 +1,7 @@
 import { Code, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -10,8 +11,9 @@ import { MailFrame } from '../components/mail-frame.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { formatFullTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
-import { MailLinks } from './mail-links.tsx';
+import { linksOf, MailLinks } from './mail-links.tsx';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
@@ -35,7 +37,7 @@ export function MailPage() {
       </PageAnchor>
       <PageHeading
         title={data?.subject ?? text('inbox.title')}
-        hint={data?.envelopeTo.join(', ') ?? ''}
+        hint={data === undefined ? '' : describeEnvelope(data)}
       />
       <ProblemAlert error={message.error} />
       {message.isPending && <RowsSkeleton />}
@@ -44,19 +46,30 @@ export function MailPage() {
   );
 }
 
+/** Sender, recipients and time. */
+function describeEnvelope({ envelopeFrom, envelopeTo, headers, receivedAt }: InboxMessage): string {
+  const from = headers.find(({ name }) => name.toLowerCase() === 'from')?.value ?? envelopeFrom;
+  return text('inbox.envelope', {
+    from,
+    to: envelopeTo.join(', '),
+    time: formatFullTime(receivedAt),
+  });
+}
+
 function Mail({ mail }: { mail: InboxMessage }) {
   const { html, text: plain, headers, source } = mail;
+  const links = useMemo(() => (html === null ? [] : linksOf(html)), [html]);
   return (
     <Tabs defaultValue={html === null ? 'text' : 'html'} keepMounted={false}>
       <Tabs.List mb="md">
         {html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
         <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
+        {links.length > 0 && <Tabs.Tab value="links">{text('inbox.links')}</Tabs.Tab>}
         <Tabs.Tab value="headers">{text('inbox.headers')}</Tabs.Tab>
         <Tabs.Tab value="source">{text('inbox.source')}</Tabs.Tab>
       </Tabs.List>
       {html !== null && (
         <Tabs.Panel value="html">
-          <MailLinks html={html} />
           <MailFrame html={html} title={mail.subject} />
         </Tabs.Panel>
       )}
@@ -64,6 +77,9 @@ function Mail({ mail }: { mail: InboxMessage }) {
         <Code block className="plain-mail">
           {plain ?? ''}
         </Code>
+      </Tabs.Panel>
+      <Tabs.Panel value="links">
+        <MailLinks links={links} />
       </Tabs.Panel>
       <Tabs.Panel value="headers">
         <Facts facts={headers.map(({ name, value }) => [name, value] as const)} />

@@ -12,13 +12,17 @@ interface PaletteProps {
   showShortcuts: () => void;
 }
 
+/** The field says what it is for, so the dialog shows no title. */
+const dialogLabel = { content: { 'aria-label': text('palette.title') } };
+
 /** Command palette: pages, actions, templates, and messages by ID, address and subject. */
 export function Palette({ opened, close, ...items }: PaletteProps) {
   return (
     <Modal
       opened={opened}
       onClose={close}
-      title={text('palette.title')}
+      withCloseButton={false}
+      attributes={dialogLabel}
       yOffset="12vh"
       padding="sm"
       closeOnClickOutside
@@ -82,7 +86,13 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
         {groups.map(({ title, items: own }) => (
           <Combobox.Group key={title} label={title}>
             {own.map(({ key, name, icon, detail }) => (
-              <Combobox.Option key={key} value={key} className="goal">
+              <Combobox.Option
+                key={key}
+                value={key}
+                className="goal"
+                // Enter chooses it while no other is selected.
+                data-first={key === first?.key || undefined}
+              >
                 <Icon name={icon} size={16} />
                 <span className="goal-name">{name}</span>
                 {detail !== undefined && (

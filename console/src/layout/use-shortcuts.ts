@@ -17,6 +17,10 @@ export const pageLetters = {
   s: 'suppressions',
   u: 'team',
   a: 'audit',
+  i: 'inbox',
+  k: 'keys',
+  c: 'scheduled',
+  p: 'settings',
 } as const;
 
 const sequenceMs = 1_500;

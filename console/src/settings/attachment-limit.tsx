@@ -52,6 +52,7 @@ export function AttachmentLimit({ current }: { current: number | null }) {
       <Group align="flex-end">
         <NumberInput
           label={text('operate.attachments')}
+          description={text('operate.attachmentsHint')}
           placeholder={text('operate.attachmentsDefault')}
           // Out-of-range numbers are rejected instead of being clamped.
           clampBehavior="none"

@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -27,6 +27,7 @@ export function PrivacyPage() {
 
 function PrivacySettings() {
   const accountId = useAccountId();
+  const { account } = useAccount();
   const may = useMay();
   const rule = useQuery({
     queryKey: ['retention-rule', accountId],
@@ -44,7 +45,7 @@ function PrivacySettings() {
           {text('privacy.retention')}
         </Title>
         <Text size="sm" c="dimmed" mb="sm">
-          {text('privacy.hint')}
+          {account !== undefined && text('privacy.hint', { count: account.retentionDays })}
         </Text>
         <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
         {/* Reserves the space of the form while loading. */}
@@ -146,7 +147,7 @@ function PersonData() {
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
       <Group gap="xs">
-        {given && (
+        {given ? (
           <Button
             component="a"
             variant="default"
@@ -154,6 +155,15 @@ function PersonData() {
             download
           >
             {text('privacy.export')}
+          </Button>
+        ) : (
+          <Button variant="default" disabled>
+            {text('privacy.export')}
+          </Button>
+        )}
+        {!given && may('privacy:write') && (
+          <Button variant="default" disabled>
+            {text('privacy.erase')}
           </Button>
         )}
         {given && may('privacy:write') && (

@@ -44,7 +44,7 @@ export function signInPage(page: SignInPage): Page {
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>
 !${passkey ?? ''}
-<p class="foot"><a href="/forgot-password">Set or reset your password</a></p>`;
+<p class="foot"><a href="/forgot-password">Forgot password?</a></p>`;
   const title = page.error === undefined ? 'Sign in' : 'Sign in: try again';
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }

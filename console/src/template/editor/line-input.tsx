@@ -6,6 +6,9 @@ import { FieldMenu } from './field-menu.tsx';
 /** Sets the text direction on the input itself, so it doesn't affect the label. */
 const ownDirection = { input: { dir: 'auto' } };
 
+/** Keeps text in either direction clear of the menu. */
+const ownPadding = { input: 'line-input' };
+
 interface LineInputProps extends Omit<TextInputProps, 'value' | 'onChange'> {
   label: string;
   value: string;
@@ -34,6 +37,7 @@ export function LineInput({ value, change, fields, ...input }: LineInputProps) {
       {...input}
       ref={element}
       attributes={ownDirection}
+      classNames={ownPadding}
       value={value}
       onChange={(event) => change(event.currentTarget.value)}
       {...(input.readOnly !== true && {

@@ -11,7 +11,7 @@ export const auditTexts = {
   'audit.searchHint': 'Name, ID, setting or IP address',
   'audit.person': 'Person',
   'audit.anyone': 'Anyone',
-  'audit.thing': 'About',
+  'audit.thing': 'Type',
   'audit.anything': 'Anything',
   'audit.from': 'From',
   'audit.until': 'Until',

@@ -13,6 +13,7 @@ export const inboxTexts = {
   'inbox.noneFoundHint': 'Try a shorter search.',
   'inbox.empty': 'Empty inbox',
   'inbox.emptyConsequence': 'All captured mail will be deleted. You can’t undo this.',
+  'inbox.envelope': 'From {from} · To {to} · Received {time}',
   'inbox.links': 'Links',
   'inbox.back': 'Back to inbox',
   'inbox.headers': 'Headers',

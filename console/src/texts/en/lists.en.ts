@@ -1,8 +1,7 @@
 /** Lists, contacts and imports. */
 export const listsTexts = {
   'lists.title': 'Lists',
-  'lists.hint':
-    'Your applications read these lists with GET /api/1/list. Messages aren’t sent to lists: each goes to one person.',
+  'lists.hint': 'Contact lists your apps read through the API. Signalpost doesn’t send to lists.',
   'lists.add': 'New list',
   'lists.create': 'Create list',
   'lists.back': 'All lists',

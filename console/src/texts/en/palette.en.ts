@@ -2,7 +2,7 @@
 export const paletteTexts = {
   'palette.open': 'Go to…',
   'palette.title': 'Go to',
-  'palette.hint': 'Page, action, template, or message by ID, address or subject',
+  'palette.hint': 'Search pages, actions, messages…',
   'palette.none': 'No matches.',
   'palette.searching': 'Searching…',
   'palette.pages': 'Pages',

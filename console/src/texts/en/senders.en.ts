@@ -8,7 +8,7 @@ export const sendersTexts = {
   'senders.names': 'Display names',
   'senders.namesHint': 'The first is the default; * allows any. Press Enter to add one.',
   'senders.anyName': 'any name',
-  'senders.verified': 'Verified',
+  'senders.verified': 'Status',
   'senders.isVerified': 'Verified',
   'senders.isNot': 'Not verified',
   'senders.verify': 'Mark as verified',

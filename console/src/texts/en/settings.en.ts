@@ -15,11 +15,11 @@ export const settingsTexts = {
   'privacy.retention': 'Retention',
   'privacy.personTitle': 'Data about a person',
   'privacy.hint':
-    'Erase personal data earlier than the rest of the message, after at least 3 days. Changes also apply to existing data.',
+    'Erase personal data before the message itself is deleted ({count|1 day|# days}). Min 3 days. Changes also apply to existing data.',
   'privacy.contentDays': 'Values and subjects',
   'privacy.addressDays': 'Addresses',
   'privacy.engagementDays': 'Opens and clicks',
-  'privacy.withMessage': 'with the message',
+  'privacy.withMessage': 'Same as message',
   'privacy.days': ' days',
   'privacy.save': 'Save rule',
   'privacy.person': 'Email address',
@@ -32,7 +32,7 @@ export const settingsTexts = {
   'privacy.erased': 'Erased from {messages|1 message|# messages} and {contacts|1 list|# lists}.',
 
   'settings.archiveAddress': 'Archive address',
-  'settings.archiveHint': 'Gets a blind copy of each message, except of secret ones.',
+  'settings.archiveHint': 'Gets a blind copy of each message, except those with secret fields.',
   'policy.title': 'Access policy',
   'policy.hint':
     'What this account asks of people and programs, beyond their role and scopes. Other accounts have their own.',
@@ -67,7 +67,8 @@ export const settingsTexts = {
   'operate.transactional': 'Transactional add-on',
   'operate.transactionalHint':
     'Requests can mark messages as transactional: critical and non-commercial.',
-  'operate.attachments': 'Max MiB of a message with attachments (0: none)',
+  'operate.attachments': 'Max message size (MiB)',
+  'operate.attachmentsHint': 'Including attachments. 0 blocks attachments.',
   'operate.attachmentsRange': 'Enter 0 to 25.',
   'operate.attachmentsDefault': 'default',
   'operate.attachmentsSave': 'Save attachment limit',

@@ -59,7 +59,7 @@ export const templatesTexts = {
   'use.save': 'Save this as {file}',
   'use.run': 'Run it',
   'use.arrival': '3. See it arrive',
-  'use.waiting': 'Waiting for a message of {template}. This page says when it’s here.',
+  'use.waiting': 'Waiting for a message from “{template}”. This page updates automatically.',
   'use.arrived': 'Your message to {to} is here.',
   'use.showMessage': 'Show message',
   'use.showInbox': 'Open inbox',
