@@ -67,7 +67,7 @@ async function enrol(browser: TestBrowser): Promise<string> {
 }
 
 function recoveryCodesOn(page: VisitedPage): string[] {
-  return page.text.match(/(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [];
+  return page.text.match(/(?<=<code>)(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [];
 }
 
 /** Enters the password, then a recovery code instead of the second factor. */

@@ -72,7 +72,7 @@ async function passkeyOwner() {
   const person = await world.addPerson();
   const browser = await signedIn(person.email);
   const { passkey, answer } = await addPasskey(browser);
-  const recoveryCodes = answer.text.match(/(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [];
+  const recoveryCodes = answer.text.match(/(?<=<code>)(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [];
   return { person, browser, passkey, recoveryCodes };
 }
 

@@ -1,7 +1,7 @@
 import {
+  formatDateAndTime,
   formatDistance,
   formatExactTime,
-  formatFullTime,
   formatTime,
 } from '../format/format-time.ts';
 
@@ -15,7 +15,7 @@ interface TimeTextProps {
 
 /** A time in the person's time zone, with the exact time as tooltip. */
 export function TimeText({ value, distance, full }: TimeTextProps) {
-  const format = distance ? formatDistance : full ? formatFullTime : formatTime;
+  const format = distance ? formatDistance : full ? formatDateAndTime : formatTime;
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">
       {format(value)}

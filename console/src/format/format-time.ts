@@ -26,7 +26,7 @@ export function formatTime(value: string): string {
 }
 
 /** Date and time, also of today. */
-export function formatFullTime(value: string): string {
+export function formatDateAndTime(value: string): string {
   return full().format(new Date(value));
 }
 

@@ -11,7 +11,7 @@ import { MailFrame } from '../components/mail-frame.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import { formatFullTime } from '../format/format-time.ts';
+import { formatDateAndTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { linksOf, MailLinks } from './mail-links.tsx';
 
@@ -52,7 +52,7 @@ function describeEnvelope({ envelopeFrom, envelopeTo, headers, receivedAt }: Inb
   return text('inbox.envelope', {
     from,
     to: envelopeTo.join(', '),
-    time: formatFullTime(receivedAt),
+    time: formatDateAndTime(receivedAt),
   });
 }
 

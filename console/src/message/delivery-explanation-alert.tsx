@@ -7,7 +7,7 @@ import { useAction } from '../api/use-action.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { formatFullTime } from '../format/format-time.ts';
+import { formatDateAndTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 import { stateViews, waitOf } from './message-states.ts';
@@ -72,7 +72,7 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
     return (
       <Alert
         color="blue"
-        title={text('why.scheduled', { time: formatFullTime(nextAttempt.at) })}
+        title={text('why.scheduled', { time: formatDateAndTime(nextAttempt.at) })}
         role="status"
       />
     );

@@ -1,7 +1,7 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
-import { formatFullTime } from '../format/format-time.ts';
+import { formatDateAndTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 import { eventName } from './event-texts.ts';
@@ -42,7 +42,7 @@ export function MessageTimeline({ message }: { message: Message }) {
 function titleOf({ kind, detail }: Message['events'][number]): string {
   const { sendAt } = parseEventDetail(detail);
   return kind === 'move-asked' && sendAt !== undefined
-    ? text('event.movedTo', { time: formatFullTime(sendAt) })
+    ? text('event.movedTo', { time: formatDateAndTime(sendAt) })
     : eventName(kind);
 }
 
