@@ -92,6 +92,15 @@ test('the personal page requires a sign-in and returns to the requested page', a
   assert.match((await browser.submit(page, { email, password })).text, /<h1>Change your password/);
 });
 
+test('a page whose address is too long to come back to asks to sign in all the same', async () => {
+  const { email } = await world.addPerson();
+  const browser = new TestBrowser(service.url);
+  const page = await browser.open(`/me/passkeys/${'%41'.repeat(3_000)}`);
+  assert.match(page.text, /<h1>Sign in<\/h1>/);
+  const me = await browser.submit(page, { email, password });
+  assert.match(me.text, /<h1>Sign-in and security/);
+});
+
 test('browsers are listed, and another one is signed out at once on every node', async () => {
   const { id, email } = await world.addPerson();
   const [lost] = await signedIn(email);

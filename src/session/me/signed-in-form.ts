@@ -19,7 +19,7 @@ export function signedInPage(browser: BrowserSessions, show: Show) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visit = await browser.visit(request, reply);
     const { person } = visit;
-    if (person === undefined) return seeOther(reply, signInPath(request.url));
+    if (person === undefined) return seeOther(reply, signInPath(returnPath(request)));
     return show({ ...visit, person });
   };
 }
@@ -43,6 +43,14 @@ export function signedInForm(
   };
 }
 
+/** Longer ones would make a Location header that clients refuse. */
+const maxReturnPath = 1_000;
+
+/** What to come back to after signing in. */
+function returnPath({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.length > maxReturnPath ? '/me' : url;
+}
+
 /** Where people confirm who they are before a sensitive change, and what they continue with. */
 function confirmPath(next: string): string {
   return `/sign-in/confirm?${new URLSearchParams({ next })}`;
@@ -52,7 +60,9 @@ function confirmPath(next: string): string {
 export function confirmedPage(browser: BrowserSessions, show: Show) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     signedInPage(browser, async (visit) =>
-      visit.person.recentlyConfirmed ? show(visit) : seeOther(reply, confirmPath(request.url)),
+      visit.person.recentlyConfirmed
+        ? show(visit)
+        : seeOther(reply, confirmPath(returnPath(request))),
     )(request, reply);
 }
 
