@@ -6,7 +6,7 @@ import { originOf } from './form-body.ts';
 import { endSessionsPage, invalidEndSessionsPage } from './pages/end-sessions-page.ts';
 import { sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
-import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
+import { revokePersonTokens } from './revoke-tokens-store.ts';
 
 export interface EndSessionsDependencies {
   readonly database: Database;
@@ -33,10 +33,9 @@ export function registerEndSessionsRoutes(
   scope.post<{ Params: { token: string } }>(path, async (request, reply) => {
     const personId = endSessionsLinks.read(request.params.token);
     if (personId === undefined) return sendPage(reply, invalidEndSessionsPage);
-    await database.kysely.transaction().execute(async (transaction) => {
-      await revokePersonCodes(transaction, personId);
-      await revokePersonTokens(transaction, personId);
-    });
+    await database.kysely
+      .transaction()
+      .execute((transaction) => revokePersonTokens(transaction, personId));
     await audit.record({
       kind: 'sessions_ended',
       outcome: 'success',

@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 
-interface RowMenuItem {
+export interface RowMenuItem {
   readonly label: string;
   readonly color?: 'red';
   readonly choose: () => void;

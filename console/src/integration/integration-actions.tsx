@@ -1,4 +1,3 @@
-import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -7,8 +6,8 @@ import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
-import { Icon } from '../components/icon.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
 import { AllowanceDialog } from './allowance-dialog.tsx';
 import { ConsentsDialog } from './consents-dialog.tsx';
@@ -53,36 +52,25 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   }
 
   const write = may('integrations:write');
+  const changes: readonly RowMenuItem[] = [
+    { label: text('change'), choose: change.open },
+    { label: text('integrations.rotate'), choose: rotate.open },
+    {
+      label: text(disabled ? 'integrations.enable' : 'integrations.disable'),
+      choose: () => toggle.mutate(),
+    },
+    { label: text('remove'), color: 'red', choose: remove.open },
+  ];
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            c="bright"
-            aria-label={text('actionsFor', { name })}
-          >
-            <Icon name="more" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={consent.open}>{text('integrations.consents')}</Menu.Item>
-          <Menu.Item onClick={allow.open}>{text('allowance.title')}</Menu.Item>
-          {write && <Menu.Item onClick={change.open}>{text('change')}</Menu.Item>}
-          {write && <Menu.Item onClick={rotate.open}>{text('integrations.rotate')}</Menu.Item>}
-          {write && (
-            <Menu.Item onClick={() => toggle.mutate()}>
-              {text(disabled ? 'integrations.enable' : 'integrations.disable')}
-            </Menu.Item>
-          )}
-          {write && (
-            <Menu.Item color="red" onClick={remove.open}>
-              {text('remove')}
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <RowMenu
+        name={name}
+        items={[
+          { label: text('integrations.consents'), choose: consent.open },
+          { label: text('allowance.title'), choose: allow.open },
+          ...(write ? changes : []),
+        ]}
+      />
       <ProblemAlert error={toggle.error} onRefreshed={toggle.reset} />
       <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
       <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
