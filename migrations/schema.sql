@@ -138,12 +138,16 @@ create table browser_session (
   authenticated_at timestamp with time zone not null default now(),
   last_used_at timestamp with time zone not null default now(),
   last_address text,
+  provider_identity_id uuid,
+  provider_second_factor boolean not null default false,
   browser_session_pkey PRIMARY KEY (hash),
   browser_session_id_key UNIQUE (id),
-  browser_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+  browser_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
+  browser_session_provider_identity_id_fkey FOREIGN KEY (provider_identity_id) REFERENCES provider_identity(id) ON DELETE CASCADE
 );
 CREATE INDEX browser_session_expiry ON browser_session USING btree (expires_at);
 CREATE INDEX browser_session_person ON browser_session USING btree (person_id);
+CREATE INDEX browser_session_provider_identity ON browser_session USING btree (provider_identity_id) WHERE (provider_identity_id IS NOT NULL);
 
 create table consent (
   person_id uuid not null,
@@ -450,8 +454,10 @@ create table membership (
   person_id uuid not null,
   role text not null,
   created_at timestamp with time zone not null default now(),
+  granted_by text,
   membership_pkey PRIMARY KEY (account_id, person_id),
   membership_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  membership_granted_by_check CHECK (granted_by = ANY (ARRAY['installation'::text, 'account'::text])),
   membership_not_system CHECK (account_id <> '.system'::text),
   membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
   membership_role_check CHECK (role = ANY (ARRAY['owner'::text, 'developer'::text, 'marketer'::text, 'viewer'::text, 'service'::text]))
@@ -668,6 +674,22 @@ create table privacy_record (
   privacy_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   privacy_record_kind_check CHECK (kind = ANY (ARRAY['erase'::text, 'export'::text]))
 );
+
+create table provider_identity (
+  id uuid not null,
+  provider_account text,
+  issuer text not null,
+  subject text not null,
+  person_id uuid not null,
+  linked boolean not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  provider_identity_pkey PRIMARY KEY (id),
+  provider_identity_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
+  provider_identity_provider_account_fkey FOREIGN KEY (provider_account) REFERENCES account(id) ON DELETE CASCADE,
+  provider_identity_provider_account_issuer_subject_key UNIQUE NULLS NOT DISTINCT (provider_account, issuer, subject)
+);
+CREATE INDEX provider_identity_person ON provider_identity USING btree (person_id);
 
 create table queue_entry (
   account_id text not null,

@@ -23,6 +23,14 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'PASSWORD_MEMORY',
     'KEEP_READER_ADDRESSES',
   ],
+  'Single sign-on': [
+    'OIDC_ISSUER',
+    'OIDC_CLIENT_ID',
+    'OIDC_CLIENT_SECRET',
+    'OIDC_NAME',
+    'OIDC_MEMBERS',
+    'OIDC_TRUST_EMAIL',
+  ],
   Delivery: [
     'DELIVERY',
     'SMTP_URL',

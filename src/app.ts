@@ -137,6 +137,8 @@ export function createApp(dependencies: AppDependencies): App {
     auditDays: config.auditDays,
     sessionIdleHours: config.sessionIdleHours,
     passwordMemory: config.passwordMemory,
+    signInProvider: config.signInProvider,
+    providerNetworks: config.webhookNetworks,
   });
   const streams = new OpenStreams();
   const inbox =

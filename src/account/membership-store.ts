@@ -15,6 +15,50 @@ export interface Member {
   readonly role: Role;
 }
 
+/** Whose provider granted a membership and may end it; undefined: people granted it. */
+export type MembershipGranter = 'installation' | 'account' | undefined;
+
+/** A membership and who granted it. */
+export interface GrantedMembership extends Membership {
+  readonly grantedBy: MembershipGranter;
+}
+
+/** The memberships of a person with who granted them, oldest first. */
+export async function readGrantedMemberships(
+  kysely: Kysely,
+  personId: PersonId,
+): Promise<GrantedMembership[]> {
+  const rows = await kysely
+    .selectFrom('membership')
+    .select(['account_id', 'role', 'granted_by'])
+    .where('person_id', '=', personId)
+    .orderBy('created_at')
+    .orderBy('account_id')
+    .execute();
+  return rows.map((row) => ({
+    accountId: row.account_id as AccountId,
+    role: row.role as Role,
+    grantedBy: (row.granted_by ?? undefined) as MembershipGranter,
+  }));
+}
+
+/** Whether an account would have no owner without this person. Locks the owners, so that two can't leave at once. */
+export async function isLastOwner(
+  transaction: Kysely,
+  accountId: AccountId,
+  personId: PersonId,
+): Promise<boolean> {
+  const owners = await transaction
+    .selectFrom('membership')
+    .select('person_id')
+    .where('account_id', '=', accountId)
+    .where('role', '=', 'owner')
+    .orderBy('person_id')
+    .forUpdate()
+    .execute();
+  return owners.length === 1 && owners[0]?.person_id === personId;
+}
+
 /** The memberships of a person, oldest first. */
 export async function readMemberships(
   kysely: Kysely,
@@ -53,9 +97,10 @@ export async function saveMembership(
     readonly accountId: AccountId;
     readonly personId: PersonId;
     readonly role: Role;
+    readonly grantedBy?: MembershipGranter;
   },
 ): Promise<void> {
-  const { accountId, personId, role } = membership;
+  const { accountId, personId, role, grantedBy: granted_by = null } = membership;
   const before = await readRole(transaction, accountId, personId);
   await transaction
     .insertInto('membership')
@@ -63,10 +108,13 @@ export async function saveMembership(
       account_id: accountId,
       person_id: personId,
       role,
+      granted_by,
       // Memberships created in one transaction keep their order: the first one is a password token's account.
       created_at: sql<Date>`clock_timestamp()`,
     })
-    .onConflict((conflict) => conflict.columns(['account_id', 'person_id']).doUpdateSet({ role }))
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'person_id']).doUpdateSet({ role, granted_by }),
+    )
     .execute();
   await announceChange(transaction, personTopic, personId);
   if (role === 'owner' && before !== 'owner') {

@@ -1,7 +1,15 @@
 /** What audit events are about, with how their kinds begin. */
 const kindStarts = {
   account: ['account', 'policy', 'set_up', 'manifest', 'allowance', 'source'],
-  user: ['user', 'invitation', 'operator', 'person_created', 'person_changed', 'person_removed'],
+  user: [
+    'user',
+    'invitation',
+    'operator',
+    'membership',
+    'person_created',
+    'person_changed',
+    'person_removed',
+  ],
   access: [
     'sign_in',
     'password',

@@ -6,6 +6,7 @@ import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts'
 import { OperatorError } from '../foundation/errors.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
+import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
@@ -34,6 +35,7 @@ import {
   readTls,
   type SenderMailbox,
 } from './read-setting.ts';
+import { readSignInProvider } from './read-sign-in-provider.ts';
 
 /** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
 type DeliveryKind = 'inbox' | 'relay' | 'direct';
@@ -74,6 +76,8 @@ export interface Config {
   readonly sessionIdleHours: number;
   /** MiB that hashing a password takes. */
   readonly passwordMemory: number;
+  /** The installation's provider of OpenID Connect; undefined: none. */
+  readonly signInProvider: SignInProvider | undefined;
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
@@ -196,6 +200,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       read('PASSWORD_MEMORY') ?? String(minPasswordMemory),
     ),
     sessionIdleHours: readHours('SESSION_IDLE_HOURS', read('SESSION_IDLE_HOURS') ?? '12'),
+    signInProvider: readSignInProvider(read),
     logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
       'debug',
       'info',

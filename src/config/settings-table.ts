@@ -225,6 +225,40 @@ export const settingDefinitions: readonly Setting[] = [
       'MiB of memory for hashing a password (Argon2id), up to 1024. More makes stolen hashes harder to crack; each password moves to it at its next sign-in.',
   },
   {
+    name: 'OIDC_ISSUER',
+    default: '(none)',
+    meaning:
+      'Issuer of an OpenID Connect provider that people sign in with: `https://login.example.com`. See docs/operate/single-sign-on.md.',
+  },
+  {
+    name: 'OIDC_CLIENT_ID',
+    default: '(none)',
+    meaning: 'Client ID of Signalpost at the provider.',
+  },
+  {
+    name: 'OIDC_CLIENT_SECRET',
+    default: '(none)',
+    meaning: 'Client secret of Signalpost at the provider.',
+    secret: true,
+  },
+  {
+    name: 'OIDC_NAME',
+    default: '(the issuer’s host)',
+    meaning: 'Name of the provider on the sign-in page: “Sign in with …”.',
+  },
+  {
+    name: 'OIDC_MEMBERS',
+    default: '(none)',
+    meaning:
+      'Who becomes a member of which account when they sign in with the provider, separated by commas: `account:role:group` or `account:role:@domain`.',
+  },
+  {
+    name: 'OIDC_TRUST_EMAIL',
+    default: '0',
+    meaning:
+      '`1` treats the provider’s email addresses as verified, for providers that don’t say so. Only if people can’t choose their own address there.',
+  },
+  {
     name: 'METRICS_PUBLIC',
     default: '0',
     meaning: '`1` opens `/metrics` to everyone without a token.',

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PersonId } from '../foundation/ids.ts';
+import type { ProviderSignIn } from './browser/browser-session-store.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
 import type { SignInNotices } from './sign-in-notices.ts';
@@ -10,15 +11,23 @@ export interface CompleteSignInDependencies {
   readonly notices: SignInNotices;
 }
 
+/** Who signs in. */
+export interface CompletedSignIn {
+  readonly personId: PersonId;
+  readonly email: string;
+  /** The sign-in with a provider, if that is how the person signed in. */
+  readonly provider?: ProviderSignIn | undefined;
+}
+
 /** Signs in a person who proved who they are, remembers the browser, and tells them if it is a new one. */
 export async function completeSignIn(
   { browser, devices, notices }: CompleteSignInDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  { personId, email }: { readonly personId: PersonId; readonly email: string },
+  { personId, email, provider }: CompletedSignIn,
 ): Promise<void> {
   const isKnown = devices.read(request, email) !== undefined;
-  await browser.signIn(request, reply, personId, true);
+  await browser.signIn(request, reply, personId, true, provider);
   devices.remember(request, reply, email);
   if (!isKnown) await notices.newBrowser(personId, request);
 }

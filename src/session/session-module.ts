@@ -5,6 +5,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import type { Http } from '../http/create-http.ts';
 import { EndSessionsLinks } from '../outbox/end-sessions-links.ts';
 import { MailedLinks } from '../outbox/mailed-links.ts';
@@ -51,6 +52,11 @@ import { SecondFactorStore } from './second-factor-store.ts';
 import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
 import { SignInNotices } from './sign-in-notices.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
+import { ProviderClient } from './single-sign-on/provider-client.ts';
+import { SignInFlows } from './single-sign-on/sign-in-flows.ts';
+import { registerSignInOidcRoutes } from './single-sign-on/sign-in-oidc-routes.ts';
+import type { SignInProvider } from './single-sign-on/sign-in-provider.ts';
+import { SignInProviders } from './single-sign-on/sign-in-providers.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
 import { registerTokenRoutes } from './token-routes.ts';
 import { WrongGuessStore } from './wrong-guess-store.ts';
@@ -73,6 +79,10 @@ export interface SessionModuleDependencies {
   readonly sessionIdleHours: number;
   /** MiB that hashing a password takes. */
   readonly passwordMemory: number;
+  /** The installation's provider of OpenID Connect; undefined: none. */
+  readonly signInProvider: SignInProvider | undefined;
+  /** Private networks in which accounts' providers are allowed. */
+  readonly providerNetworks: readonly string[];
 }
 
 /** Session authentication for the rest of the service. */
@@ -151,6 +161,12 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const invitations = new Invitations({ database, key, passwords, mailEnabled });
   const ownTokens = new OwnTokens({ database, mint, audit });
   const consents = new ConsentStore(database);
+  const providers = new SignInProviders(dependencies.signInProvider, async () => undefined);
+  const providerClient = new ProviderClient({
+    clock,
+    networks: new PublicNetworks(dependencies.providerNetworks),
+  });
+  const flows = new SignInFlows({ browser, key, clock, publicUrl });
   const findIntegration = (clientId: string) => integrations.integration(clientId);
   return {
     browser,
@@ -167,6 +183,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           secondFactors,
           passkeys,
           notices,
+          provider: providers.installation,
           audit,
         });
         registerSignInCodeRoutes(scope, {
@@ -191,7 +208,24 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           endSessionsLinks: new EndSessionsLinks(key, clock),
           audit,
         });
-        registerConfirmRoutes(scope, { browser, confirmation, passkeys, secondFactors });
+        registerSignInOidcRoutes(scope, {
+          database,
+          browser,
+          devices,
+          secondFactors,
+          providers,
+          client: providerClient,
+          flows,
+          clock,
+          log,
+        });
+        registerConfirmRoutes(scope, {
+          browser,
+          confirmation,
+          passkeys,
+          secondFactors,
+          providers,
+        });
         registerAuthorizeRoutes(scope, {
           database,
           mint,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditStore } from '../audit/audit-store.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { Http } from '../http/create-http.ts';
+import { withOwnSecondFactor } from './browser/browser-session-store.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
 import { completeSignIn } from './complete-sign-in.ts';
@@ -121,7 +122,8 @@ async function submitCode(
     reply.header('retry-after', error.retryAfter);
     return showAgain(waitText(error.retryAfter), error.status);
   }
-  await completeSignIn({ browser, devices, notices }, request, reply, { personId, email });
+  const signedIn = { personId, email, provider: withOwnSecondFactor(halfway) };
+  await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
   await record('success');
   return seeOther(reply, next);
 }

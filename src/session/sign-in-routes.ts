@@ -13,6 +13,8 @@ import type { Passkeys } from './passkey/passkeys.ts';
 import type { PasswordAuthenticator } from './password-authenticator.ts';
 import type { SecondFactors } from './second-factor.ts';
 import type { SignInNotices } from './sign-in-notices.ts';
+import { signInFailureText } from './single-sign-on/sign-in-failures.ts';
+import type { SignInProvider } from './single-sign-on/sign-in-provider.ts';
 
 export interface SignInDependencies {
   readonly browser: BrowserSessions;
@@ -21,6 +23,8 @@ export interface SignInDependencies {
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
   readonly notices: SignInNotices;
+  /** The installation's sign-in provider; undefined: none. */
+  readonly provider: Pick<SignInProvider, 'accountId' | 'name'> | undefined;
   readonly audit: AuditStore;
 }
 
@@ -35,15 +39,16 @@ const expiredFormNotice = 'The page expired. Try again.';
  * /sign-out`. All continue to the local path `next`.
  */
 export function registerSignInRoutes(scope: Http, dependencies: SignInDependencies): void {
-  const { browser, passkeys } = dependencies;
+  const { browser, passkeys, provider } = dependencies;
 
   scope.get('/sign-in', async (request, reply) => {
     const next = localPath(queryOf(request, 'next'));
     const visit = await browser.visit(request, reply);
     if (visit.person !== undefined) return seeOther(reply, next);
     const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
-    const error = queryOf(request, 'failed') === 'passkey' ? passkeyFailedText : undefined;
-    return sendPage(reply, signInPage({ csrf: visit.csrf, next, prompt, error }));
+    const failed = queryOf(request, 'failed');
+    const error = failed === 'passkey' ? passkeyFailedText : signInFailureText(failed);
+    return sendPage(reply, signInPage({ csrf: visit.csrf, next, prompt, provider, error }));
   });
 
   scope.post('/sign-in', (request, reply) => signIn(dependencies, request, reply));
@@ -68,13 +73,17 @@ async function signIn(
 ): Promise<FastifyReply> {
   const { browser, devices, passwordAuthenticator, secondFactors, passkeys, notices, audit } =
     dependencies;
+  const { provider } = dependencies;
   const form = formOf(request);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
   const visit = await browser.visit(request, reply);
   const showAgain = async (page: Partial<SignInPage>) => {
     const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
-    return sendPage(reply, signInPage({ csrf: visit.csrf, next, email, prompt, ...page }));
+    return sendPage(
+      reply,
+      signInPage({ csrf: visit.csrf, next, email, prompt, provider, ...page }),
+    );
   };
 
   if (!browser.hasValidCsrfToken(request, form)) {

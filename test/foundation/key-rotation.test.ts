@@ -169,6 +169,8 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     make: (links) => links.token('01a20a6f-2c7b-7562-9b87-690be7af4e61' as PersonId),
     accepts: (links, token) => links.read(token) !== undefined,
   }),
+  // Whoever is at a provider during the switch begins the sign-in again.
+  'sign-in flow': 'begins anew',
   // The link in a mail written before the switch and sent after it doesn't work and is requested again.
   'mailed link': 'begins anew',
   'wrong guesses': 'begins anew',

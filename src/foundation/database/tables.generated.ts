@@ -132,6 +132,8 @@ export interface BrowserSessionTable {
   last_address: string | null;
   last_used_at: Generated<Timestamp>;
   person_id: string;
+  provider_identity_id: string | null;
+  provider_second_factor: Generated<boolean>;
   remote_address: string;
   user_agent: string;
 }
@@ -369,6 +371,7 @@ export interface KeyNodeTable {
 export interface MembershipTable {
   account_id: string;
   created_at: Generated<Timestamp>;
+  granted_by: string | null;
   person_id: string;
   role: string;
 }
@@ -479,6 +482,17 @@ export interface PrivacyRecordTable {
   id: string;
   kind: string;
   requested_by: string;
+}
+
+export interface ProviderIdentityTable {
+  created_at: Timestamp;
+  id: string;
+  issuer: string;
+  last_used_at: Timestamp | null;
+  linked: boolean;
+  person_id: string;
+  provider_account: string | null;
+  subject: string;
 }
 
 export interface QueueEntryTable {
@@ -954,6 +968,7 @@ export interface DB {
   password_reset: PasswordResetTable;
   person: PersonTable;
   privacy_record: PrivacyRecordTable;
+  provider_identity: ProviderIdentityTable;
   queue_entry: QueueEntryTable;
   recovery_code: RecoveryCodeTable;
   report_destination: ReportDestinationTable;

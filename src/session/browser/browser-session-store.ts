@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { confirmationSeconds } from '../../access/authorize.ts';
 import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { newId, type PersonId } from '../../foundation/ids.ts';
+import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 
 /** A signed-in browser. */
@@ -18,8 +18,40 @@ export interface BrowserSession {
   /** That is recent enough for sensitive changes. */
   readonly recentlyConfirmed: boolean;
   readonly hasSecondFactor: boolean;
+  /** The OpenID Connect provider that signed the person in; undefined: a password or passkey did. */
+  readonly provider: SessionProvider | undefined;
   /** Its last use is recorded exactly enough. */
   readonly recentlyUsed: boolean;
+}
+
+/** Where a sign-in with a provider comes from. */
+interface SessionProvider {
+  readonly identityId: string;
+  /** The account of the provider, which is all that the session reaches; undefined: the installation's provider. */
+  readonly accountId: AccountId | undefined;
+}
+
+/** A sign-in with a provider, as a session records it. */
+export interface ProviderSignIn {
+  readonly identityId: string;
+  /** Seconds since the person signed in at the provider; undefined: unknown, so it doesn't count as recent. */
+  readonly authenticatedAgo: number | undefined;
+  /** The provider checked several factors, or the person used their own second factor here. */
+  readonly secondFactor: boolean;
+}
+
+/** The sign-in of a session whose second factor the person just verified here; undefined if no provider is involved. */
+export function withOwnSecondFactor({
+  provider,
+  confirmedAgo,
+}: Pick<BrowserSession, 'provider' | 'confirmedAgo'>): ProviderSignIn | undefined {
+  return (
+    provider && {
+      identityId: provider.identityId,
+      authenticatedAgo: confirmedAgo,
+      secondFactor: true,
+    }
+  );
 }
 
 /** Seconds after which another use of a session is recorded. */
@@ -46,6 +78,8 @@ export interface NewBrowserSession {
   readonly userAgent: string;
   /** Saved for the person if they haven't chosen a language. */
   readonly locale: Locale;
+  /** Undefined: signed in with a password or passkey. */
+  readonly provider: ProviderSignIn | undefined;
 }
 
 /** Browser sessions in the database. Nothing is cached, so ending one takes effect at once on every node. */
@@ -61,9 +95,11 @@ export class BrowserSessionStore {
       with language as (
         update person set locale = ${session.locale}
         where id = ${session.personId} and locale is null and ${session.complete}::boolean)
-      insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, last_used_at, expires_at, remote_address, user_agent)
-      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, at, at,
-        at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent}
+      insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, last_used_at, expires_at,
+        remote_address, user_agent, provider_identity_id, provider_second_factor)
+      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, ${authenticatedAt(session)}, at,
+        at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent},
+        ${session.provider?.identityId ?? null}::uuid, ${session.provider?.secondFactor ?? false}
       from (select now() as at) moment`.execute(this.#database.kysely);
   }
 
@@ -77,12 +113,16 @@ export class BrowserSessionStore {
       confirmed_ago: number;
       has_second_factor: boolean;
       recently_used: boolean;
+      provider_identity_id: string | null;
+      provider_account: AccountId | null;
     }>`
       select s.id, s.person_id, p.email, p.name, s.complete,
         extract(epoch from now() - s.authenticated_at)::float8 as confirmed_ago,
-        ${hasSecondFactor(sql`p.id`)} as has_second_factor,
+        case when i.id is null then ${hasSecondFactor(sql`p.id`)} else s.provider_second_factor end as has_second_factor,
+        i.id as provider_identity_id, i.provider_account,
         s.last_used_at > now() - ${useSeconds} * interval '1 s' as recently_used
       from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
+      left join provider_identity i on i.id = s.provider_identity_id
       where s.hash = ${hash} and s.expires_at > now()`.execute(this.#database.kysely);
     const [row] = rows;
     return (
@@ -95,6 +135,13 @@ export class BrowserSessionStore {
         confirmedAgo: row.confirmed_ago,
         recentlyConfirmed: row.confirmed_ago < confirmationSeconds,
         hasSecondFactor: row.has_second_factor,
+        provider:
+          row.provider_identity_id === null
+            ? undefined
+            : {
+                identityId: row.provider_identity_id,
+                accountId: row.provider_account ?? undefined,
+              },
         recentlyUsed: row.recently_used,
       }
     );
@@ -160,4 +207,10 @@ export class BrowserSessionStore {
       this.#database.kysely,
     );
   }
+}
+
+/** When the person proved who they are; with a provider, recently only if it says so. */
+function authenticatedAt({ provider }: NewBrowserSession): RawBuilder<Date> {
+  const ago = provider === undefined ? 0 : (provider.authenticatedAgo ?? confirmationSeconds);
+  return sql`at - ${Math.max(0, ago)} * interval '1 s'`;
 }

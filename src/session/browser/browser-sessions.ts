@@ -8,7 +8,11 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import type { Form } from '../form.ts';
 import { preferredLocale } from '../preferred-locale.ts';
-import type { BrowserSession, BrowserSessionStore } from './browser-session-store.ts';
+import type {
+  BrowserSession,
+  BrowserSessionStore,
+  ProviderSignIn,
+} from './browser-session-store.ts';
 
 /** Time allowed between password and second factor. */
 const secondFactorSeconds = 10 * 60;
@@ -81,12 +85,16 @@ export class BrowserSessions {
     });
   }
 
-  /** Signs the browser in under a new cookie value; the old one becomes useless. */
+  /**
+   * Signs the browser in under a new cookie value; the old one becomes useless.
+   * @param provider the sign-in with a provider, if that is how the person signed in
+   */
   async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
     personId: PersonId,
     complete: boolean,
+    provider?: ProviderSignIn,
   ): Promise<void> {
     const { store, idleSeconds } = this.#dependencies;
     await this.signOut(request);
@@ -98,6 +106,7 @@ export class BrowserSessions {
       remoteAddress: request.ip,
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
       locale: preferredLocale(request),
+      provider,
     };
     await store.create(session);
   }

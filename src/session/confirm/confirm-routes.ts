@@ -10,6 +10,8 @@ import { seeOther, sendPage } from '../pages/layout.ts';
 import type { Passkeys } from '../passkey/passkeys.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { passkeyFailedText, queryOf, waitText } from '../sign-in-routes.ts';
+import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
+import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
 import type { Confirmation } from './confirmation.ts';
 
 export interface ConfirmRoutesDependencies {
@@ -17,14 +19,15 @@ export interface ConfirmRoutesDependencies {
   readonly confirmation: Confirmation;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
+  readonly providers: Pick<SignInProviders, 'find'>;
 }
 
 /**
- * `GET` and `POST /sign-in/confirm`: a signed-in person proves again who they are, by passkey, or by password and code, and
- * continues to the local path `next` (ASVS 3.7.1). `GET /me/confirmed` tells the console, whose window stays open meanwhile.
+ * `GET` and `POST /sign-in/confirm`: a signed-in person proves again who they are, by passkey, by password and
+ * code, or by the provider they signed in with (`GET /sign-in/confirm/oidc`), and continues to the local path `next` (ASVS 3.7.1). `GET /me/confirmed` tells the console, whose window stays open meanwhile.
  */
 export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDependencies): void {
-  const { browser, confirmation, passkeys, secondFactors } = dependencies;
+  const { browser, confirmation, passkeys, secondFactors, providers } = dependencies;
 
   async function show(
     reply: FastifyReply,
@@ -33,18 +36,24 @@ export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDe
     failure: { readonly error?: string; readonly status?: number } = {},
   ): Promise<FastifyReply> {
     const { personId, email } = person;
-    const [prompt, needsCode] = await Promise.all([
+    const [prompt, needsCode, provider] = await Promise.all([
       passkeys.prompt({ purpose: 'confirm', csrf, personId }),
       secondFactors.has(personId),
+      person.provider && providers.find(person.provider.accountId),
     ]);
-    return sendPage(reply, confirmPage({ csrf, next, email, prompt, needsCode, ...failure }));
+    const providerName = provider?.name;
+    return sendPage(
+      reply,
+      confirmPage({ csrf, next, email, prompt, needsCode, providerName, ...failure }),
+    );
   }
 
   scope.get('/sign-in/confirm', (request, reply) =>
     signedInPage(browser, async (visit) => {
       const next = localPath(queryOf(request, 'next'));
       if (visit.person.recentlyConfirmed) return seeOther(reply, next);
-      return show(reply, visit, next);
+      const error = signInFailureText(queryOf(request, 'failed'));
+      return show(reply, visit, next, error === undefined ? {} : { error });
     })(request, reply),
   );
 

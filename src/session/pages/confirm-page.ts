@@ -14,22 +14,28 @@ export interface ConfirmPage {
   readonly prompt: PasskeyPrompt | undefined;
   /** Whether a code is required after the password. */
   readonly needsCode: boolean;
+  /** The name of the provider that the person signed in with. */
+  readonly providerName: string | undefined;
   readonly error?: string | undefined;
   readonly status?: number;
 }
 
 /** Asks a signed-in person for their passkey, or password and code, before a sensitive change. */
 export function confirmPage(page: ConfirmPage): Page {
-  const { csrf, next, email, prompt, needsCode, error } = page;
+  const { csrf, next, email, prompt, needsCode, providerName, error } = page;
   const passkey =
     prompt &&
     passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use your passkey' });
   const code = html`<label for="code">Code or recovery code</label>
 <input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
+  const withProvider =
+    providerName &&
+    html`<div class="actions"><a class="button" href="/sign-in/confirm/oidc?${new URLSearchParams({ next })}">Continue with ${providerName}</a></div>`;
   const title = 'Confirm it’s you';
   const body = html`<h1>${title}</h1>
 !${errorBox(error)}
 <p>You’re about to change something sensitive. You won’t be asked again for 10 minutes.</p>
+!${withProvider ?? ''}
 !${passkey ?? ''}
 <form method="post" action="/sign-in/confirm">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
@@ -37,7 +43,7 @@ export function confirmPage(page: ConfirmPage): Page {
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required!${error === undefined ? '' : ' aria-invalid="true" aria-describedby="problem"'}>
 !${needsCode ? code : ''}
-<div class="actions"><button type="submit"!${passkey === undefined ? '' : ' class="quiet"'}>Continue</button></div>
+<div class="actions"><button type="submit"!${passkey === undefined && providerName === undefined ? '' : ' class="quiet"'}>Continue</button></div>
 </form>
 <p class="foot">No password? <a href="/forgot-password">Set one by email</a>. <a href="/me">Back to sign-in and security</a></p>`;
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };

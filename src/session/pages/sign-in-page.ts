@@ -1,5 +1,6 @@
 import { html } from 'ghtml';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
+import { providerSignInPath, type SignInProvider } from '../single-sign-on/sign-in-provider.ts';
 import { errorBox, noticeBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
@@ -12,6 +13,8 @@ export interface SignInPage {
   readonly email?: string;
   /** Undefined: this service can't have passkeys. */
   readonly prompt?: PasskeyPrompt | undefined;
+  /** Undefined: the installation has none. */
+  readonly provider?: Pick<SignInProvider, 'accountId' | 'name'> | undefined;
   /** The error of the last attempt. */
   readonly error?: string | undefined;
   readonly note?: string;
@@ -20,7 +23,7 @@ export interface SignInPage {
 
 /** Asks for email address and password, or a passkey. */
 export function signInPage(page: SignInPage): Page {
-  const { csrf, next, prompt } = page;
+  const { csrf, next, prompt, provider } = page;
   const passkey =
     prompt &&
     passkeyForm({
@@ -32,6 +35,9 @@ export function signInPage(page: SignInPage): Page {
       quiet: true,
     });
   const invalid = page.error === undefined ? '' : 'aria-invalid="true" aria-describedby="problem"';
+  const withProvider =
+    provider &&
+    html`<div class="actions"><a class="button quiet" href="${providerSignInPath(provider, next)}">Sign in with ${provider.name}</a></div>`;
   const body = html`<h1>Sign in</h1>
 !${errorBox(page.error)}!${noticeBox(page.note)}
 <form method="post" action="/sign-in">
@@ -44,6 +50,7 @@ export function signInPage(page: SignInPage): Page {
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>
 !${passkey ?? ''}
+!${withProvider ?? ''}
 <p class="foot"><a href="/forgot-password">Forgot password?</a></p>`;
   const title = page.error === undefined ? 'Sign in' : 'Sign in: try again';
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };

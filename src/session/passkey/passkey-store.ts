@@ -80,7 +80,7 @@ export class PasskeyStore {
    */
   async add(passkey: NewPasskey, challenge: LiveChallenge): Promise<boolean> {
     return this.#database.kysely.transaction().execute(async (transaction) => {
-      if (!(await spend(transaction, challenge))) return false;
+      if (!(await spendChallenge(transaction, challenge))) return false;
       // Serializes concurrent registrations, so that each counts the others.
       await sql`select from person where id = ${passkey.personId} for no key update`.execute(
         transaction,
@@ -108,7 +108,7 @@ export class PasskeyStore {
     challenge: LiveChallenge,
   ): Promise<boolean> {
     return this.#database.kysely.transaction().execute(async (transaction) => {
-      if (!(await spend(transaction, challenge))) return false;
+      if (!(await spendChallenge(transaction, challenge))) return false;
       const { rows } = await sql`
         update passkey set sign_count = ${signCount}, last_used_at = now()
         where id = ${passkey.id} and (sign_count < ${signCount} or (sign_count = 0 and ${signCount} = 0))
@@ -141,7 +141,10 @@ export class PasskeyStore {
 }
 
 /** @returns false if the challenge was used before */
-async function spend(transaction: Kysely, { bytes, expiresAt }: LiveChallenge): Promise<boolean> {
+export async function spendChallenge(
+  transaction: Kysely,
+  { bytes, expiresAt }: LiveChallenge,
+): Promise<boolean> {
   const { rows } = await sql`
     insert into spent_challenge (challenge, expires_at) values (${bytes}, ${expiresAt})
     on conflict (challenge) do nothing returning 1`.execute(transaction);

@@ -3,6 +3,7 @@ import { readPerson } from '../../account/person-store.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
+import { withOwnSecondFactor } from '../browser/browser-session-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { KnownDevices } from '../browser/known-devices.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
@@ -66,7 +67,11 @@ async function signInWithPasskey(
     const page = halfway === undefined ? '/sign-in' : '/sign-in/code';
     return seeOther(reply, `${page}?${new URLSearchParams({ next, failed: 'passkey' })}`);
   }
-  const signedIn = { personId: person.id, email: person.email };
+  const signedIn = {
+    personId: person.id,
+    email: person.email,
+    provider: halfway && withOwnSecondFactor(halfway),
+  };
   await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
   await record('success', person.id);
   return seeOther(reply, next);

@@ -1,0 +1,59 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
+import type { ProviderClaims } from './read-provider-claims.ts';
+
+type Kysely = Database['kysely'];
+
+/** The person whom a provider's subject identifies. */
+export interface ProviderIdentity {
+  readonly id: string;
+  readonly personId: PersonId;
+  readonly email: string;
+  readonly disabled: boolean;
+  readonly operator: boolean;
+  /** The person connected it while signed in another way. */
+  readonly linked: boolean;
+}
+
+type ProviderSubject = Pick<ProviderClaims, 'issuer' | 'subject'>;
+
+/** The identity of a subject at a provider, locked until the end of the transaction with its person. */
+export async function findProviderIdentity(
+  transaction: Kysely,
+  providerAccount: AccountId | undefined,
+  { issuer, subject }: ProviderSubject,
+): Promise<ProviderIdentity | undefined> {
+  const { rows } = await sql<ProviderIdentity>`
+    select i.id, i.person_id as "personId", p.email, p.disabled_at is not null as disabled, p.operator, i.linked
+    from provider_identity i join person p on p.id = i.person_id
+    where i.provider_account is not distinct from ${providerAccount ?? null} and i.issuer = ${issuer}
+      and i.subject = ${subject} for update`.execute(transaction);
+  return rows[0];
+}
+
+/**
+ * Saves the identity of a person.
+ * @returns its ID; undefined if the subject is somebody's already
+ */
+export async function createProviderIdentity(
+  transaction: Kysely,
+  identity: ProviderSubject & {
+    readonly providerAccount: AccountId | undefined;
+    readonly personId: PersonId;
+    readonly linked: boolean;
+  },
+): Promise<string | undefined> {
+  const { providerAccount, issuer, subject, personId, linked } = identity;
+  const { rows } = await sql<{ id: string }>`
+    insert into provider_identity (id, provider_account, issuer, subject, person_id, linked, created_at)
+    values (${newId()}, ${providerAccount ?? null}, ${issuer}, ${subject}, ${personId}, ${linked}, now())
+    on conflict (provider_account, issuer, subject) do nothing returning id`.execute(transaction);
+  return rows[0]?.id;
+}
+
+export async function recordProviderIdentityUse(transaction: Kysely, id: string): Promise<void> {
+  await sql`update provider_identity set last_used_at = now() where id = ${id}`.execute(
+    transaction,
+  );
+}

@@ -1,0 +1,99 @@
+import type { Role } from '../../account/account.ts';
+import { readAccounts } from '../../account/account-store.ts';
+import {
+  type GrantedMembership,
+  isLastOwner,
+  readGrantedMemberships,
+  removeMembership,
+  saveMembership,
+} from '../../account/membership-store.ts';
+import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../../foundation/ids.ts';
+import type { ProviderClaims } from './read-provider-claims.ts';
+import { type ProviderRole, providerRoles, type SignInProvider } from './sign-in-provider.ts';
+
+type Kysely = Database['kysely'];
+
+/** Whether an address is certainly the person's. */
+export function isVerifiedAddress(
+  { trustEmail }: Pick<SignInProvider, 'trustEmail'>,
+  { email, emailVerified }: Pick<ProviderClaims, 'email' | 'emailVerified'>,
+): boolean {
+  return email !== undefined && (emailVerified || trustEmail);
+}
+
+/**
+ * The role in each account that a provider grants to a person by group or by the domain of a verified address; the most
+ * powerful one if there are several.
+ */
+export function grantedRoles(
+  provider: Pick<SignInProvider, 'members' | 'trustEmail'>,
+  claims: Pick<ProviderClaims, 'email' | 'emailVerified' | 'groups'>,
+): ReadonlyMap<AccountId, ProviderRole> {
+  const domain = isVerifiedAddress(provider, claims) ? claims.email?.split('@').at(-1) : undefined;
+  const granted = new Map<AccountId, ProviderRole>();
+  for (const { accountId, role, who } of provider.members) {
+    const applies = 'group' in who ? claims.groups?.has(who.group) : who.domain === domain;
+    const known = granted.get(accountId);
+    if (!applies || (known && providerRoles.indexOf(known) <= providerRoles.indexOf(role)))
+      continue;
+    granted.set(accountId, role);
+  }
+  return granted;
+}
+
+/** What a sign-in changes about memberships. */
+interface MembershipSync {
+  readonly provider: Pick<SignInProvider, 'accountId'>;
+  readonly personId: PersonId;
+  readonly granted: ReadonlyMap<AccountId, Role>;
+  /** False: keeps and ends memberships, but begins none. */
+  readonly mayBegin: boolean;
+  readonly origin: RequestOrigin;
+}
+
+/**
+ * Makes the memberships that a provider granted equal to those it grants now. Memberships that people granted stay as they
+ * are, and an account keeps its last owner.
+ * @returns the memberships afterwards
+ */
+export async function syncMemberships(
+  transaction: Kysely,
+  { provider, personId, granted, mayBegin, origin }: MembershipSync,
+): Promise<GrantedMembership[]> {
+  const grantedBy = provider.accountId === undefined ? 'installation' : 'account';
+  const audit = new AuditStore({ kysely: transaction });
+  const record = (kind: string, accountId: AccountId, role: Role) =>
+    audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });
+  const before = await readGrantedMemberships(transaction, personId);
+  const own = before.filter(
+    ({ accountId, grantedBy: by }) =>
+      by === grantedBy && (provider.accountId === undefined || provider.accountId === accountId),
+  );
+  for (const { accountId, role } of own) {
+    const now = granted.get(accountId);
+    if (now === role) continue;
+    if (role === 'owner' && (await isLastOwner(transaction, accountId, personId))) continue;
+    if (now === undefined) {
+      await removeMembership(transaction, accountId, personId);
+      await record('membership_ended', accountId, role);
+    } else {
+      await saveMembership(transaction, { accountId, personId, role: now, grantedBy });
+      await record('membership_changed', accountId, now);
+    }
+  }
+  const isMember = new Set(before.map(({ accountId }) => accountId));
+  const begun = mayBegin ? [...granted].filter(([accountId]) => !isMember.has(accountId)) : [];
+  // An operator's setting may name an account that doesn't exist.
+  const accounts = await readAccounts(
+    transaction,
+    begun.map(([accountId]) => accountId),
+  );
+  for (const [index, [accountId, role]] of begun.entries()) {
+    if (accounts[index] === undefined) continue;
+    await saveMembership(transaction, { accountId, personId, role, grantedBy });
+    await record('membership_begun', accountId, role);
+  }
+  return readGrantedMemberships(transaction, personId);
+}

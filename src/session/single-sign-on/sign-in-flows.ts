@@ -1,0 +1,136 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import type { AccountId, PersonId } from '../../foundation/ids.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
+import { seal, unsealAny } from '../../foundation/seal.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { LiveChallenge } from '../passkey/passkey-challenges.ts';
+import type { ProviderRequest } from './provider-client.ts';
+import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
+
+/** Time for signing in at the provider. */
+const flowSeconds = 10 * 60;
+
+/** A sign-in that has begun in this browser and is being finished by the provider. */
+export interface SignInFlow extends ProviderRequest {
+  /** To sign in, to confirm who signed in, or to connect the provider to a person. */
+  readonly purpose: 'sign-in' | 'confirm' | 'link';
+  /** The account of the provider; undefined: the installation's. */
+  readonly accountId: AccountId | undefined;
+  readonly issuer: string;
+  /** The person who confirms or connects; undefined for a sign-in. */
+  readonly personId: PersonId | undefined;
+  /** The local path to continue with. */
+  readonly next: string;
+}
+
+export interface SignInFlowsDependencies {
+  readonly browser: Pick<BrowserSessions, 'isSecure'>;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  readonly publicUrl: () => string;
+}
+
+/**
+ * What a sign-in with a provider has to remember until the browser returns, in an encrypted cookie: so it can only be finished
+ * by the browser that began it (RFC 9700 section 4.7.1), and a flood of strangers stores nothing.
+ */
+export class SignInFlows {
+  readonly #dependencies: SignInFlowsDependencies;
+  readonly #keys: PurposeKeys;
+
+  constructor(dependencies: SignInFlowsDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = dependencies.key.keysFor('sign-in flow');
+  }
+
+  /** Begins a flow; one that the browser began before is given up. */
+  begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    provider: SignInProvider,
+    options: Pick<SignInFlow, 'purpose' | 'personId' | 'next'>,
+  ): SignInFlow {
+    const flow: SignInFlow = {
+      ...options,
+      accountId: provider.accountId,
+      issuer: provider.issuer,
+      redirectUri: this.#dependencies.publicUrl() + callbackPath(provider),
+      state: randomText(),
+      nonce: randomText(),
+      codeVerifier: randomText(),
+      again: options.purpose !== 'sign-in',
+      startedAt: this.#dependencies.clock.now(),
+    };
+    const sealed = seal(this.#keys.current, '', Buffer.from(JSON.stringify(flow)));
+    this.#setCookie(request, reply, sealed.toString('base64url'), flowSeconds);
+    return flow;
+  }
+
+  /**
+   * The flow that a response finishes, and removes it from the browser.
+   * @param state of the response
+   * @returns undefined if this browser didn't begin it, or too long ago
+   */
+  end(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    state: string | undefined,
+  ): SignInFlow | undefined {
+    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
+    if (value === undefined || value === '' || state === undefined) return undefined;
+    const flow = this.#open(value);
+    if (flow === undefined || !isSameText(flow.state, state)) return undefined;
+    this.#setCookie(request, reply, '', 0);
+    const age = this.#dependencies.clock.now() - flow.startedAt;
+    return age < flowSeconds * 1_000 ? flow : undefined;
+  }
+
+  /** What to store so that a flow is finished once, and until when. */
+  challengeOf({ state, startedAt }: SignInFlow): LiveChallenge {
+    const bytes = createHash('sha256').update(`sign-in flow ${state}`).digest();
+    return { bytes, expiresAt: new Date(startedAt + flowSeconds * 1_000) };
+  }
+
+  #open(value: string): SignInFlow | undefined {
+    try {
+      return JSON.parse(unsealAny(this.#keys, '', Buffer.from(value, 'base64url')).toString());
+    } catch {
+      return undefined;
+    }
+  }
+
+  #setCookie(request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void {
+    const cookie = stringifySetCookie({
+      name: this.#cookieName(request),
+      value,
+      path: '/',
+      httpOnly: true,
+      // The provider's redirect is a navigation from another site.
+      sameSite: 'lax',
+      maxAge,
+      secure: this.#dependencies.browser.isSecure(request),
+    });
+    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
+    reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
+  }
+
+  #cookieName(request: FastifyRequest): string {
+    return this.#dependencies.browser.isSecure(request)
+      ? '__Host-signalpost-provider'
+      : 'signalpost-provider';
+  }
+}
+
+/** 256 random bits; 43 characters, as a code verifier has at least (RFC 7636 section 4.1). */
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function isSameText(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

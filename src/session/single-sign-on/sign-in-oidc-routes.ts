@@ -1,0 +1,214 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuditStore } from '../../audit/audit-store.ts';
+import type { Clock } from '../../foundation/clock.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
+import { parseAccountId } from '../../foundation/ids.ts';
+import type { Log } from '../../foundation/log.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { KnownDevices } from '../browser/known-devices.ts';
+import { originOf } from '../form-body.ts';
+import { localPath } from '../local-path.ts';
+import { signedInPage } from '../me/signed-in-form.ts';
+import { seeOther } from '../pages/layout.ts';
+import { spendChallenge } from '../passkey/passkey-store.ts';
+import type { SecondFactors } from '../second-factor.ts';
+import { queryOf } from '../sign-in-routes.ts';
+import { type Admission, admitPerson } from './admit-person.ts';
+import { type ProviderClient, ProviderRefusal, ProviderUnavailable } from './provider-client.ts';
+import { findProviderIdentity } from './provider-identity-store.ts';
+import type { ProviderClaims } from './read-provider-claims.ts';
+import type { SignInFailure } from './sign-in-failures.ts';
+import type { SignInFlow, SignInFlows } from './sign-in-flows.ts';
+import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
+import type { SignInProviders } from './sign-in-providers.ts';
+
+export interface SignInOidcDependencies {
+  readonly database: Database;
+  readonly browser: BrowserSessions;
+  readonly devices: KnownDevices;
+  readonly secondFactors: Pick<SecondFactors, 'has'>;
+  readonly providers: SignInProviders;
+  readonly client: ProviderClient;
+  readonly flows: SignInFlows;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * `GET /sign-in/oidc?account=…&next=…` sends the browser to a provider of OpenID Connect, by default the installation's; `GET
+ * /sign-in/confirm/oidc?next=…` sends a signed-in person to the one they signed in with, to confirm who they are. The provider
+ * sends the browser back to `GET /sign-in/oidc/callback`, or `…/callback/:accountId`, which checks the response (OpenID
+ * Connect Core section 3.1), signs the person in and continues to the local path `next`. Failures lead to the sign-in or
+ * confirmation page, which says what to do.
+ */
+export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDependencies): void {
+  const { browser, providers } = dependencies;
+
+  scope.get('/sign-in/oidc', async (request, reply) => {
+    const next = localPath(queryOf(request, 'next'));
+    const { person } = await browser.visit(request, reply);
+    if (person !== undefined) return seeOther(reply, next);
+    const accountText = queryOf(request, 'account');
+    const accountId = accountText === undefined ? undefined : parseAccountId(accountText);
+    const isUnknown = accountText !== undefined && accountId === undefined;
+    const provider = isUnknown ? undefined : await providers.find(accountId);
+    if (provider === undefined)
+      return showFailure(reply, { purpose: 'sign-in', next }, 'provider-missing');
+    return sendToProvider(dependencies, request, reply, provider, {
+      purpose: 'sign-in',
+      personId: undefined,
+      next,
+    });
+  });
+
+  scope.get('/sign-in/confirm/oidc', (request, reply) =>
+    signedInPage(browser, async ({ person }) => {
+      const next = localPath(queryOf(request, 'next'));
+      const provider = person.provider && (await providers.find(person.provider.accountId));
+      if (provider === undefined)
+        return showFailure(reply, { purpose: 'confirm', next }, 'provider-missing');
+      const { personId } = person;
+      return sendToProvider(dependencies, request, reply, provider, {
+        purpose: 'confirm',
+        personId,
+        next,
+      });
+    })(request, reply),
+  );
+
+  for (const path of ['/sign-in/oidc/callback', '/sign-in/oidc/callback/:accountId'])
+    scope.get(path, (request, reply) => finish(dependencies, request, reply));
+}
+
+async function sendToProvider(
+  { client, flows, log }: SignInOidcDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  provider: SignInProvider,
+  options: Pick<SignInFlow, 'purpose' | 'personId' | 'next'>,
+): Promise<FastifyReply> {
+  const flow = flows.begin(request, reply, provider, options);
+  try {
+    return seeOther(reply, await client.authorizationUrl(provider, flow));
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
+    return showFailure(reply, flow, 'provider-down');
+  }
+}
+
+/** Ends a flow with the provider's response. */
+async function finish(
+  dependencies: SignInOidcDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { flows, providers, client, database, log } = dependencies;
+  const flow = flows.end(request, reply, queryOf(request, 'state'));
+  if (flow === undefined)
+    return showFailure(reply, { purpose: 'sign-in', next: localPath(undefined) }, 'flow-expired');
+  const provider = await providers.find(flow.accountId);
+  const { pathname, search } = new URL(request.url, flow.redirectUri);
+  // A response at another provider's path, or a provider that was replaced meanwhile.
+  if (provider?.issuer !== flow.issuer || pathname !== callbackPath(flow))
+    return showFailure(reply, flow, 'flow-expired');
+  // Before the code is redeemed, so that a copied response is worth nothing.
+  if (!(await spendChallenge(database.kysely, flows.challengeOf(flow))))
+    return showFailure(reply, flow, 'flow-expired');
+  try {
+    const responseUrl = new URL(flow.redirectUri + search);
+    const claims = await client.redeem(provider, flow, responseUrl);
+    const ended = { request, reply, flow, provider, claims };
+    return flow.purpose === 'confirm'
+      ? await confirm(dependencies, ended)
+      : await signIn(dependencies, ended);
+  } catch (error) {
+    const isDown = error instanceof ProviderUnavailable;
+    if (!isDown && !(error instanceof ProviderRefusal)) throw error;
+    log.warn({ err: error, issuer: provider.issuer }, 'sign-in with a provider failed');
+    return showFailure(reply, flow, isDown ? 'provider-down' : 'provider-refused');
+  }
+}
+
+/** A flow that the provider finished with claims that passed every check. */
+interface EndedFlow {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly flow: SignInFlow;
+  readonly provider: SignInProvider;
+  readonly claims: ProviderClaims;
+}
+
+async function signIn(
+  { database, browser, devices, secondFactors, clock }: SignInOidcDependencies,
+  { request, reply, flow, provider, claims }: EndedFlow,
+): Promise<FastifyReply> {
+  const origin = originOf(request);
+  let admission: Admission;
+  try {
+    admission = await database.kysely.transaction().execute(async (transaction) => {
+      const admitted = await admitPerson(transaction, { provider, claims, origin });
+      const { refusal: reason, personId } = admitted;
+      await new AuditStore({ kysely: transaction }).record({
+        kind: 'sign_in',
+        outcome: reason === undefined ? 'success' : 'refused',
+        personId,
+        accountId: provider.accountId,
+        origin,
+        detail: { provider: provider.issuer, ...(reason && { reason }) },
+      });
+      return admitted;
+    });
+  } catch (error) {
+    // The person was brought in by another sign-in at the same moment.
+    if (isUniqueViolation(error)) return showFailure(reply, flow, 'flow-expired');
+    throw error;
+  }
+  if (admission.refusal !== undefined) return showFailure(reply, flow, admission.refusal);
+  const { personId, email, identityId } = admission;
+  const { authenticatedAt, secondFactor } = claims;
+  const complete = secondFactor || !(await secondFactors.has(personId));
+  await browser.signIn(request, reply, personId, complete, {
+    identityId,
+    authenticatedAgo:
+      authenticatedAt && Math.max(0, (clock.now() - authenticatedAt.getTime()) / 1_000),
+    secondFactor,
+  });
+  const { next } = flow;
+  if (!complete) return seeOther(reply, `/sign-in/code?${new URLSearchParams({ next })}`);
+  devices.remember(request, reply, email);
+  return seeOther(reply, next);
+}
+
+/** Counts only for the session that began it, and only by the identity that the session comes from. */
+async function confirm(
+  { database, browser }: SignInOidcDependencies,
+  { request, reply, flow, provider, claims }: EndedFlow,
+): Promise<FastifyReply> {
+  const { person } = await browser.visit(request, reply);
+  if (person === undefined || person.personId !== flow.personId)
+    return showFailure(reply, { ...flow, purpose: 'sign-in' }, 'flow-expired');
+  const identity = await findProviderIdentity(database.kysely, provider.accountId, claims);
+  const isSame = identity !== undefined && identity.id === person.provider?.identityId;
+  await new AuditStore(database).record({
+    kind: 'sign_in_confirmed',
+    outcome: isSame ? 'success' : 'refused',
+    personId: person.personId,
+    origin: originOf(request),
+    detail: { provider: provider.issuer },
+  });
+  if (!isSame) return showFailure(reply, flow, 'other-person');
+  await browser.confirm(request, reply);
+  return seeOther(reply, flow.next);
+}
+
+function showFailure(
+  reply: FastifyReply,
+  { purpose, next }: Pick<SignInFlow, 'purpose' | 'next'>,
+  failed: SignInFailure,
+): FastifyReply {
+  const page = purpose === 'confirm' ? '/sign-in/confirm' : '/sign-in';
+  return seeOther(reply, `${page}?${new URLSearchParams({ next, failed })}`);
+}

@@ -1,0 +1,52 @@
+import type { AccountId } from '../../foundation/ids.ts';
+
+/** Roles that a provider can grant; programs don't sign in with one. */
+export const providerRoles = ['owner', 'developer', 'marketer', 'viewer'] as const;
+
+export type ProviderRole = (typeof providerRoles)[number];
+
+export function isProviderRole(text: string): text is ProviderRole {
+  return (providerRoles as readonly string[]).includes(text);
+}
+
+/** Who becomes a member of an account: people in a group of the provider, or with an address in a domain. */
+export interface ProviderMemberRule {
+  readonly accountId: AccountId;
+  readonly role: ProviderRole;
+  readonly who: { readonly group: string } | { readonly domain: string };
+}
+
+/** An OpenID Connect provider that people can sign in with. */
+export interface SignInProvider {
+  /** The account that set it up; undefined: the installation's. */
+  readonly accountId: AccountId | undefined;
+  /** For people: "Sign in with …". */
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Addresses count as verified even if the provider doesn't say so. */
+  readonly trustEmail: boolean;
+  readonly members: readonly ProviderMemberRule[];
+}
+
+const callbackPrefix = '/sign-in/oidc/callback';
+
+/**
+ * Where a provider sends people back. Each provider has its own path, so that a response can't be taken for another
+ * provider's (RFC 9700 section 4.4.2.2).
+ */
+export function callbackPath(provider: Pick<SignInProvider, 'accountId'>): string {
+  return provider.accountId === undefined
+    ? callbackPrefix
+    : `${callbackPrefix}/${provider.accountId}`;
+}
+
+/** The page that starts a sign-in with a provider. */
+export function providerSignInPath(
+  provider: Pick<SignInProvider, 'accountId'>,
+  next: string,
+): string {
+  const { accountId } = provider;
+  return `/sign-in/oidc?${new URLSearchParams({ ...(accountId && { account: accountId }), next })}`;
+}
