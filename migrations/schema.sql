@@ -75,6 +75,18 @@ create table account_quota_use (
   account_quota_use_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 ) with (fillfactor=50);
 
+create table account_sign_in_provider (
+  account_id text not null,
+  name text not null,
+  issuer text not null,
+  client_id text not null,
+  client_secret bytea not null,
+  trust_email boolean not null,
+  members jsonb not null,
+  account_sign_in_provider_pkey PRIMARY KEY (account_id),
+  account_sign_in_provider_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
 create table api_key (
   account_id text not null,
   id uuid not null,

@@ -114,7 +114,7 @@ export function grantedPermissions(
 ): MaybePromise<ReadonlySet<Permission> | undefined> {
   if (principal.kind === 'key')
     return principal.accountId === accountId ? principal.scopes : undefined;
-  const bound = principal.kind === 'token' ? principal.accountId : undefined;
+  const bound = principal.kind === 'token' ? principal.accountId : principal.provider?.accountId;
   if (bound !== undefined && bound !== accountId) return undefined;
   const grants = principal.kind === 'token' ? tokenPermissionsOf : permissionsOf;
   const role = facts.roleIn(principal.personId, accountId);
@@ -184,7 +184,9 @@ async function authorizeOperator(
   accountText: string | undefined,
   accountId: AccountId | undefined,
 ): Promise<Decision> {
-  if (principal.kind !== 'person' || !(await facts.isOperator(principal.personId)))
+  // Owners of an account choose its provider, so it can't make operators.
+  const isBound = principal.kind === 'person' && principal.provider?.accountId !== undefined;
+  if (principal.kind !== 'person' || isBound || !(await facts.isOperator(principal.personId)))
     return refuse('not-operator');
   if (facts.operatorSecondFactor && !principal.hasSecondFactor)
     return refuse('second-factor-missing');

@@ -10,6 +10,14 @@ interface PersonPrincipal {
   readonly confirmedAgo: number;
   /** The person has a passkey or an authenticator app, which their sign-in took. */
   readonly hasSecondFactor: boolean;
+  /** The provider that signed the person in; undefined: a password or passkey did. */
+  readonly provider?: PrincipalProvider | undefined;
+}
+
+/** A provider of OpenID Connect that signed a person in. */
+interface PrincipalProvider {
+  /** The account whose provider it is, which is all that the person reaches; undefined: the installation's provider. */
+  readonly accountId: AccountId | undefined;
 }
 
 /** A program with an access token of `POST /token`, acting for its user. */

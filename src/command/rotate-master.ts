@@ -23,6 +23,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import { resealColumn } from '../foundation/reseal.ts';
 import { sealedDkimKeys } from '../sender/dkim-key-store.ts';
 import { sealedSecondFactors } from '../session/second-factor.ts';
+import { sealedProviderSecrets } from '../session/single-sign-on/account-provider-store.ts';
 import { sealedWebhookSecrets } from '../webhook/secret-box.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { type JsonOption, printResult } from './print.ts';
@@ -33,7 +34,12 @@ export interface RotateMasterOptions extends JsonOption {
 }
 
 /** Everything encrypted with the master key. */
-export const sealedColumns = [sealedSecondFactors, sealedDkimKeys, ...sealedWebhookSecrets];
+export const sealedColumns = [
+  sealedSecondFactors,
+  sealedDkimKeys,
+  ...sealedWebhookSecrets,
+  sealedProviderSecrets,
+];
 
 /** Seconds without a heartbeat after which a process is considered gone. */
 const nodeTimeoutSeconds = 15;

@@ -1,10 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { PersonId } from '../foundation/ids.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
 import type { CheckInboxAccess } from './guard-inbox.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
 import { readableMail } from './inbox-reader-store.ts';
+
+/** A signed-in person who wants to read the inbox. */
+interface InboxVisitor {
+  readonly personId: PersonId;
+  readonly provider: { readonly accountId: AccountId | undefined } | undefined;
+}
 
 export interface InboxAccessDependencies {
   readonly database: Pick<Database, 'kysely'>;
@@ -12,7 +18,7 @@ export interface InboxAccessDependencies {
   readonly token: string | undefined;
   readonly browsers: Pick<InboxBrowsers, 'isKnown'>;
   readonly browser: {
-    findSignedIn(request: FastifyRequest): Promise<{ readonly personId: PersonId } | undefined>;
+    findSignedIn(request: FastifyRequest): Promise<InboxVisitor | undefined>;
   };
 }
 
@@ -34,7 +40,9 @@ export function createInboxAccessCheck({
     if (await browsers.isKnown(request)) return 'open';
     const reader = await browser.findSignedIn(request);
     if (reader === undefined) return 'unknown';
-    const { personId } = reader;
+    const { personId, provider } = reader;
+    // A session of an account's provider reaches that account only; the inbox has everyone's mail.
+    if (provider?.accountId !== undefined) return 'forbidden';
     const readable = await readableMail(database.kysely, { personId, boundTo: undefined });
     return readable === 'all' ? 'open' : 'forbidden';
   };

@@ -1,6 +1,7 @@
 import { accountRoutes, anyAccountRoutes } from './account/manage-account-routes.ts';
 import { getMe, signOutMe } from './account/manage-me-routes.ts';
 import { policyRoutes } from './account/manage-policy-routes.ts';
+import { signInProviderRoutes } from './account/manage-sign-in-provider-routes.ts';
 import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
@@ -164,6 +165,7 @@ const rows: readonly RouteRow[] = [
 
   ...accountRoutes,
   ...policyRoutes,
+  ...signInProviderRoutes,
   ['GET', `${account}/quota-use`, 'account:read', getQuotaUse],
   ['GET', `${account}/audit`, 'audit:read', listAuditEvents],
   ['GET', `${account}/audit-export`, 'audit:read', exportAuditEvents],

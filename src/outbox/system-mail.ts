@@ -31,6 +31,8 @@ export const securityEvents = [
   'second-factor-removed',
   'passkey-added',
   'passkey-removed',
+  'provider-connected',
+  'provider-disconnected',
   'recovery-codes-made',
   'new-browser',
   'sign-in-blocked',

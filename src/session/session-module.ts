@@ -31,6 +31,7 @@ import { LoginThrottle } from './login-throttle.ts';
 import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
 import { registerMeRoutes } from './me/me-routes.ts';
 import { registerMyPasskeysRoutes } from './me/my-passkeys-routes.ts';
+import { registerMyProvidersRoutes } from './me/my-providers-routes.ts';
 import { registerSecondFactorRoutes } from './me/second-factor-routes.ts';
 import { registerMetadataRoutes } from './metadata-routes.ts';
 import { OwnTokens } from './own-tokens.ts';
@@ -52,6 +53,7 @@ import { SecondFactorStore } from './second-factor-store.ts';
 import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
 import { SignInNotices } from './sign-in-notices.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
+import { AccountProviderStore } from './single-sign-on/account-provider-store.ts';
 import { ProviderClient } from './single-sign-on/provider-client.ts';
 import { SignInFlows } from './single-sign-on/sign-in-flows.ts';
 import { registerSignInOidcRoutes } from './single-sign-on/sign-in-oidc-routes.ts';
@@ -161,7 +163,11 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const invitations = new Invitations({ database, key, passwords, mailEnabled });
   const ownTokens = new OwnTokens({ database, mint, audit });
   const consents = new ConsentStore(database);
-  const providers = new SignInProviders(dependencies.signInProvider, async () => undefined);
+  const providers = new SignInProviders({
+    database,
+    store: new AccountProviderStore(key),
+    installation: dependencies.signInProvider,
+  });
   const providerClient = new ProviderClient({
     clock,
     networks: new PublicNetworks(dependencies.providerNetworks),
@@ -244,7 +250,15 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           consents,
           secondFactors,
           passkeys,
+          providers,
           audit,
+        });
+        registerMyProvidersRoutes(scope, {
+          database,
+          browser,
+          providers,
+          client: providerClient,
+          flows,
         });
         registerMyPasskeysRoutes(scope, {
           browser,

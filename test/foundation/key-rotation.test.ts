@@ -103,6 +103,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   }),
   'second factor': sealed('second factor'),
   'dkim keys': sealed('dkim keys'),
+  'sign-in provider secret': sealed('sign-in provider secret'),
   'webhook secrets': use({
     open: (key) => new SecretBox(key),
     make: (box) => box.seal('secret'),
@@ -284,6 +285,7 @@ test('a process needs both keys until the rotation is finished', async () => {
 const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'access_token.hash': 'plain',
   'access_token.code_hash': 'plain',
+  'account_sign_in_provider.client_secret': 'sealed',
   'api_key.hash': 'keyed hash',
   'browser_session.hash': 'plain',
   'dkim_key.private_key': 'sealed',
@@ -336,6 +338,10 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
   await sql`insert into webhook_endpoint (account_id, id, url, kinds, secret) values ('1', ${newId()}, 'https://lost.test', '{}', '\\x00')`.execute(
     kysely,
   );
+  await sql`insert into account_sign_in_provider (account_id, name, issuer, client_id, client_secret, trust_email, members)
+    values ('1', 'ID', 'https://id.test', 'c', ${seal(old.derive('sign-in provider secret'), '1', Buffer.from('s'))}, false, '[]')`.execute(
+    kysely,
+  );
   await sql`insert into person (id, email, name) values (${newId()}, 'ann@shop.test', 'Ann')`.execute(
     kysely,
   );
@@ -364,11 +370,13 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     [1, 0],
     [1_100, 1],
     [550, 0],
+    [1, 0],
   ]);
   assert.deepEqual(await all(), [
     [0, 0],
     [0, 0],
     [0, 1],
+    [0, 0],
     [0, 0],
   ]);
   const fresh = new MasterKey(newSecret);

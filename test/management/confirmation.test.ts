@@ -28,6 +28,7 @@ test('ASVS 4.0.3 3.7.1: keys, users, operators, client secrets and the data of p
   assert.deepEqual(sensitive.map(({ operation }) => operation.id).toSorted(), [
     'createApiKey',
     'deleteOperator',
+    'deleteSignInProvider',
     'deleteUser',
     'erasePersonData',
     'exportPersonData',
@@ -35,6 +36,7 @@ test('ASVS 4.0.3 3.7.1: keys, users, operators, client secrets and the data of p
     'putOperator',
     'putPerson',
     'putPolicy',
+    'putSignInProvider',
     'putUser',
     'rotateApiKey',
     'rotateIntegrationSecret',

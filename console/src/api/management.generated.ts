@@ -88,6 +88,8 @@ export type ServerMetadata = { "issuer": string; "authorization_endpoint": strin
 export type SetUp = { "open": boolean };
 export type SetUpDone = { "accountId": string };
 export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "systemMail": boolean; "hostname": (string | null); "sourcePools": (string)[] };
+export type SignInProvider = { "name": string; "issuer": string; "clientId": string; "trustEmail": boolean; "members": (SignInProviderRule)[]; "callbackUrl": string; "signInUrl": string };
+export type SignInProviderRule = { "role": ("owner" | "developer" | "marketer" | "viewer"); "group": (string | null); "domain": (string | null) };
 export type Starter = { "id": string; "name": string; "description": string; "attachment": boolean };
 export type StarterDetail = { "id": string; "name": string; "description": string; "attachment": boolean; "content": TemplateContent; "html": string };
 export type SuppressedAddress = { "items": (Suppression)[] };
@@ -195,6 +197,11 @@ export interface paths {
   "/accounts/{accountId}/policy": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": AccessPolicy } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
     put: { parameters: { path: { "accountId": string } }; requestBody?: { content: { "application/json": Policy } }; responses: { 200: { content: { "application/json": AccessPolicy } }; 201: { content: { "application/json": AccessPolicy } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/sign-in-provider": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": SignInProvider } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string; "issuer": string; "clientId": string; "clientSecret"?: string; "trustEmail"?: boolean; "members": ({ "role": ("owner" | "developer" | "marketer" | "viewer"); "group"?: (string | null); "domain"?: (string | null) })[] } } }; responses: { 200: { content: { "application/json": SignInProvider } }; 201: { content: { "application/json": SignInProvider } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/quota-use": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": QuotaUse } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

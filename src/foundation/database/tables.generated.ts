@@ -87,6 +87,16 @@ export interface AccountQuotaUseTable {
   hour_used: number;
 }
 
+export interface AccountSignInProviderTable {
+  account_id: string;
+  client_id: string;
+  client_secret: Buffer;
+  issuer: string;
+  members: Json;
+  name: string;
+  trust_email: boolean;
+}
+
 export interface ApiKeyTable {
   account_id: string;
   created_at: Generated<Timestamp>;
@@ -931,6 +941,7 @@ export interface DB {
   account_event_page: AccountEventPageTable;
   account_event_start: AccountEventStartTable;
   account_quota_use: AccountQuotaUseTable;
+  account_sign_in_provider: AccountSignInProviderTable;
   api_key: ApiKeyTable;
   attachment_content: AttachmentContentTable;
   audit_event: AuditEventTable;

@@ -83,6 +83,8 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/me/passkeys/:id', 'a browser', none),
   line('POST', '/me/passkeys/rename', 'a browser', form),
   line('POST', '/me/passkeys/remove', 'a browser', form),
+  line('POST', '/me/providers/connect', 'a browser', form),
+  line('POST', '/me/providers/disconnect', 'a browser', form),
   line('POST', '/me/language', 'a browser', form),
   line('POST', '/me/sessions/end', 'a browser', form),
   line('POST', '/me/sessions/end-others', 'a browser', form),

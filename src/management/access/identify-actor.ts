@@ -24,8 +24,8 @@ export async function identifyActor(
   const person = await dependencies.browser.findSignedIn(request);
   if (person === undefined) return undefined;
   if (!safeMethods.has(request.method)) requireSameOriginPage(request);
-  const { personId, confirmedAgo, hasSecondFactor } = person;
-  return { kind: 'person', personId, confirmedAgo, hasSecondFactor };
+  const { personId, confirmedAgo, hasSecondFactor, provider } = person;
+  return { kind: 'person', personId, confirmedAgo, hasSecondFactor, provider };
 }
 
 /** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */

@@ -102,8 +102,10 @@ export const signOutMe = defineOperation({
 async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
   if (actor.kind === 'key')
     return [{ accountId: actor.accountId, role: null, granted: actor.scopes }];
+  const bound = actor.kind === 'token' ? actor.accountId : actor.provider?.accountId;
   const memberships = await readMemberships(kysely, actor.personId);
-  return memberships.map(({ accountId, role }) => ({
+  const reached = memberships.filter(({ accountId }) => bound === undefined || accountId === bound);
+  return reached.map(({ accountId, role }) => ({
     accountId,
     role,
     granted: permissionsOf[role],

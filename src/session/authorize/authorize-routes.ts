@@ -127,7 +127,7 @@ async function showConsent(
 ): Promise<FastifyReply> {
   const { client, redirectUri } = authorization;
   const [accounts, chosen] = await Promise.all([
-    consents.accountsOf(person.personId),
+    consents.accountsOf(person),
     consents.chosenAccount(person.personId, client.clientId),
   ]);
   if (accounts.length === 0)
@@ -177,7 +177,7 @@ async function decide(
     await record('refused');
     throw new AuthorizationRefused('access_denied', 'The user declined', authorization);
   }
-  const accounts = await dependencies.consents.accountsOf(person.personId);
+  const accounts = await dependencies.consents.accountsOf(person);
   const account = accounts.find(({ id }) => id === form.get('account'));
   // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
+import type { BrowserSession } from '../browser/browser-session-store.ts';
 import { revokePairTokens } from '../revoke-tokens-store.ts';
 
 /** A consent as shown to the person who gave it. */
@@ -20,13 +21,18 @@ export class ConsentStore {
     this.#database = database;
   }
 
-  /** The accounts of a person, oldest membership first. */
-  async accountsOf(
-    personId: PersonId,
-  ): Promise<{ readonly id: AccountId; readonly name: string }[]> {
+  /** The accounts of a person that their session reaches, oldest membership first. */
+  async accountsOf({
+    personId,
+    provider,
+  }: Pick<BrowserSession, 'personId' | 'provider'>): Promise<
+    { readonly id: AccountId; readonly name: string }[]
+  > {
+    const bound = provider?.accountId ?? null;
     const { rows } = await sql<{ id: AccountId; name: string }>`
       select a.id, a.name from membership m join account a on a.id = m.account_id
-      where m.person_id = ${personId} order by m.created_at, a.id`.execute(this.#database.kysely);
+      where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
+      order by m.created_at, a.id`.execute(this.#database.kysely);
     return rows;
   }
 

@@ -8,7 +8,12 @@ import { seeOther, sendPage } from '../pages/layout.ts';
 import { changePasswordPage } from '../pages/me-page.ts';
 import type { PasswordAuthenticator } from '../password-authenticator.ts';
 import type { PasswordChecker } from '../password-checker.ts';
-import { signedInForm, signedInPage } from './signed-in-form.ts';
+import {
+  boundSessionPage,
+  isBoundToAccount,
+  signedInForm,
+  signedInPage,
+} from './signed-in-form.ts';
 
 export interface ChangePasswordDependencies {
   readonly database: Database;
@@ -26,14 +31,16 @@ export function registerChangePasswordRoutes(
   const { browser, passwordAuthenticator, audit } = dependencies;
 
   scope.get('/me/password', (request, reply) =>
-    signedInPage(browser, async ({ csrf, person }) =>
-      sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] })),
-    )(request, reply),
+    signedInPage(browser, async ({ csrf, person }) => {
+      if (isBoundToAccount(person)) return sendPage(reply, boundSessionPage());
+      return sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] }));
+    })(request, reply),
   );
 
   scope.post(
     '/me/password',
     signedInForm(browser, '/me/password', (request, reply) => async ({ csrf, person }, form) => {
+      if (isBoundToAccount(person)) return sendPage(reply, boundSessionPage());
       const record = (outcome: 'success' | 'refused') =>
         audit.record({
           kind: 'password_changed',

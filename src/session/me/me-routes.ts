@@ -15,6 +15,8 @@ import { seeOther, sendPage } from '../pages/layout.ts';
 import { mePage } from '../pages/me-page.ts';
 import type { Passkeys } from '../passkey/passkeys.ts';
 import type { SecondFactors } from '../second-factor.ts';
+import { listProviderIdentities } from '../single-sign-on/provider-identity-store.ts';
+import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
 import { signedInForm, signedInPage } from './signed-in-form.ts';
 
 export interface MeDependencies {
@@ -24,6 +26,7 @@ export interface MeDependencies {
   readonly consents: ConsentStore;
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
+  readonly providers: SignInProviders;
   readonly audit: AuditStore;
 }
 
@@ -38,6 +41,8 @@ const notices: Readonly<Record<string, string>> = {
   passkey: 'Passkey added.',
   renamed: 'Passkey renamed.',
   'passkey-removed': 'Passkey removed.',
+  connected: 'Sign-in provider connected.',
+  disconnected: 'Sign-in provider disconnected.',
   language: 'Language and formats saved.',
 };
 
@@ -47,20 +52,30 @@ const notices: Readonly<Record<string, string>> = {
  * language of email and the formats of dates and numbers.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
-  const { database, browser, sessions, consents, secondFactors, passkeys, audit } = dependencies;
+  const { database, browser, sessions, consents, secondFactors, passkeys, providers, audit } =
+    dependencies;
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
-      const [listed, consented, hasAuthenticator, ownPasskeys, locale, formats] = await Promise.all(
-        [
-          sessions.list(person.personId),
-          consents.list(person.personId),
-          secondFactors.hasAuthenticator(person.personId),
-          passkeys.store.list(person.personId),
-          readLocale(database.kysely, person.personId),
-          readFormats(database.kysely, person.personId),
-        ],
-      );
+      const [
+        listed,
+        consented,
+        hasAuthenticator,
+        ownPasskeys,
+        offered,
+        identities,
+        locale,
+        formats,
+      ] = await Promise.all([
+        sessions.list(person.personId),
+        consents.list(person.personId),
+        secondFactors.hasAuthenticator(person.personId),
+        passkeys.store.list(person.personId),
+        providers.listFor(person.personId),
+        listProviderIdentities(database.kysely, person.personId),
+        readLocale(database.kysely, person.personId),
+        readFormats(database.kysely, person.personId),
+      ]);
       return sendPage(
         reply,
         mePage({
@@ -73,6 +88,8 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           hasAuthenticator,
           passkeys: ownPasskeys,
           passkeyProblem: passkeys.problem,
+          providers: offered,
+          identities,
           locale: locale ?? 'en',
           formats,
           timeZone: browserTimeZone(request),

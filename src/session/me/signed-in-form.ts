@@ -3,7 +3,8 @@ import type { BrowserSession } from '../browser/browser-session-store.ts';
 import type { BrowserSessions, BrowserVisit } from '../browser/browser-sessions.ts';
 import type { Form } from '../form.ts';
 import { formOf } from '../form-body.ts';
-import { seeOther } from '../pages/layout.ts';
+import { type Page, seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage } from '../pages/message-page.ts';
 import { signInPath } from '../sign-in-routes.ts';
 
 /** A visit by a signed-in person. */
@@ -51,6 +52,21 @@ function returnPath({ url }: Pick<FastifyRequest, 'url'>): string {
   return url.length > maxReturnPath ? '/me' : url;
 }
 
+/**
+ * Whether a session comes from an account's provider. It acts in that account only, and changes nothing about how the person
+ * signs in, because the account's owners could sign in as anyone with it.
+ */
+export function isBoundToAccount({ provider }: Pick<BrowserSession, 'provider'>): boolean {
+  return provider?.accountId !== undefined;
+}
+
+/** Shown instead of changes that a session of an account's provider can't make. */
+export function boundSessionPage(): Page {
+  const text =
+    'You signed in with your account’s provider. To change how you sign in, sign in with your password or a passkey.';
+  return messagePage('Sign in another way', text, 403, { href: '/me', label: 'Back' });
+}
+
 /** Where people confirm who they are before a sensitive change, and what they continue with. */
 function confirmPath(next: string): string {
   return `/sign-in/confirm?${new URLSearchParams({ next })}`;
@@ -59,11 +75,12 @@ function confirmPath(next: string): string {
 /** A `signedInPage` for sensitive changes: people who haven't confirmed who they are recently do so first. */
 export function confirmedPage(browser: BrowserSessions, show: Show) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    signedInPage(browser, async (visit) =>
-      visit.person.recentlyConfirmed
+    signedInPage(browser, async (visit) => {
+      if (isBoundToAccount(visit.person)) return sendPage(reply, boundSessionPage());
+      return visit.person.recentlyConfirmed
         ? show(visit)
-        : seeOther(reply, confirmPath(returnPath(request))),
-    )(request, reply);
+        : seeOther(reply, confirmPath(returnPath(request)));
+    })(request, reply);
 }
 
 /** A `signedInForm` for sensitive changes; after confirming, people start again at `page`. */
@@ -72,12 +89,10 @@ export function confirmedForm(
   page: string,
   act: (request: FastifyRequest, reply: FastifyReply) => Act,
 ) {
-  return signedInForm(
-    browser,
-    page,
-    (request, reply) => async (visit, form) =>
-      visit.person.recentlyConfirmed
-        ? act(request, reply)(visit, form)
-        : seeOther(reply, confirmPath(page)),
-  );
+  return signedInForm(browser, page, (request, reply) => async (visit, form) => {
+    if (isBoundToAccount(visit.person)) return sendPage(reply, boundSessionPage());
+    return visit.person.recentlyConfirmed
+      ? act(request, reply)(visit, form)
+      : seeOther(reply, confirmPath(page));
+  });
 }

@@ -10,6 +10,8 @@ import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
 import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
+import type { ListedProviderIdentity } from '../single-sign-on/provider-identity-store.ts';
+import type { SignInProvider } from '../single-sign-on/sign-in-provider.ts';
 import { errorBox, noticeBox } from './boxes.ts';
 import { browserName } from './browser-name.ts';
 import type { Page } from './layout.ts';
@@ -28,6 +30,9 @@ export interface MePage {
   /** Why this service can't have passkeys; undefined if it can. */
   readonly passkeyProblem: string | undefined;
   readonly hasAuthenticator: boolean;
+  /** Providers that the person can connect. */
+  readonly providers: readonly Pick<SignInProvider, 'accountId' | 'issuer' | 'name'>[];
+  readonly identities: readonly ListedProviderIdentity[];
   readonly locale: Locale;
   readonly formats: PersonFormats;
   /** Of the browser. */
@@ -60,6 +65,7 @@ export function mePage(page: MePage): Page {
 <section aria-labelledby="passkeys">
 !${passkeySection(page.passkeys, page.passkeyProblem, (at) => time(page, at))}
 </section>
+!${providerSection(page)}
 <section aria-labelledby="browsers">
 <h2 id="browsers">Sessions</h2>
 <ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
@@ -84,6 +90,42 @@ function secondFactorText({ hasAuthenticator, passkeys }: MePage): string {
   return hasAuthenticator
     ? 'Signing in requires a code from your authenticator app.'
     : 'You sign in with your password only.';
+}
+
+/** The providers that the person signs in with, and those that could be connected; nothing if there are none. */
+function providerSection(page: MePage): string {
+  const { csrf, providers, identities } = page;
+  if (providers.length + identities.length === 0) return '';
+  const connected = identities.map((identity) => {
+    const provider = providers.find((one) => isOf(one, identity));
+    const name = provider?.name ?? identity.issuer;
+    const used =
+      identity.lastUsedAt === null ? 'never used' : `last used ${time(page, identity.lastUsedAt)}`;
+    return html`<li><span>${name} <span class="soft">connected !${time(page, identity.createdAt)}, !${used}</span></span><form method="post" action="/me/providers/disconnect">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="identity" value="${identity.id}">
+<button type="submit" class="quiet small" aria-label="Disconnect ${name}">Disconnect</button></form></li>`;
+  });
+  const others = providers
+    .filter((provider) => !identities.some((identity) => isOf(provider, identity)))
+    .map(
+      ({
+        accountId,
+        name,
+      }) => html`<li><span>${name}</span><form method="post" action="/me/providers/connect">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="account" value="${accountId ?? ''}">
+<button type="submit" class="quiet small">Connect ${name}</button></form></li>`,
+    );
+  return html`<section aria-labelledby="providers">
+<h2 id="providers">Single sign-on</h2>
+<ul class="plain" aria-labelledby="providers">!${connected.join('')}!${others.join('')}</ul>
+</section>`;
+}
+
+function isOf(
+  { accountId, issuer }: Pick<SignInProvider, 'accountId' | 'issuer'>,
+  identity: ListedProviderIdentity,
+): boolean {
+  return identity.providerAccount === (accountId ?? null) && identity.issuer === issuer;
 }
 
 const languages: Readonly<Record<Locale, string>> = {

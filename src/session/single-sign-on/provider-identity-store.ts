@@ -57,3 +57,35 @@ export async function recordProviderIdentityUse(transaction: Kysely, id: string)
     transaction,
   );
 }
+
+/** A sign-in with a provider, as listed to its owner. */
+export interface ListedProviderIdentity {
+  readonly id: string;
+  readonly providerAccount: AccountId | null;
+  readonly issuer: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+/** The providers that a person can sign in with, the oldest first. */
+export async function listProviderIdentities(
+  kysely: Kysely,
+  personId: PersonId,
+): Promise<ListedProviderIdentity[]> {
+  const { rows } = await sql<ListedProviderIdentity>`
+    select id, provider_account as "providerAccount", issuer, created_at as "createdAt", last_used_at as "lastUsedAt"
+    from provider_identity where person_id = ${personId} order by created_at, id`.execute(kysely);
+  return rows;
+}
+
+/** Disconnects a provider from a person, which ends the sessions that it began. */
+export async function removeProviderIdentity(
+  kysely: Kysely,
+  personId: PersonId,
+  id: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ issuer: string }>`
+    delete from provider_identity where person_id = ${personId} and id::text = ${id}
+    returning issuer`.execute(kysely);
+  return rows[0]?.issuer;
+}

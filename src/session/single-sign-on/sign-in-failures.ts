@@ -7,7 +7,8 @@ export type SignInFailure =
   | 'provider-down'
   | 'provider-refused'
   | 'flow-expired'
-  | 'other-person';
+  | 'other-person'
+  | 'taken';
 
 /** Fixed texts, so that none comes from outside. */
 const failureTexts: Readonly<Record<SignInFailure, string>> = {
@@ -18,6 +19,7 @@ const failureTexts: Readonly<Record<SignInFailure, string>> = {
     'Your sign-in provider didn’t confirm who you are. Try again, or ask your administrator.',
   'flow-expired': 'The sign-in expired or was already used. Try again.',
   'other-person': 'You signed in to your provider as someone else. Use the same user as before.',
+  taken: 'This user of your provider is already connected, to you or to someone else.',
   'too-many-groups':
     'Your sign-in provider sends too many groups. Ask your administrator to send only the groups of this application.',
   'email-missing':

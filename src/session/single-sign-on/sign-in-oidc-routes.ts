@@ -6,20 +6,23 @@ import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
 import { parseAccountId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { Http } from '../../http/create-http.ts';
+import { notifyPerson } from '../../outbox/security-notice-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { KnownDevices } from '../browser/known-devices.ts';
 import { originOf } from '../form-body.ts';
 import { localPath } from '../local-path.ts';
-import { signedInPage } from '../me/signed-in-form.ts';
-import { seeOther } from '../pages/layout.ts';
+import { backToMe } from '../me/my-providers-routes.ts';
+import { isBoundToAccount, signedInPage } from '../me/signed-in-form.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage } from '../pages/message-page.ts';
 import { spendChallenge } from '../passkey/passkey-store.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { queryOf } from '../sign-in-routes.ts';
 import { type Admission, admitPerson } from './admit-person.ts';
 import { type ProviderClient, ProviderRefusal, ProviderUnavailable } from './provider-client.ts';
-import { findProviderIdentity } from './provider-identity-store.ts';
-import type { ProviderClaims } from './read-provider-claims.ts';
-import type { SignInFailure } from './sign-in-failures.ts';
+import { createProviderIdentity, findProviderIdentity } from './provider-identity-store.ts';
+import { isUsableSubject, type ProviderClaims } from './read-provider-claims.ts';
+import { type SignInFailure, signInFailureText } from './sign-in-failures.ts';
 import type { SignInFlow, SignInFlows } from './sign-in-flows.ts';
 import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
 import type { SignInProviders } from './sign-in-providers.ts';
@@ -121,9 +124,9 @@ async function finish(
     const responseUrl = new URL(flow.redirectUri + search);
     const claims = await client.redeem(provider, flow, responseUrl);
     const ended = { request, reply, flow, provider, claims };
-    return flow.purpose === 'confirm'
-      ? await confirm(dependencies, ended)
-      : await signIn(dependencies, ended);
+    if (flow.purpose === 'confirm') return await confirm(dependencies, ended);
+    if (flow.purpose === 'link') return await connect(dependencies, ended);
+    return await signIn(dependencies, ended);
   } catch (error) {
     const isDown = error instanceof ProviderUnavailable;
     if (!isDown && !(error instanceof ProviderRefusal)) throw error;
@@ -204,11 +207,49 @@ async function confirm(
   return seeOther(reply, flow.next);
 }
 
+/** Connects the provider's subject to the person who asked for it in this browser a moment ago. */
+async function connect(
+  { database, browser }: SignInOidcDependencies,
+  { request, reply, flow, provider, claims }: EndedFlow,
+): Promise<FastifyReply> {
+  const { person } = await browser.visit(request, reply);
+  const isSame = person !== undefined && person.personId === flow.personId;
+  if (!isSame || !person.recentlyConfirmed || isBoundToAccount(person))
+    return showFailure(reply, flow, 'flow-expired');
+  if (!isUsableSubject(claims.subject)) return showFailure(reply, flow, 'unusable');
+  const { personId } = person;
+  const connected = await database.kysely.transaction().execute(async (transaction) => {
+    const identityId = await createProviderIdentity(transaction, {
+      providerAccount: provider.accountId,
+      issuer: claims.issuer,
+      subject: claims.subject,
+      personId,
+      linked: true,
+    });
+    if (identityId === undefined) return false;
+    await new AuditStore({ kysely: transaction }).record({
+      kind: 'sign_in_provider_connected',
+      outcome: 'success',
+      personId,
+      accountId: provider.accountId,
+      origin: originOf(request),
+      detail: { provider: provider.issuer },
+    });
+    await notifyPerson(transaction, personId, 'provider-connected');
+    return true;
+  });
+  return connected ? seeOther(reply, '/me?done=connected') : showFailure(reply, flow, 'taken');
+}
+
 function showFailure(
   reply: FastifyReply,
   { purpose, next }: Pick<SignInFlow, 'purpose' | 'next'>,
   failed: SignInFailure,
 ): FastifyReply {
+  if (purpose === 'link') {
+    const text = signInFailureText(failed) ?? '';
+    return sendPage(reply, messagePage('Not connected', text, 409, backToMe));
+  }
   const page = purpose === 'confirm' ? '/sign-in/confirm' : '/sign-in';
   return seeOther(reply, `${page}?${new URLSearchParams({ next, failed })}`);
 }

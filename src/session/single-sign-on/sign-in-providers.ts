@@ -1,22 +1,43 @@
-import type { AccountId } from '../../foundation/ids.ts';
+import { readMemberships } from '../../account/membership-store.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../../foundation/ids.ts';
+import type { AccountProviderStore } from './account-provider-store.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
+
+export interface SignInProvidersDependencies {
+  readonly database: Database;
+  readonly store: AccountProviderStore;
+  /** Undefined: none. */
+  readonly installation: SignInProvider | undefined;
+}
 
 /** The providers that people can sign in with: the installation's, and those of accounts. */
 export class SignInProviders {
-  /** Undefined: none. */
-  readonly installation: SignInProvider | undefined;
-  readonly #findAccountProvider: (accountId: AccountId) => Promise<SignInProvider | undefined>;
+  readonly #dependencies: SignInProvidersDependencies;
 
-  constructor(
-    installation: SignInProvider | undefined,
-    findAccountProvider: (accountId: AccountId) => Promise<SignInProvider | undefined>,
-  ) {
-    this.installation = installation;
-    this.#findAccountProvider = findAccountProvider;
+  constructor(dependencies: SignInProvidersDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The installation's provider; undefined: none. */
+  get installation(): SignInProvider | undefined {
+    return this.#dependencies.installation;
   }
 
   /** The provider of an account, or the installation's; undefined: there is none. */
   async find(accountId: AccountId | undefined): Promise<SignInProvider | undefined> {
-    return accountId === undefined ? this.installation : this.#findAccountProvider(accountId);
+    const { store, database } = this.#dependencies;
+    return accountId === undefined ? this.installation : store.find(database.kysely, accountId);
+  }
+
+  /** The providers that a person can connect: the installation's, and those of their accounts. */
+  async listFor(personId: PersonId): Promise<SignInProvider[]> {
+    const { store, database } = this.#dependencies;
+    const memberships = await readMemberships(database.kysely, personId);
+    const own = await store.list(
+      database.kysely,
+      memberships.map(({ accountId }) => accountId),
+    );
+    return this.installation === undefined ? own : [this.installation, ...own];
   }
 }

@@ -70,6 +70,14 @@ export const german: MailTexts = {
       subject: 'Passkey entfernt',
       body: 'Ein Passkey von {{Email}} wurde entfernt. Damit ist keine Anmeldung mehr möglich.',
     },
+    'provider-connected': {
+      subject: 'Anmeldedienst verbunden',
+      body: 'Für {{Email}} wurde ein Anmeldedienst verbunden. Damit ist die Anmeldung ohne Passwort möglich.',
+    },
+    'provider-disconnected': {
+      subject: 'Anmeldedienst getrennt',
+      body: 'Ein Anmeldedienst von {{Email}} wurde getrennt. Damit ist keine Anmeldung mehr möglich.',
+    },
     'recovery-codes-made': {
       subject: 'Neue Wiederherstellungscodes',
       body: 'Für {{Email}} wurden neue Wiederherstellungscodes erstellt. Die alten Codes gelten nicht mehr.',

@@ -70,6 +70,14 @@ export const english: MailTexts = {
       subject: 'Passkey removed',
       body: 'A passkey of {{Email}} was removed. It no longer signs in.',
     },
+    'provider-connected': {
+      subject: 'Sign-in provider connected',
+      body: 'A sign-in provider was connected for {{Email}}. It can sign in without the password.',
+    },
+    'provider-disconnected': {
+      subject: 'Sign-in provider disconnected',
+      body: 'A sign-in provider of {{Email}} was disconnected. It no longer signs in.',
+    },
     'recovery-codes-made': {
       subject: 'New recovery codes',
       body: 'New recovery codes were created for {{Email}}. The old codes no longer work.',

@@ -70,6 +70,14 @@ export const spanish: MailTexts = {
       subject: 'Clave de acceso eliminada',
       body: 'Se ha eliminado una clave de acceso de {{Email}}. Ya no permite iniciar sesión.',
     },
+    'provider-connected': {
+      subject: 'Proveedor de identidad vinculado',
+      body: 'Se ha vinculado un proveedor de identidad a {{Email}}. Permite iniciar sesión sin contraseña.',
+    },
+    'provider-disconnected': {
+      subject: 'Proveedor de identidad desvinculado',
+      body: 'Se ha desvinculado un proveedor de identidad de {{Email}}. Ya no permite iniciar sesión.',
+    },
     'recovery-codes-made': {
       subject: 'Nuevos códigos de recuperación',
       body: 'Se han creado nuevos códigos de recuperación para {{Email}}. Los anteriores ya no funcionan.',

@@ -70,6 +70,14 @@ export const french: MailTexts = {
       subject: 'Clé d’accès supprimée',
       body: 'Une clé d’accès de {{Email}} a été supprimée. Elle ne permet plus de se connecter.',
     },
+    'provider-connected': {
+      subject: 'Fournisseur d’identité associé',
+      body: 'Un fournisseur d’identité a été associé à {{Email}}. Il permet de se connecter sans mot de passe.',
+    },
+    'provider-disconnected': {
+      subject: 'Fournisseur d’identité dissocié',
+      body: 'Un fournisseur d’identité de {{Email}} a été dissocié. Il ne permet plus de se connecter.',
+    },
     'recovery-codes-made': {
       subject: 'Nouveaux codes de récupération',
       body: 'De nouveaux codes de récupération ont été créés pour {{Email}}. Les anciens ne fonctionnent plus.',

@@ -1,0 +1,129 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
+import type { SealedColumn } from '../../foundation/reseal.ts';
+import { seal, unseal, unsealAny } from '../../foundation/seal.ts';
+import type { ProviderMemberRule, ProviderRole, SignInProvider } from './sign-in-provider.ts';
+
+type Kysely = Database['kysely'];
+
+const secretPurpose = 'sign-in provider secret';
+
+/** Re-encrypted when the master key is rotated. */
+export const sealedProviderSecrets: SealedColumn = {
+  purpose: secretPurpose,
+  table: 'account_sign_in_provider',
+  rowKey: ['account_id'],
+  column: 'client_secret',
+  seal: (key, [accountId = ''], secret) => seal(key, accountId, secret),
+  unseal: (key, [accountId = ''], sealed) => unseal(key, accountId, sealed),
+};
+
+/** An account's provider as its owners see it: without the secret. */
+export type AccountProviderSettings = Omit<SignInProvider, 'accountId' | 'clientSecret'>;
+
+type StoredRule =
+  | { readonly role: ProviderRole; readonly group: string }
+  | { readonly role: ProviderRole; readonly domain: string };
+
+interface Row {
+  readonly account_id: AccountId;
+  readonly name: string;
+  readonly issuer: string;
+  readonly client_id: string;
+  readonly client_secret: Buffer;
+  readonly trust_email: boolean;
+  readonly members: readonly StoredRule[];
+}
+
+/** The sign-in providers of accounts. Nothing is cached: they are read once for each sign-in. */
+export class AccountProviderStore {
+  readonly #keys: PurposeKeys;
+
+  constructor(key: MasterKey) {
+    this.#keys = key.keysFor(secretPurpose);
+  }
+
+  /** The provider of each of these accounts that has one. */
+  async list(kysely: Kysely, accountIds: readonly AccountId[]): Promise<SignInProvider[]> {
+    const { rows } = await sql<Row>`
+      select account_id, name, issuer, client_id, client_secret, trust_email, members
+      from account_sign_in_provider where account_id = any (${accountIds}::text[])
+      order by account_id`.execute(kysely);
+    return rows.map((row) => ({
+      accountId: row.account_id,
+      name: row.name,
+      issuer: row.issuer,
+      clientId: row.client_id,
+      clientSecret: unsealAny(this.#keys, row.account_id, row.client_secret).toString(),
+      trustEmail: row.trust_email,
+      // Whatever is stored, it concerns this account only.
+      members: row.members.map(({ role, ...who }) => ({ accountId: row.account_id, role, who })),
+    }));
+  }
+
+  async find(kysely: Kysely, accountId: AccountId): Promise<SignInProvider | undefined> {
+    const [provider] = await this.list(kysely, [accountId]);
+    return provider;
+  }
+
+  /**
+   * Creates or replaces an account's provider. Identities of another issuer are removed, which ends their sessions.
+   * @param clientSecret undefined keeps the stored one
+   * @returns false if there is no secret to keep
+   */
+  async save(
+    transaction: Kysely,
+    accountId: AccountId,
+    provider: AccountProviderSettings,
+    clientSecret: string | undefined,
+  ): Promise<boolean> {
+    const sealed =
+      clientSecret === undefined
+        ? null
+        : seal(this.#keys.current, accountId, Buffer.from(clientSecret));
+    const members = JSON.stringify(provider.members.map(({ role, who }) => ({ role, ...who })));
+    const { rows } = await sql`
+      with before as (
+        select client_secret from account_sign_in_provider where account_id = ${accountId})
+      insert into account_sign_in_provider (account_id, name, issuer, client_id, client_secret, trust_email, members)
+      select ${accountId}, ${provider.name}, ${provider.issuer}, ${provider.clientId}, secret, ${provider.trustEmail},
+        ${members}::jsonb
+      from (select coalesce(${sealed}::bytea, (select client_secret from before)) as secret) known
+      where secret is not null
+      on conflict (account_id) do update set name = excluded.name, issuer = excluded.issuer,
+        client_id = excluded.client_id, client_secret = excluded.client_secret, trust_email = excluded.trust_email,
+        members = excluded.members
+      returning 1`.execute(transaction);
+    await sql`
+      delete from provider_identity
+      where provider_account = ${accountId} and issuer <> ${provider.issuer}`.execute(transaction);
+    return rows.length === 1;
+  }
+
+  /** Removes an account's provider and its identities, which ends their sessions; memberships stay. */
+  async remove(transaction: Kysely, accountId: AccountId): Promise<void> {
+    await sql`
+      delete from account_sign_in_provider where account_id = ${accountId}`.execute(transaction);
+    await sql`
+      delete from provider_identity where provider_account = ${accountId}`.execute(transaction);
+  }
+}
+
+/** Rules of an account's provider, as the account's owners write them. */
+export function toMemberRules(
+  accountId: AccountId,
+  rules: readonly {
+    readonly role: ProviderRole;
+    readonly group?: string | null | undefined;
+    readonly domain?: string | null | undefined;
+  }[],
+): ProviderMemberRule[] {
+  return rules.map(({ role, group, domain }) => ({
+    accountId,
+    role,
+    who: group == null ? { domain: domain ?? '' } : { group },
+  }));
+}
