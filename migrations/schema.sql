@@ -34,12 +34,14 @@ create table account (
   sign_in_hours integer,
   people_networks text[] not null default '{}'::text[],
   program_networks text[] not null default '{}'::text[],
+  sign_in text not null default 'own-choice'::text,
   account_pkey PRIMARY KEY (id),
   account_attachment_limit_check CHECK (attachment_limit >= 0 AND attachment_limit <= 26214400),
   account_quota_per_day_check CHECK (quota_per_day >= 0),
   account_quota_per_hour_check CHECK (quota_per_hour >= 0),
   account_retention_days_check CHECK (retention_days = ANY (ARRAY[30, 90, 400])),
   account_second_factor_check CHECK (second_factor = ANY (ARRAY['own-choice'::text, 'owners'::text, 'everyone'::text])),
+  account_sign_in_check CHECK (sign_in = ANY (ARRAY['own-choice'::text, 'single-sign-on'::text])),
   account_sign_in_hours_check CHECK (sign_in_hours >= 1 AND sign_in_hours <= 168)
 );
 CREATE UNIQUE INDEX account_system ON account USING btree (system) WHERE system;

@@ -55,6 +55,7 @@ const problemAdvice: Readonly<Record<ProblemCode, string>> = {
   forbidden: 'ask for the `permission` that the response names',
   'confirmation-required':
     'in the browser, confirm who you are at `/sign-in/confirm`; API keys aren’t asked',
+  'single-sign-on-required': 'sign out, then sign in with the account’s provider',
   'second-factor-required': 'add a passkey or an authenticator app at `/me/second-factor`',
   'link-expired': 'ask for a new link',
   'foreign-request': 'send the request from the console’s own origin, with `X-Signalpost-Request`',

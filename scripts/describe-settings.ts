@@ -30,6 +30,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'OIDC_NAME',
     'OIDC_MEMBERS',
     'OIDC_TRUST_EMAIL',
+    'OIDC_ONLY',
   ],
   Delivery: [
     'DELIVERY',

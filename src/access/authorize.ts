@@ -42,6 +42,8 @@ export type Refusal =
   | 'unconfirmed'
   /** Permitted, but the account or the installation asks for a second factor. */
   | 'second-factor-missing'
+  /** Permitted, but the account asks people to sign in with a provider. */
+  | 'single-sign-on-missing'
   | 'not-operator'
   | 'malformed-account'
   /** The account doesn't exist or the principal has no access to it; callers can't tell which. */
@@ -98,9 +100,9 @@ function permit(
   const caller = { principal, remoteAddress };
   if (account instanceof Promise || granted instanceof Promise)
     return Promise.all([account, granted]).then(([found, permissions]) =>
-      decide(found, permissions, access, caller),
+      decide(facts, found, permissions, access, caller),
     );
-  return decide(account, granted, access, caller);
+  return decide(facts, account, granted, access, caller);
 }
 
 /**
@@ -131,15 +133,40 @@ const tokenPermissionsOf = Object.fromEntries(
 ) as unknown as Readonly<Record<Role, ReadonlySet<Permission>>>;
 
 function decide(
+  facts: AccessFacts,
   account: Account | undefined,
   granted: ReadonlySet<Permission> | undefined,
   permission: Permission,
   caller: Caller,
-): Decision {
+): MaybePromise<Decision> {
   if (account === undefined || granted === undefined) return refuse('unknown-account');
   if (!granted.has(permission)) return refuse('insufficient-permission');
-  const refusal = account.policy && refusalByPolicy(account.policy, granted, caller);
-  return refusal === undefined ? { account } : refuse(refusal);
+  const { policy } = account;
+  if (policy === undefined) return { account };
+  const refusal = refusalByPolicy(policy, granted, caller);
+  if (refusal !== undefined) return refuse(refusal);
+  return policy.signIn === 'single-sign-on' && isPasswordSignIn(granted, caller)
+    ? decideForOperator(facts, account, caller)
+    : { account };
+}
+
+/** A person without a provider, or a program with the password of a user who isn't a service user. */
+function isPasswordSignIn(granted: ReadonlySet<Permission>, { principal }: Caller): boolean {
+  if (principal.kind === 'key') return false;
+  if (principal.kind === 'person')
+    return principal.provider === undefined && granted !== permissionsOf.service;
+  // Tokens of the code grant are bound to an account; the person consented in a browser.
+  return principal.accountId === undefined && granted !== tokenPermissionsOf.service;
+}
+
+/** Operators keep a way in when the provider is down. */
+async function decideForOperator(
+  facts: AccessFacts,
+  account: Account,
+  { principal }: Caller,
+): Promise<Decision> {
+  const isOperator = principal.kind !== 'key' && (await facts.isOperator(principal.personId));
+  return isOperator ? { account } : refuse('single-sign-on-missing');
 }
 
 interface Caller {

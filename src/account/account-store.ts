@@ -43,6 +43,7 @@ export const accountColumns = [
   'archive_address',
   'attachment_limit',
   'demo',
+  'sign_in',
   'second_factor',
   'sign_in_hours',
   'people_networks',
@@ -60,12 +61,14 @@ export function toAccount(row: {
   readonly archive_address: string | null;
   readonly attachment_limit: number | null;
   readonly demo: boolean;
+  readonly sign_in: string;
   readonly second_factor: string;
   readonly sign_in_hours: number | null;
   readonly people_networks: readonly string[];
   readonly program_networks: readonly string[];
 }): Account {
   const policy = toPolicy({
+    signIn: row.sign_in as AccessPolicy['signIn'],
     secondFactor: row.second_factor as AccessPolicy['secondFactor'],
     signInHours: row.sign_in_hours ?? undefined,
     peopleNetworks: row.people_networks,
@@ -90,8 +93,9 @@ export function toAccount(row: {
 
 /** Undefined for one that asks nothing. */
 export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
-  const { secondFactor, signInHours, peopleNetworks, programNetworks } = policy;
+  const { signIn, secondFactor, signInHours, peopleNetworks, programNetworks } = policy;
   const isEmpty =
+    signIn === 'own-choice' &&
     secondFactor === 'own-choice' &&
     signInHours === undefined &&
     peopleNetworks.length + programNetworks.length === 0;
@@ -117,6 +121,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       quota_per_day: account.quota?.perDay ?? null,
       archive_address: account.archiveAddress ?? null,
       attachment_limit: account.attachmentLimit ?? null,
+      sign_in: account.policy?.signIn ?? 'own-choice',
       second_factor: account.policy?.secondFactor ?? 'own-choice',
       sign_in_hours: account.policy?.signInHours ?? null,
       people_networks: [...(account.policy?.peopleNetworks ?? [])],
@@ -135,6 +140,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
         quota_per_day: eb.ref('excluded.quota_per_day'),
         archive_address: eb.ref('excluded.archive_address'),
         attachment_limit: eb.ref('excluded.attachment_limit'),
+        sign_in: eb.ref('excluded.sign_in'),
         second_factor: eb.ref('excluded.second_factor'),
         sign_in_hours: eb.ref('excluded.sign_in_hours'),
         people_networks: eb.ref('excluded.people_networks'),

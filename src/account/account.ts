@@ -27,8 +27,13 @@ export interface Account {
 /** Who needs a second factor in an account. */
 export const secondFactorRules = ['own-choice', 'owners', 'everyone'] as const;
 
+/** How the people of an account sign in. */
+export const signInRules = ['own-choice', 'single-sign-on'] as const;
+
 /** What an account asks of its callers beyond their role. */
 export interface AccessPolicy {
+  /** `single-sign-on`: with the account's or the installation's provider. Never applies to the role `service` and operators. */
+  readonly signIn: (typeof signInRules)[number];
   /** Never applies to the role `service`. */
   readonly secondFactor: (typeof secondFactorRules)[number];
   /** Hours after which people confirm who they are again. */

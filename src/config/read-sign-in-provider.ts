@@ -26,6 +26,7 @@ export function readSignInProvider(
       'OIDC_NAME',
       'OIDC_MEMBERS',
       'OIDC_TRUST_EMAIL',
+      'OIDC_ONLY',
     ].find((name) => read(name));
     if (unused === undefined) return undefined;
     throw new OperatorError(`${unused} is set, but has no effect without OIDC_ISSUER; set both.`);
@@ -40,6 +41,7 @@ export function readSignInProvider(
     clientId,
     clientSecret,
     trustEmail: readSwitch('OIDC_TRUST_EMAIL', read('OIDC_TRUST_EMAIL')) ?? false,
+    onlyProvider: readSwitch('OIDC_ONLY', read('OIDC_ONLY')) ?? false,
     members: readMembers(read('OIDC_MEMBERS')),
   };
 }

@@ -259,6 +259,12 @@ export const settingDefinitions: readonly Setting[] = [
       '`1` treats the provider’s email addresses as verified, for providers that don’t say so. Only if people can’t choose their own address there.',
   },
   {
+    name: 'OIDC_ONLY',
+    default: '0',
+    meaning:
+      '`1` turns passwords and passkeys off for people who have signed in with the provider, except operators.',
+  },
+  {
     name: 'METRICS_PUBLIC',
     default: '0',
     meaning: '`1` opens `/metrics` to everyone without a token.',

@@ -58,6 +58,7 @@ function buildPolicy(raw: RawPolicy, path: ManifestPath, problems: ProblemCollec
     return networks;
   };
   return {
+    signIn: raw.signIn ?? 'own-choice',
     secondFactor: raw.secondFactor ?? 'own-choice',
     signInHours: raw.signInHours ?? undefined,
     peopleNetworks: networksOf('peopleNetworks'),

@@ -122,6 +122,7 @@ function exportQuota({ quota }: Account): Pick<RawAccount, 'quota'> {
 
 function exportPolicy(policy: AccessPolicy): RawPolicy {
   return {
+    signIn: policy.signIn,
     secondFactor: policy.secondFactor,
     signInHours: policy.signInHours ?? null,
     peopleNetworks: [...policy.peopleNetworks],

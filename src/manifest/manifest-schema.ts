@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { roles, secondFactorRules } from '../account/account.ts';
+import { roles, secondFactorRules, signInRules } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
 import { Nullable } from '../foundation/common-schemas.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
@@ -381,6 +381,12 @@ const NetworksSchema = (who: string) =>
 
 export const PolicySchema = Type.Object(
   {
+    signIn: Type.Optional(
+      Type.Enum([...signInRules], {
+        description:
+          '`single-sign-on`: people sign in with the account’s or the installation’s provider; never the role `service` and operators. Default: `own-choice`.',
+      }),
+    ),
     secondFactor: Type.Optional(
       Type.Enum([...secondFactorRules], {
         description:

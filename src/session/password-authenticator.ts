@@ -12,6 +12,8 @@ export interface PasswordAuthenticatorDependencies {
   /** Replaces a hash that is still the stored one. */
   readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<void>;
   readonly throttle: LoginThrottle;
+  /** Whether a person has to sign in with a provider, so that their password is worth nothing. */
+  readonly mustUseProvider: (person: PersonWithPassword) => Promise<boolean>;
 }
 
 /** The result of checking an address and a password. */
@@ -20,6 +22,8 @@ export interface PasswordAuthentication {
   readonly person: PersonWithPassword | undefined;
   /** The person with this address, authenticated or not; for the audit log only. */
   readonly claimed: PersonWithPassword | undefined;
+  /** The password is right, but the person has to sign in with a provider. */
+  readonly needsProvider: boolean;
 }
 
 /**
@@ -39,7 +43,7 @@ export class PasswordAuthenticator {
     password: string,
     origin: GuessOrigin,
   ): Promise<PasswordAuthentication> {
-    const { findPerson, passwords, throttle } = this.#dependencies;
+    const { findPerson, passwords, throttle, mustUseProvider } = this.#dependencies;
     const address = email.slice(0, maxAddressLength + 1).toLowerCase();
     let claimed: PersonWithPassword | undefined;
     const person = await throttle.attempt(`password ${address}`, origin, async () => {
@@ -47,8 +51,10 @@ export class PasswordAuthenticator {
       const matches = await passwords.check(claimed?.passwordHash, password);
       return matches && claimed?.disabled === false ? claimed : undefined;
     });
-    if (person !== undefined) await this.#renewHash(person, password);
-    return { person, claimed };
+    if (person === undefined) return { person, claimed, needsProvider: false };
+    if (await mustUseProvider(person)) return { person: undefined, claimed, needsProvider: true };
+    await this.#renewHash(person, password);
+    return { person, claimed, needsProvider: false };
   }
 
   /** Only now is the password known, so that a hash with less work than today's can be replaced. */

@@ -1,4 +1,5 @@
 import { TokenMint } from '../access/token-mint.ts';
+import type { Person } from '../account/account.ts';
 import { findPersonByEmail, renewPasswordHash } from '../account/person-store.ts';
 import { AuditStore } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
@@ -55,6 +56,7 @@ import { SignInNotices } from './sign-in-notices.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
 import { AccountProviderStore } from './single-sign-on/account-provider-store.ts';
 import { ProviderClient } from './single-sign-on/provider-client.ts';
+import { mustUseProvider } from './single-sign-on/required-provider-store.ts';
 import { SignInFlows } from './single-sign-on/sign-in-flows.ts';
 import { registerSignInOidcRoutes } from './single-sign-on/sign-in-oidc-routes.ts';
 import type { SignInProvider } from './single-sign-on/sign-in-provider.ts';
@@ -112,10 +114,15 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     (clientId, from, to) => renewSecretHash(database.kysely, clientId, from, to),
   );
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
+  const { onlyProvider = false } = dependencies.signInProvider ?? {};
+  const requiredIssuer = onlyProvider ? dependencies.signInProvider?.issuer : undefined;
+  const needsProvider = ({ id }: Pick<Person, 'id'>) =>
+    mustUseProvider(database.kysely, id, requiredIssuer);
   const passwordAuthenticator = new PasswordAuthenticator({
     findPerson,
     passwords,
     throttle,
+    mustUseProvider: needsProvider,
     renewHash: (person, renewed) => renewPasswordHash(database.kysely, person, renewed),
   });
   const secondFactors = new SecondFactors({
@@ -208,6 +215,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           passkeys,
           notices,
           audit,
+          mustUseProvider: needsProvider,
         });
         registerEndSessionsRoutes(scope, {
           database,

@@ -32,6 +32,10 @@ export interface SignInDependencies {
 export const passkeyFailedText =
   'The passkey wasn’t accepted. It may have been removed, or the page expired. Try again, or sign in another way.';
 
+/** Shown after a right password or passkey of people who have to sign in with a provider. */
+const needsProviderText =
+  'You sign in with your company’s provider here. Use its button or the link from your administrator.';
+
 const expiredFormNotice = 'The page expired. Try again.';
 
 /**
@@ -47,7 +51,12 @@ export function registerSignInRoutes(scope: Http, dependencies: SignInDependenci
     if (visit.person !== undefined) return seeOther(reply, next);
     const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
     const failed = queryOf(request, 'failed');
-    const error = failed === 'passkey' ? passkeyFailedText : signInFailureText(failed);
+    const error =
+      failed === 'passkey'
+        ? passkeyFailedText
+        : failed === 'needs-provider'
+          ? needsProviderText
+          : signInFailureText(failed);
     return sendPage(reply, signInPage({ csrf: visit.csrf, next, prompt, provider, error }));
   });
 
@@ -100,7 +109,10 @@ async function signIn(
     const { person } = result;
     if (person === undefined) {
       await record('refused', result.claimed?.id);
-      return showAgain({ error: 'The email address or password is wrong.', status: 401 });
+      const error = result.needsProvider
+        ? needsProviderText
+        : 'The email address or password is wrong.';
+      return showAgain({ error, status: 401 });
     }
     const complete = !(await secondFactors.has(person.id));
     if (complete) {

@@ -24,6 +24,7 @@ const { owner, path, shop, as } = await openManagedShop(database, service);
 const viewer = await as('viewer');
 const policy = `${path}/policy`;
 const nothing = {
+  signIn: 'own-choice',
   secondFactor: 'own-choice',
   signInHours: null,
   peopleNetworks: [],

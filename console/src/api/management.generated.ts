@@ -2,7 +2,7 @@
 
 export type Accepted = { "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
 export type AcceptedMessage = { "status": 200; "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
-export type AccessPolicy = { "secondFactor": ("own-choice" | "owners" | "everyone"); "signInHours": (number | null); "peopleNetworks": (string)[]; "programNetworks": (string)[] };
+export type AccessPolicy = { "signIn": ("own-choice" | "single-sign-on"); "secondFactor": ("own-choice" | "owners" | "everyone"); "signInHours": (number | null); "peopleNetworks": (string)[]; "programNetworks": (string)[] };
 export type Account = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "quota": { "perHour": (number | null); "perDay": (number | null) }; "archiveAddress": string; "attachmentLimit": (number | null) };
 export type Allowance = { "clientId": string; "accountId": string; "perHour": number };
 export type AllowanceUse = { "email": string; "used": number; "left": number; "freeAt": (string | null) };
@@ -58,8 +58,8 @@ export type Operator = { "email": string; "name": string };
 export type OwnTokenForm = { "client_id"?: string; "client_secret"?: string; "token": string; "token_type_hint"?: string };
 export type Pause = { "destination": string; "pausedAt": string };
 export type Person = { "id": string; "email": string; "name": string; "operator": boolean; "disabled": boolean; "accounts": ({ "accountId": string; "role": ("owner" | "developer" | "marketer" | "viewer" | "service") })[] };
-export type Policy = { "secondFactor"?: ("own-choice" | "owners" | "everyone"); "signInHours"?: (number | null); "peopleNetworks"?: (string)[]; "programNetworks"?: (string)[] };
-export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/confirmation-required" | "/problems/second-factor-required" | "/problems/link-expired" | "/problems/foreign-request" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/too-slow" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/events-expired" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/busy" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
+export type Policy = { "signIn"?: ("own-choice" | "single-sign-on"); "secondFactor"?: ("own-choice" | "owners" | "everyone"); "signInHours"?: (number | null); "peopleNetworks"?: (string)[]; "programNetworks"?: (string)[] };
+export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/confirmation-required" | "/problems/single-sign-on-required" | "/problems/second-factor-required" | "/problems/link-expired" | "/problems/foreign-request" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/too-slow" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/events-expired" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/busy" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
 export type Published = { "version": number; "notes": (string)[] };
 export type Queue = { "destinations": (Destination)[]; "partial": boolean; "paused": (string)[] };
 export type QueueControlResult = { "changed": number; "busy": number };

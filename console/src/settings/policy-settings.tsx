@@ -25,8 +25,10 @@ import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
 const rules = ['own-choice', 'owners', 'everyone'] as const;
+const signInRules = ['own-choice', 'single-sign-on'] as const;
 
 const emptyPolicy: AccessPolicy = {
+  signIn: 'own-choice',
   secondFactor: 'own-choice',
   signInHours: null,
   peopleNetworks: [],
@@ -117,6 +119,16 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
     <form onSubmit={submit}>
       <Stack gap="sm">
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <NativeSelect
+            label={text('policy.signIn')}
+            data={signInRules.map((value) => ({ value, label: text(`policy.signIn.${value}`) }))}
+            value={values.signIn}
+            onChange={(event) =>
+              change({ signIn: event.currentTarget.value as AccessPolicy['signIn'] })
+            }
+            error={reasonFor(save.error, 'signIn')}
+            disabled={reading}
+          />
           <NativeSelect
             label={text('policy.secondFactor')}
             data={rules.map((value) => ({ value, label: text(`policy.rule.${value}`) }))}

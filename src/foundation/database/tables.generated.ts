@@ -57,6 +57,7 @@ export interface AccountTable {
   quota_per_hour: number | null;
   retention_days: Generated<number>;
   second_factor: Generated<string>;
+  sign_in: Generated<string>;
   sign_in_hours: number | null;
   suspended_at: Timestamp | null;
   system: Generated<boolean>;

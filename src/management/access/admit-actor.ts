@@ -129,6 +129,11 @@ function toProblem(refusal: Refusal, access: Access): Problem {
         'second-factor-required',
         'Add a passkey or an authenticator app at /me/second-factor, then sign in with it',
       );
+    case 'single-sign-on-missing':
+      return new Problem(
+        'single-sign-on-required',
+        'Sign out, then sign in with the account’s provider, from the link of its owners',
+      );
     case 'unconfirmed':
       return new Problem(
         'confirmation-required',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { authorize } from '../../access/authorize.ts';
-import { type AccessPolicy, secondFactorRules } from '../../account/account.ts';
+import { type AccessPolicy, secondFactorRules, signInRules } from '../../account/account.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -15,6 +15,10 @@ const Networks = (who: string) =>
 
 const PolicyView = Type.Object(
   {
+    signIn: Type.Enum([...signInRules], {
+      description:
+        '`single-sign-on`: people sign in with a provider; never the role `service` and operators.',
+    }),
     secondFactor: Type.Enum([...secondFactorRules], {
       description: 'Who needs a second factor; never the role `service`.',
     }),
@@ -31,6 +35,7 @@ const PolicyView = Type.Object(
 
 function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView> {
   return {
+    signIn: policy?.signIn ?? 'own-choice',
     secondFactor: policy?.secondFactor ?? 'own-choice',
     signInHours: policy?.signInHours ?? null,
     peopleNetworks: [...(policy?.peopleNetworks ?? [])],
@@ -44,7 +49,7 @@ export const policyRoutes = resourceRoutes({
   view: PolicyView,
   resource: ({ params: { accountId } }) => ({
     kind: 'policy',
-    recorded: ['secondFactor', 'signInHours', 'peopleNetworks', 'programNetworks'],
+    recorded: ['signIn', 'secondFactor', 'signInHours', 'peopleNetworks', 'programNetworks'],
     id: accountId,
     async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);
@@ -91,6 +96,8 @@ async function requireStillPermitted(
             actor?.kind === 'key' ? 'programNetworks' : 'peopleNetworks',
             `would lock you out: your address, ${request.ip}, is in none of them`,
           ]
-        : ['signInHours', 'would lock you out: sign in again first'];
+        : refusal === 'single-sign-on-missing'
+          ? ['signIn', 'would lock you out: sign in with the account’s provider first']
+          : ['signInHours', 'would lock you out: sign in again first'];
   throw invalidField(field, reason);
 }

@@ -15,6 +15,7 @@ export const problemCatalog = {
   unauthenticated: { status: 401, title: 'Authentication required' },
   forbidden: { status: 403, title: 'Permission denied' },
   'confirmation-required': { status: 403, title: 'Confirmation required' },
+  'single-sign-on-required': { status: 403, title: 'Single sign-on required' },
   'second-factor-required': { status: 403, title: 'Second factor required' },
   'link-expired': { status: 403, title: 'Link expired' },
   'foreign-request': { status: 403, title: 'Cross-site request rejected' },

@@ -29,9 +29,12 @@ export class ConsentStore {
     { readonly id: AccountId; readonly name: string }[]
   > {
     const bound = provider?.accountId ?? null;
+    const withProvider = provider !== undefined;
     const { rows } = await sql<{ id: AccountId; name: string }>`
       select a.id, a.name from membership m join account a on a.id = m.account_id
       where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
+        and (${withProvider}::boolean or a.sign_in <> 'single-sign-on' or m.role = 'service'
+          or (select operator from person where id = m.person_id))
       order by m.created_at, a.id`.execute(this.#database.kysely);
     return rows;
   }

@@ -55,7 +55,10 @@ export class PasswordGrant implements Grant {
       remoteAddress: origin.remoteAddress,
     });
     if (result.person !== undefined) return result.person;
-    await this.#record('refused', result.claimed?.id, client, origin, 'wrong_password');
+    const reason = result.needsProvider ? 'needs_provider' : 'wrong_password';
+    await this.#record('refused', result.claimed?.id, client, origin, reason);
+    if (result.needsProvider)
+      throw new InvalidGrant('This user signs in with a provider; use a service user');
     throw new InvalidGrant('The user name or password is wrong', {
       cause: result.claimed === undefined ? 'unknown person' : 'wrong password or disabled person',
     });

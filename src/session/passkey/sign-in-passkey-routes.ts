@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Person } from '../../account/account.ts';
 import { readPerson } from '../../account/person-store.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
@@ -21,6 +22,8 @@ export interface SignInPasskeyDependencies {
   readonly passkeys: Passkeys;
   readonly notices: SignInNotices;
   readonly audit: AuditStore;
+  /** Whether a person has to sign in with a provider. */
+  readonly mustUseProvider: (person: Pick<Person, 'id'>) => Promise<boolean>;
 }
 
 /** `POST /sign-in/passkey`: signs in with a passkey, alone or after the password, and continues to the local path `next`. */
@@ -34,7 +37,15 @@ export function registerSignInPasskeyRoutes(
 }
 
 async function signInWithPasskey(
-  { database, browser, devices, passkeys, notices, audit }: SignInPasskeyDependencies,
+  {
+    database,
+    browser,
+    devices,
+    passkeys,
+    notices,
+    audit,
+    mustUseProvider,
+  }: SignInPasskeyDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -66,6 +77,11 @@ async function signInWithPasskey(
     if (halfway !== undefined) await record('refused', halfway.personId);
     const page = halfway === undefined ? '/sign-in' : '/sign-in/code';
     return seeOther(reply, `${page}?${new URLSearchParams({ next, failed: 'passkey' })}`);
+  }
+  // After a sign-in with a provider, the passkey is the second factor.
+  if (halfway?.provider === undefined && (await mustUseProvider(person))) {
+    await record('refused', person.id);
+    return seeOther(reply, `/sign-in?${new URLSearchParams({ next, failed: 'needs-provider' })}`);
   }
   const signedIn = {
     personId: person.id,

@@ -22,7 +22,10 @@ export const sealedProviderSecrets: SealedColumn = {
 };
 
 /** An account's provider as its owners see it: without the secret. */
-export type AccountProviderSettings = Omit<SignInProvider, 'accountId' | 'clientSecret'>;
+export type AccountProviderSettings = Omit<
+  SignInProvider,
+  'accountId' | 'clientSecret' | 'onlyProvider'
+>;
 
 type StoredRule =
   | { readonly role: ProviderRole; readonly group: string }

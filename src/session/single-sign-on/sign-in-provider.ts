@@ -28,6 +28,8 @@ export interface SignInProvider {
   /** Addresses count as verified even if the provider doesn't say so. */
   readonly trustEmail: boolean;
   readonly members: readonly ProviderMemberRule[];
+  /** People of the installation's provider can't use a password or passkey, except operators. */
+  readonly onlyProvider?: boolean;
 }
 
 const callbackPrefix = '/sign-in/oidc/callback';

@@ -37,6 +37,9 @@ export const settingsTexts = {
   'policy.hint':
     'What this account asks of people and programs, beyond their role and scopes. Other accounts have their own.',
   'policy.own': 'Your own sign-in',
+  'policy.signIn': 'Sign-in',
+  'policy.signIn.own-choice': 'Any way',
+  'policy.signIn.single-sign-on': 'Single sign-on only',
   'policy.secondFactor': 'Second factor',
   'policy.rule.own-choice': 'Everyone’s own choice',
   'policy.rule.owners': 'Owners need one',

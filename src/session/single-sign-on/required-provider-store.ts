@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { PersonId } from '../../foundation/ids.ts';
+
+/**
+ * Whether a person has to sign in with a provider: all their accounts ask for it, or the installation asks it of the people of
+ * its provider. Never operators, who keep a way in when a provider is down, and never service users.
+ * @param issuer of the installation's provider, if its people can't use passwords
+ */
+export async function mustUseProvider(
+  kysely: Database['kysely'],
+  personId: PersonId,
+  issuer: string | undefined,
+): Promise<boolean> {
+  const { rows } = await sql<{ required: boolean }>`
+    select not p.operator and (
+      exists (select from provider_identity i
+        where i.person_id = p.id and i.provider_account is null and i.issuer = ${issuer ?? null})
+      or exists (select from membership m where m.person_id = p.id) and not exists (
+        select from membership m join account a on m.account_id = a.id
+        where m.person_id = p.id and (m.role = 'service' or a.sign_in <> 'single-sign-on'))) as required
+    from person p where p.id = ${personId}`.execute(kysely);
+  return rows[0]?.required === true;
+}
