@@ -200,7 +200,8 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'WEBHOOK_NETWORKS',
     default: '(none)',
-    meaning: 'Private networks that webhooks may reach, separated by commas: `10.1.0.0/16`.',
+    meaning:
+      'Private networks that webhooks and accounts’ sign-in providers may reach, separated by commas: `10.1.0.0/16`.',
   },
   {
     name: 'KEEP_READER_ADDRESSES',

@@ -122,7 +122,7 @@ async function bringIn(
     personId,
     accountId: provider.accountId,
     origin,
-    detail: { provider: issuer },
+    detail: { id: email, provider: issuer },
   });
   await syncMemberships(transaction, { provider, personId, granted, mayBegin: true, origin });
   await recordProviderIdentityUse(transaction, identityId);
