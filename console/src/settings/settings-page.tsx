@@ -17,6 +17,7 @@ import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
 import { PolicySettings } from './policy-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
+import { SignInProviderSettings } from './sign-in-provider-settings.tsx';
 
 /** Settings of the account and the installation. */
 export function SettingsPage() {
@@ -28,6 +29,7 @@ export function SettingsPage() {
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
         {account !== undefined && <PolicySettings key={`policy ${account.id}`} />}
+        {account !== undefined && <SignInProviderSettings key={`provider ${account.id}`} />}
         {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
         {account !== undefined && <OperatorSettings key={`operate ${account.id}`} />}
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
