@@ -33,6 +33,13 @@ const webhook = await owner.post(`${path}/webhooks`, {
 const content = { subject: 'Hello', html: '<p>Hello</p>', sender: 'orders@shop.test', fields: {} };
 const csv = 'address,email\nann@people.test,ann@people.test\n';
 const person = { name: 'New', role: 'viewer' };
+const signInProvider = {
+  name: 'New',
+  issuer: 'https://login.shop.test',
+  clientId: 'signalpost',
+  clientSecret: 'secret',
+  members: [],
+};
 
 /** One resource for each path with PUT. */
 interface Resource {
@@ -83,6 +90,17 @@ const resources: Readonly<Record<string, Resource>> = {
     second: { rate: 2, connections: 3 },
   },
   '/accounts/:accountId': { at: path, there: true, first: { name: 'A' }, second: { name: 'B' } },
+  '/accounts/:accountId/policy': {
+    at: `${path}/policy`,
+    there: true,
+    first: { signInHours: 8 },
+    second: { signInHours: 9 },
+  },
+  '/accounts/:accountId/sign-in-provider': {
+    at: `${path}/sign-in-provider`,
+    first: signInProvider,
+    second: { ...signInProvider, name: 'Newer' },
+  },
   '/accounts/:accountId/users/:email': {
     at: `${path}/users/new@shop.test`,
     first: person,
