@@ -226,6 +226,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           database,
           browser,
           devices,
+          notices,
           secondFactors,
           providers,
           client: providerClient,

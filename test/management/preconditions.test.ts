@@ -90,12 +90,6 @@ const resources: Readonly<Record<string, Resource>> = {
     second: { rate: 2, connections: 3 },
   },
   '/accounts/:accountId': { at: path, there: true, first: { name: 'A' }, second: { name: 'B' } },
-  '/accounts/:accountId/policy': {
-    at: `${path}/policy`,
-    there: true,
-    first: { signInHours: 8 },
-    second: { signInHours: 9 },
-  },
   '/accounts/:accountId/sign-in-provider': {
     at: `${path}/sign-in-provider`,
     first: signInProvider,

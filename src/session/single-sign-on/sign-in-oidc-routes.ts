@@ -9,6 +9,7 @@ import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { KnownDevices } from '../browser/known-devices.ts';
+import { completeSignIn } from '../complete-sign-in.ts';
 import { originOf } from '../form-body.ts';
 import { localPath } from '../local-path.ts';
 import { backToMe } from '../me/my-providers-routes.ts';
@@ -17,6 +18,7 @@ import { seeOther, sendPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { spendChallenge } from '../passkey/passkey-store.ts';
 import type { SecondFactors } from '../second-factor.ts';
+import type { SignInNotices } from '../sign-in-notices.ts';
 import { queryOf } from '../sign-in-routes.ts';
 import { type Admission, admitPerson } from './admit-person.ts';
 import { type ProviderClient, ProviderRefusal, ProviderUnavailable } from './provider-client.ts';
@@ -31,6 +33,7 @@ export interface SignInOidcDependencies {
   readonly database: Database;
   readonly browser: BrowserSessions;
   readonly devices: KnownDevices;
+  readonly notices: SignInNotices;
   readonly secondFactors: Pick<SecondFactors, 'has'>;
   readonly providers: SignInProviders;
   readonly client: ProviderClient;
@@ -145,7 +148,7 @@ interface EndedFlow {
 }
 
 async function signIn(
-  { database, browser, devices, secondFactors, clock }: SignInOidcDependencies,
+  { database, browser, devices, notices, secondFactors, clock }: SignInOidcDependencies,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
   const origin = originOf(request);
@@ -173,15 +176,19 @@ async function signIn(
   const { personId, email, identityId } = admission;
   const { authenticatedAt, secondFactor } = claims;
   const complete = secondFactor || !(await secondFactors.has(personId));
-  await browser.signIn(request, reply, personId, complete, {
+  const proof = {
     identityId,
     authenticatedAgo:
       authenticatedAt && Math.max(0, (clock.now() - authenticatedAt.getTime()) / 1_000),
     secondFactor,
-  });
+  };
   const { next } = flow;
-  if (!complete) return seeOther(reply, `/sign-in/code?${new URLSearchParams({ next })}`);
-  devices.remember(request, reply, email);
+  if (!complete) {
+    await browser.signIn(request, reply, personId, false, proof);
+    return seeOther(reply, `/sign-in/code?${new URLSearchParams({ next })}`);
+  }
+  const signedIn = { personId, email, provider: proof };
+  await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
   return seeOther(reply, next);
 }
 
