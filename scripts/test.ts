@@ -12,19 +12,28 @@ import { startTestPostgres } from './test-postgres.ts';
 
 /**
  * Runs the tests of a folder, or of the given files and folders, on one PostgreSQL with a migrated template database that each
- * file clones. With TEST_POSTGRES_BIN, runs only files whose result depends on the server, and skips slow ones that repeat the
- * statements of others.
+ * file clones. With TEST_POSTGRES_BIN, `npm test` runs only what depends on how a server locks, notifies, plans and recovers;
+ * that it knows all statements is for `check-statements.ts`.
  */
 const testDatabase = 'test/support/test-database.ts';
 /** Files that change or measure their process. */
 const ownProcess = [join('test', 'embedded-database', sep), join('test', 'hostile', sep)];
 const filesPerGroup = 8;
-const skippedFolders = [join('test', 'command', sep), join('test', 'hostile', sep)];
+const onOtherServers = [
+  'foundation',
+  'message',
+  'submission',
+  'queue',
+  'delivery',
+  'report',
+  'webhook',
+];
 const [folder = 'test', ...rest] = process.argv.slice(2);
 const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
-const files = process.env.TEST_POSTGRES_BIN ? await selectDatabaseTests(found) : found;
+const files =
+  process.env.TEST_POSTGRES_BIN && folder === 'test' ? await selectDatabaseTests(found) : found;
 // Before the tests: several files would install them at the same time.
 if (folder === 'test-system') await installTools();
 const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
@@ -77,9 +86,10 @@ async function run(): Promise<number> {
 
 async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
   const used = await importingFiles(all, testDatabase);
+  const folders = onOtherServers.map((name) => join('test', name, sep));
   return wanted.length > 0
     ? used
-    : used.filter((file) => !skippedFolders.some((skipped) => file.startsWith(skipped)));
+    : used.filter((file) => folders.some((name) => file.startsWith(name)));
 }
 
 /**

@@ -94,6 +94,16 @@ async function makeResources(): Promise<Map<string, string>> {
     ],
     [`${account}/retention-rule`, `${path}/retention-rule`],
     [`${account}/policy`, `${path}/policy`],
+    [
+      `${account}/sign-in-provider`,
+      await put(`${path}/sign-in-provider`, {
+        name: 'Back',
+        issuer: 'https://back.test',
+        clientId: 'back',
+        clientSecret: 'a secret',
+        members: [{ role: 'viewer', group: 'readers' }],
+      }),
+    ],
   ]);
 }
 

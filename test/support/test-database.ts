@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { testApplication } from './account-first.ts';
+import { recordStatements } from './record-statements.ts';
 import { installTestClock, TestClock, testClockOptions } from './test-clock.ts';
 
 function required(name: string): string {
@@ -41,6 +42,7 @@ process.once('beforeExit', dropEnded);
  * file of the process or at its end.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
+  recordStatements();
   await dropEnded();
   const admin = adminUrl();
   const service = required('TEST_SERVICE_URL');
