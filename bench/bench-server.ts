@@ -63,4 +63,10 @@ const processes = Number(process.env.BENCH_PROCESSES ?? availableParallelism());
 if (cluster.isWorker || processes === 1) {
   await serveHere();
   process.channel?.unref();
-} else await superviseProcesses(processes, config, signal, log, announce);
+} else
+  await superviseProcesses(
+    { count: processes, ...config, socket: undefined },
+    signal,
+    log,
+    announce,
+  );

@@ -8,6 +8,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'PUBLIC_URL',
     'ALLOW_INSECURE_PUBLIC_URL',
     'TRUST_PROXY',
+    'DRAIN_SECONDS',
     'CORS_ORIGINS',
     'MAX_CONNECTIONS',
     'MAX_CONNECTIONS_PER_PEER',

@@ -287,9 +287,12 @@ export function createApp(dependencies: AppDependencies): App {
   registerBrandRoutes(http);
   const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
   registerConsoleRoutes(http, hostedImages);
-  registerHealthRoutes(http, async () =>
-    (await isSchemaCurrent(database)) ? undefined : 'the database needs this release’s migrations',
-  );
+  registerHealthRoutes(http, async () => {
+    if (http.draining.isOn) return 'the node is stopping';
+    return (await isSchemaCurrent(database))
+      ? undefined
+      : 'the database needs this release’s migrations';
+  });
   const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);
   session.registerRoutes(http);

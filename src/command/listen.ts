@@ -63,19 +63,34 @@ export async function choosePort({ host, port }: Pick<Config, 'host' | 'port'>):
 }
 
 /**
- * Listens on HOST and PORT; the processes of a node share one port.
+ * Listens on HOST and PORT, or on the service manager's socket; the processes of a node share one port.
+ * @param socket from `inheritedSocket`
  * @returns the local URL of the service, with the actual port
  * @throws OperatorError if the port or the address is not available
  */
-export async function listen(http: Http, { host, port }: Config): Promise<string> {
+export async function listen(http: Http, { host, port }: Config, socket?: number): Promise<string> {
   try {
-    if (cluster.isWorker && canListenShared) await listenShared(http, host, port);
+    if (socket !== undefined) await listenInherited(http, socket);
+    else if (cluster.isWorker && canListenShared) await listenShared(http, host, port);
     else await http.listen({ host, port });
   } catch (cause) {
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }
   const bound = http.server.address() as AddressInfo;
-  return localUrl(host, bound.port);
+  return localUrl(socket === undefined ? host : bound.address, bound.port);
+}
+
+/** @throws OperatorError if the descriptor is no listening TCP socket */
+async function listenInherited(http: Http, fd: number): Promise<void> {
+  const options = { fd, host: '127.0.0.1' };
+  await http.listen(options).catch((cause: unknown) => {
+    throw new OperatorError(
+      'The socket unit must pass a TCP socket: ListenStream=127.0.0.1:3000.',
+      { cause },
+    );
+  });
+  if (typeof http.server.address() === 'string')
+    throw new OperatorError('The socket unit must pass a TCP socket: ListenStream=127.0.0.1:3000.');
 }
 
 /** The URL at which this machine reaches a service on a host and port. */

@@ -5,9 +5,11 @@ import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
+import { drain } from './drain.ts';
 import { shareMetrics } from './gather-metrics.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
+import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
@@ -34,8 +36,12 @@ export async function serve(
   const config = readConfig(environment);
   const roles = [...readRoles(roleText)].join(', ');
   const log = createLog(config.logLevel);
-  return superviseProcesses(processes, config, stopSignal(), log, (url) => {
+  const stopping = stopSignal();
+  stopping.addEventListener('abort', () => notifyServiceManager(environment, 'STOPPING=1', log));
+  const socket = inheritedSocket(environment);
+  return superviseProcesses({ count: processes, ...config, socket }, stopping, log, (url) => {
     process.stdout.write(`Signalpost (${roles}) answers at ${url}\n`);
+    notifyServiceManager(environment, 'READY=1', log);
   });
 }
 
@@ -72,10 +78,17 @@ async function serveProcess(
   });
   try {
     await startApp(app, config);
-    const url = await listen(app.http, config);
-    if (cluster.isWorker) reportUrl(url);
-    else process.stdout.write(`Signalpost (${[...roles].join(', ')}) answers at ${url}\n`);
-    await aborted(signal);
+    const url = await listen(app.http, config, inheritedSocket(environment));
+    if (cluster.isWorker) {
+      reportUrl(url);
+      await aborted(signal);
+    } else {
+      process.stdout.write(`Signalpost (${[...roles].join(', ')}) answers at ${url}\n`);
+      await notifyServiceManager(environment, 'READY=1', log);
+      await aborted(signal);
+      await notifyServiceManager(environment, 'STOPPING=1', log);
+    }
+    await drain(app, config);
   } finally {
     await stopWithTimeout(app, installation, log);
   }

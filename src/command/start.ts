@@ -4,8 +4,10 @@ import { createLog } from '../foundation/log.ts';
 import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { createStartLinks } from './create-start-links.ts';
+import { drain } from './drain.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
+import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { warnAboutServer } from './warn-about-server.ts';
@@ -22,6 +24,7 @@ export async function start(
 ): Promise<number> {
   const settings = readConfig(environment);
   const log = createLog(settings.logLevel);
+  const socket = inheritedSocket(environment);
   const signal = stopSignal();
   try {
     const installation = await openInstallation(settings, log, signal);
@@ -42,15 +45,18 @@ export async function start(
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
       await startApp(app, config);
-      const url = await listen(app.http, config);
+      const url = await listen(app.http, config, socket);
       installation.embedded?.announce(url);
       buildMissingConsole(log);
       const links = await createStartLinks(installation.database, config, config.publicUrl ?? url);
       process.stdout.write(
         await welcome({ config, url, demo, links, hasDemoKey: await hasDemoKey(config.dataDir) }),
       );
+      await notifyServiceManager(environment, 'READY=1', log);
       await aborted(signal);
       log.info('stopping');
+      await notifyServiceManager(environment, 'STOPPING=1', log);
+      await drain(app, config);
     } finally {
       await stopWithTimeout(app, installation, log);
     }

@@ -4,11 +4,19 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../foundation/log.ts';
 import { gatherMetrics } from './gather-metrics.ts';
 import { choosePort } from './listen.ts';
+import { passSocket } from './service-manager.ts';
 import { aborted } from './stop-signal.ts';
 
 /** Sent by a process to the first one. */
 interface ReadyMessage {
   readonly answersAt: string;
+}
+
+/** What the processes share. */
+interface SharedWork extends Pick<Config, 'host' | 'port'> {
+  readonly count: number;
+  /** A descriptor of `inheritedSocket`; undefined: they listen on HOST and PORT. */
+  readonly socket: number | undefined;
 }
 
 const minRestartDelayMs = 500;
@@ -26,20 +34,23 @@ export function reportUrl(url: string): void {
  * @returns the exit code: 0 after a graceful stop, the first process's own if it never became ready
  */
 export async function superviseProcesses(
-  count: number,
-  config: Pick<Config, 'host' | 'port'>,
+  work: SharedWork,
   stopping: AbortSignal,
   log: Log,
   announce: (url: string) => void,
 ): Promise<number> {
-  const port = await choosePort(config);
+  const { socket } = work;
+  const variables =
+    socket === undefined ? { PORT: String(await choosePort(work)) } : passSocket(socket);
+  // The processes accept from the socket themselves: nothing goes through the first one.
+  if (socket !== undefined) cluster.schedulingPolicy = cluster.SCHED_NONE;
   gatherMetrics();
-  const fork = (): Worker => cluster.fork({ PORT: String(port) });
+  const fork = (): Worker => cluster.fork(variables);
   const first = await startProcess(fork(), stopping);
   if (typeof first === 'number') return stopping.aborted ? 0 : first;
   announce(first.url);
   const slots = [superviseProcess(first.worker, fork, stopping, log)];
-  for (let slot = 1; slot < count && !stopping.aborted; slot += 1)
+  for (let slot = 1; slot < work.count && !stopping.aborted; slot += 1)
     slots.push(superviseProcess(fork(), fork, stopping, log));
   await aborted(stopping);
   await Promise.all(slots);

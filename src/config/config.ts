@@ -31,6 +31,7 @@ import {
   readPort,
   readProxies,
   readPublicUrl,
+  readSeconds,
   readSwitch,
   readTls,
   type SenderMailbox,
@@ -43,6 +44,8 @@ type DeliveryKind = 'inbox' | 'relay' | 'direct';
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Between the request to stop and the end of accepting. */
+  readonly drainSeconds: number;
   readonly dataDir: string;
   /** Undefined: the embedded database under `dataDir`. */
   readonly databaseUrl: string | undefined;
@@ -160,6 +163,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
   return {
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', read('PORT') ?? '3000'),
+    drainSeconds: readSeconds('DRAIN_SECONDS', read('DRAIN_SECONDS') ?? '0'),
     dataDir: resolve(read('DATA_DIR') ?? './data'),
     databaseUrl,
     demo,

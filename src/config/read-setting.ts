@@ -159,6 +159,13 @@ export function readHours(name: string, text: string): number {
   throw new OperatorError(`${name} must be a number of hours from 1 to 168, not "${text}".`);
 }
 
+/** A number of seconds, up to five minutes. @throws OperatorError */
+export function readSeconds(name: string, text: string): number {
+  const seconds = Number(text);
+  if (/^\d{1,3}$/.test(text) && seconds <= 300) return seconds;
+  throw new OperatorError(`${name} must be a number of seconds from 0 to 300, not "${text}".`);
+}
+
 /** `1` or `0`. @throws OperatorError */
 export function readSwitch(name: string, text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;

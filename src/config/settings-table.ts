@@ -128,6 +128,12 @@ export const settingDefinitions: readonly Setting[] = [
       'Addresses or networks of trusted reverse proxies, separated by commas. `X-Forwarded-*` headers from other addresses are ignored.',
   },
   {
+    name: 'DRAIN_SECONDS',
+    default: '0',
+    meaning:
+      'Seconds between the request to stop and the end of accepting, up to 300. Meanwhile, `/readyz` answers 503, so that load balancers choose another node.',
+  },
+  {
     name: 'CORS_ORIGINS',
     default: '(none)',
     meaning:

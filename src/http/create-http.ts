@@ -7,6 +7,7 @@ import { lacksHost, missingHost } from './answer-unusable-head.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { CrossOrigin, eachField } from './cross-origin.ts';
 import { DirectRoutes } from './direct-routes.ts';
+import { Draining } from './draining.ts';
 import { escapeMalformedPercent } from './escape-malformed-percent.ts';
 import { BodyRefusal } from './limits/body-refusal.ts';
 import { BodyTraffic } from './limits/body-traffic.ts';
@@ -42,6 +43,7 @@ declare module 'fastify' {
     readonly direct: DirectRoutes;
     /** The request bodies in memory. */
     readonly bodyTraffic: BodyTraffic;
+    readonly draining: Draining;
   }
 }
 
@@ -86,6 +88,8 @@ export function createHttp(options: HttpOptions): Http {
   const peers = new Peers(options.trustProxy);
   const traffic = new BodyTraffic(peers, options.bytes ?? defaultByteBudgets);
   http.decorate('bodyTraffic', traffic);
+  const draining = new Draining(http);
+  http.decorate('draining', draining);
   http.decorate(
     'direct',
     new DirectRoutes(http, {
@@ -95,6 +99,7 @@ export function createHttp(options: HttpOptions): Http {
       peers,
       transport,
       crossOrigin,
+      draining,
     }),
   );
   if (options.connections !== undefined) limitConnections(http.server, options.connections, peers);

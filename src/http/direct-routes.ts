@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
 import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
 import type { CrossOrigin } from './cross-origin.ts';
+import type { Draining } from './draining.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import { findLimit } from './limits/limit-routes.ts';
@@ -30,6 +31,7 @@ export interface DirectRoutesDependencies {
   /** A header field of every response. */
   readonly transport: TransportHeader;
   readonly crossOrigin: CrossOrigin | undefined;
+  readonly draining: Draining;
 }
 
 /**
@@ -85,10 +87,15 @@ export class DirectRoutes {
   }
 
   #add(url: string, parts: Omit<DirectRoute, 'context'>, name: string): void {
-    const { limits, ...shared } = this.#dependencies;
+    const { limits, draining, ...shared } = this.#dependencies;
     const limit = findLimit(limits, ['POST'], url);
     if (limit === undefined) throw new Error(`POST ${url} is missing from the table of limits`);
-    const context = { ...shared, route: name, closing: () => this.#closing, limit };
+    const context = {
+      ...shared,
+      route: name,
+      closing: () => this.#closing || draining.isOn,
+      limit,
+    };
     const route = { ...parts, context };
     this.#routes.push(route);
     this.#http.route({
