@@ -1,9 +1,12 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:http2';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -54,18 +57,70 @@ export interface ProxyRequest {
   readonly from?: string;
 }
 
-/** Debian's Caddy with the configuration of a page. Its certificates come from its own authority. */
-export class Caddy {
+/** A proxy on this machine that answers for a host name over TLS. */
+export class TlsProxy {
   readonly #host: string;
   readonly #port: number;
-  readonly #folder: string;
+  readonly #ca: () => string | Buffer;
 
-  private constructor(host: string, port: number, folder: string) {
+  /** @param ca the certificate of its authority */
+  constructor(host: string, port: number, ca: () => string | Buffer) {
     this.#host = host;
     this.#port = port;
-    this.#folder = folder;
+    this.#ca = ca;
   }
 
+  async request(path: string, options: ProxyRequest = {}): Promise<ProxyResponse> {
+    const response = await this.open(path, options);
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+    return { status: response.statusCode ?? 0, headers: response.headers, text };
+  }
+
+  /** Resolves once the headers arrived. */
+  open(path: string, options: ProxyRequest = {}): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request({
+        host: '127.0.0.1',
+        port: this.#port,
+        servername: this.#host,
+        ca: this.#ca(),
+        localAddress: options.from ?? '127.0.0.1',
+        agent: false,
+        path,
+        method: options.method ?? 'GET',
+        headers: { host: this.#host, ...options.headers },
+      });
+      outgoing.once('response', resolve);
+      outgoing.once('error', reject);
+      outgoing.end(options.body);
+    });
+  }
+
+  /** The status of a GET over HTTP/2. */
+  async requestHttp2(path: string): Promise<number> {
+    const session = connect(`https://${this.#host}`, {
+      createConnection: () =>
+        connectTls({
+          host: '127.0.0.1',
+          port: this.#port,
+          servername: this.#host,
+          ca: this.#ca(),
+          ALPNProtocols: ['h2'],
+        }),
+    });
+    try {
+      const stream = session.request({ ':path': path });
+      const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+      return Number(headers[':status']);
+    } finally {
+      session.destroy();
+    }
+  }
+}
+
+/** Debian's Caddy with the configuration of a page. Its certificates come from its own authority. */
+export class Caddy extends TlsProxy {
   /** @param sites site blocks, as a page has them, for one host name */
   static async start(sites: string, host: string, folder: string): Promise<Caddy> {
     const port = await freePort();
@@ -95,7 +150,9 @@ export class Caddy {
       child.kill('SIGTERM');
       await ended;
     });
-    const caddy = new Caddy(host, port, folder);
+    const caddy = new Caddy(host, port, () =>
+      readFileSync(join(folder, 'pki/authorities/local/root.crt')),
+    );
     await waitFor('Caddy to answer', () =>
       caddy.request('/healthz').then(
         ({ status }) => status === 200,
@@ -103,32 +160,5 @@ export class Caddy {
       ),
     );
     return caddy;
-  }
-
-  async request(path: string, options: ProxyRequest = {}): Promise<ProxyResponse> {
-    const response = await this.open(path, options);
-    let text = '';
-    for await (const chunk of response.setEncoding('utf8')) text += chunk;
-    return { status: response.statusCode ?? 0, headers: response.headers, text };
-  }
-
-  /** Resolves once the headers arrived. */
-  open(path: string, options: ProxyRequest = {}): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const outgoing = request({
-        host: '127.0.0.1',
-        port: this.#port,
-        servername: this.#host,
-        ca: readFileSync(join(this.#folder, 'pki/authorities/local/root.crt')),
-        localAddress: options.from ?? '127.0.0.1',
-        agent: false,
-        path,
-        method: options.method ?? 'GET',
-        headers: { host: this.#host, ...options.headers },
-      });
-      outgoing.once('response', resolve);
-      outgoing.once('error', reject);
-      outgoing.end(options.body);
-    });
   }
 }
