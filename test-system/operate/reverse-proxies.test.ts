@@ -138,7 +138,9 @@ for (const [name, start] of [
         body: JSON.stringify(
           bodyWith({
             content: {
-              attachments: [{ filename: 'a.bin', contentType: 'application/octet-stream', content }],
+              attachments: [
+                { filename: 'a.bin', contentType: 'application/octet-stream', content },
+              ],
             },
           }),
         ),
