@@ -11,6 +11,7 @@ import { checkServer } from './doctor/check-server.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, openDoctorContext } from './doctor/doctor-context.ts';
+import { productionChecks } from './doctor/production-checks.ts';
 import { type JsonOption, printResult } from './print.ts';
 
 const checks = [
@@ -26,18 +27,23 @@ const checks = [
   { name: 'disk', check: checkDisk },
 ] as const;
 
+export interface DoctorOptions extends JsonOption {
+  /** Also checks what real use needs. */
+  readonly production?: true;
+}
+
 /**
  * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
 export async function doctor(
-  options: JsonOption,
+  options: DoctorOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const context = await openDoctorContext(readConfig(environment));
   let healthy = true;
   try {
-    for (const { name, check } of checks) {
+    for (const { name, check } of options.production ? [...checks, ...productionChecks] : checks) {
       const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;

@@ -2,10 +2,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { addDemoCommands } from './demo-commands.ts';
 import { addDirectCommands } from './direct-commands.ts';
+import type { DoctorOptions } from './doctor.ts';
 import { addKeyCommands } from './key.ts';
 import { addLinkCommands } from './link-commands.ts';
 import type { MigrateOptions } from './migrate.ts';
-import type { JsonOption } from './print.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
 import { readReleaseVersion } from './read-version.ts';
 import type { ReclassifyOptions } from './report.ts';
@@ -186,7 +186,8 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   program
     .command('doctor')
     .description('check the database, key, mail connection, clock and disk, and suggest fixes')
-    .action(async (options: JsonOption) => {
+    .option('--production', 'also check what real use needs')
+    .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(options, environment);
     });

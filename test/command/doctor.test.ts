@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withDatabase } from '../../scripts/scratch-database.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
+import { addPasskey } from '../support/add-passkey.ts';
 import { addKey } from '../support/api-key.ts';
+import { startSink } from '../support/mail-sink.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { openShop } from '../support/shop.ts';
 import { adminUrl, createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
 
+const root = join(import.meta.dirname, '../..');
 const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
 
-async function doctor(settings: Record<string, string>): Promise<{ code: unknown; said: string }> {
-  const run = runSignalpost(['doctor'], settings);
+async function doctor({
+  args,
+  ...settings
+}: Record<string, string>): Promise<{ code: unknown; said: string }> {
+  const run = runSignalpost(['doctor', ...(args === undefined ? [] : [args])], settings);
   const code = await run.exit;
   return { code, said: run.output.stdout + run.output.stderr };
 }
@@ -185,4 +191,67 @@ test('migrate --plan lists all migrations for an empty database and changes noth
     "select count(*)::integer as n from pg_namespace where nspname = 'signalpost'",
   );
   assert.equal(rows[0].n, 0);
+});
+
+test('doctor --production names what real use lacks, each with a fix and a section that exists', async () => {
+  const { url, database } = await createTestDatabase();
+  await openShop(database);
+  await database.kysely.updateTable('person').set({ operator: true }).execute();
+  const { code, said } = await doctor({
+    ...environment,
+    DATABASE_URL: url,
+    DEMO: '1',
+    args: '--production',
+  });
+  assert.equal(code, 1);
+  for (const name of ['address', 'proxy', 'delivery', 'domains', 'factors', 'metrics', 'demo'])
+    assert.match(said, new RegExp(`^FAIL ${name.padEnd(9)} .+\\n +\\S.* See docs/\\S+\\.$`, 'm'));
+  const pages = [...said.matchAll(/See docs\/([\w/-]+\.md)(?:#([\w-]+))?/g)];
+  assert.ok(pages.length >= 7, said);
+  for (const [, file = '', anchor] of pages) {
+    const text = readFileSync(join(root, 'docs', file), 'utf8');
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    assert.ok(anchor === undefined || anchors.includes(anchor), `${file}#${anchor}`);
+  }
+});
+
+test('doctor --production is content with what the deployment page asks for', async () => {
+  const { url, database } = await createTestDatabase();
+  const shop = await openShop(database);
+  await database.kysely
+    .updateTable('person')
+    .set({ operator: true })
+    .where('id', '=', shop.owner.id)
+    .execute();
+  await addPasskey(database, shop.owner.id);
+  await database.pool.query(
+    `insert into sending_domain (account_id, domain, state, return_path) values ($1, 'shop.test', 'verified', 'bounces')`,
+    [shop.id],
+  );
+  const sink = await startSink();
+  const { code, said } = await doctor({
+    DATA_DIR: join(folder, 'production'),
+    SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DATABASE_URL: url,
+    DEMO: '0',
+    PUBLIC_URL: 'https://mail.shop.test',
+    TRUST_PROXY: '127.0.0.1',
+    SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off`,
+    SYSTEM_MAIL_FROM: 'mail@shop.test',
+    BOUNCE_PORT: '2525',
+    METRICS_TOKEN: 'metrics-token-of-the-tests',
+    args: '--production',
+  });
+  const failed = said.match(/^FAIL .*$/gm) ?? [];
+  // The server of the tests isn't durable.
+  assert.deepEqual(
+    failed.filter((line) => !line.startsWith('FAIL server')),
+    [],
+    `${code} ${said}`,
+  );
 });

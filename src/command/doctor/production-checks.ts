@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs';
+import { sql } from 'kysely';
+import { hasSecondFactor } from '../../account/second-factor-sql.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
+
+type Check = (context: DoctorContext) => Promise<Diagnosis>;
+
+const page = (name: string): string => `See docs/${name}.`;
+
+const notChecked: Diagnosis = { ok: true, finding: 'not checked without the database' };
+
+/** What real use needs in addition, for `doctor --production`: each problem with its fix and the page about it. */
+export const productionChecks: readonly { readonly name: string; readonly check: Check }[] = [
+  { name: 'address', check: checkAddress },
+  { name: 'proxy', check: checkProxy },
+  { name: 'delivery', check: checkDelivery },
+  { name: 'domains', check: checkDomains },
+  { name: 'bounces', check: checkBounces },
+  { name: 'factors', check: checkFactors },
+  { name: 'metrics', check: checkMetrics },
+  { name: 'demo', check: checkDemo },
+  { name: 'time', check: checkTime },
+  { name: 'limits', check: checkLimits },
+  { name: 'versions', check: checkVersions },
+];
+
+async function checkAddress({ config: { publicUrl } }: DoctorContext): Promise<Diagnosis> {
+  if (publicUrl?.startsWith('https:') === true) return { ok: true, finding: publicUrl };
+  return {
+    ok: false,
+    finding:
+      publicUrl === undefined
+        ? 'PUBLIC_URL isn’t set: links in mail depend on the request that caused it'
+        : `passwords and tokens travel unencrypted to ${publicUrl}`,
+    advice: `Set PUBLIC_URL to the https address that people use. ${page('operate/deploy.md#3-write-the-settings')}`,
+  };
+}
+
+async function checkProxy({ config: { host, trustProxy } }: DoctorContext): Promise<Diagnosis> {
+  if (trustProxy.length > 0) return { ok: true, finding: `trusts ${trustProxy.join(', ')}` };
+  return {
+    ok: false,
+    finding: `no proxy is trusted, so all clients behind one before ${host} count as one address`,
+    advice: `Put a proxy with TLS in front, and list it in TRUST_PROXY. ${page('operate/deploy.md#5-put-a-reverse-proxy-in-front')}`,
+  };
+}
+
+async function checkDelivery({ config }: DoctorContext): Promise<Diagnosis> {
+  const { delivery, deliveryRedirect } = config;
+  if (delivery === 'inbox')
+    return {
+      ok: false,
+      finding: 'mail stays on this machine, in the inbox',
+      advice: `Set SMTP_URL, or DELIVERY=direct. ${page('operate/configure.md#choose-a-delivery-method')}`,
+    };
+  if (deliveryRedirect !== undefined)
+    return {
+      ok: false,
+      finding: `DELIVERY_REDIRECT sends mail to ${deliveryRedirect} instead of its recipients`,
+      advice: `Remove DELIVERY_REDIRECT. ${page('test-email.md')}`,
+    };
+  return { ok: true, finding: delivery === 'relay' ? 'through a relay' : 'directly' };
+}
+
+async function checkDomains({ database }: DoctorContext): Promise<Diagnosis> {
+  const counted = await database?.pool
+    .query<{ verified: number; other: string[] }>(
+      `select count(*) filter (where state = 'verified')::int as verified,
+         coalesce(array_agg(domain order by domain) filter (where state <> 'verified'), '{}') as other
+       from sending_domain`,
+    )
+    .catch(() => undefined);
+  const [row] = counted?.rows ?? [];
+  if (row === undefined) return notChecked;
+  const advice = `Add each domain that you send from, and publish its records. ${page('sending-domains.md#verify-a-domain')}`;
+  if (row.verified === 0 && row.other.length === 0)
+    return {
+      ok: false,
+      finding: 'none is set up, so mail has no DKIM signature of yours',
+      advice,
+    };
+  if (row.other.length === 0) return { ok: true, finding: `all ${row.verified} are verified` };
+  const named = row.other.slice(0, 5).join(', ');
+  const more = row.other.length > 5 ? ` and ${row.other.length - 5} more` : '';
+  return { ok: false, finding: `not verified: ${named}${more}`, advice };
+}
+
+async function checkBounces({ config }: DoctorContext): Promise<Diagnosis> {
+  const { delivery, bounceServer, intake } = config;
+  const reporting = Object.values(intake).some((value) => value !== undefined && value.length > 0);
+  if (delivery === 'inbox') return { ok: true, finding: 'none, because nothing is delivered' };
+  if (bounceServer !== undefined)
+    return { ok: true, finding: `arrive on port ${bounceServer.port}` };
+  if (delivery === 'relay' && reporting)
+    return { ok: true, finding: 'are reported by the relay’s webhook' };
+  return {
+    ok: false,
+    finding: 'bounces and complaints that come later by mail are lost, so dead addresses stay',
+    advice: `Set BOUNCE_PORT, or let your relay report to /intake. ${page('sending-domains.md#deliver-directly')}`,
+  };
+}
+
+async function checkFactors({ database }: DoctorContext): Promise<Diagnosis> {
+  if (database === undefined) return notChecked;
+  const people = await sql<{ email: string }>`
+    select distinct p.email from person p
+    left join membership m on m.person_id = p.id and m.role = 'owner'
+    where (p.operator or m.person_id is not null) and not ${hasSecondFactor(sql`p.id`)}
+    order by p.email limit 6`
+    .execute(database.kysely)
+    .catch(() => undefined);
+  if (people === undefined) return notChecked;
+  const emails = people.rows.map(({ email }) => email);
+  if (emails.length === 0)
+    return { ok: true, finding: 'all operators and owners have a second one' };
+  return {
+    ok: false,
+    finding: `operators and owners with a password only: ${emails.slice(0, 5).join(', ')}${emails.length > 5 ? ' and more' : ''}`,
+    advice: `Ask them to add a passkey or an authenticator app at /me. An account can require it. ${page('how-it-works/authentication.md')}`,
+  };
+}
+
+async function checkMetrics({ config: { metrics } }: DoctorContext): Promise<Diagnosis> {
+  if (metrics.public || metrics.token !== undefined)
+    return {
+      ok: true,
+      finding: metrics.public ? 'public at /metrics' : 'at /metrics, with METRICS_TOKEN',
+    };
+  return {
+    ok: false,
+    finding: 'nothing can watch the service',
+    advice: `Set METRICS_TOKEN, and let Prometheus read /metrics. ${page('operate/monitor.md#metrics')}`,
+  };
+}
+
+async function checkDemo({ config: { demo } }: DoctorContext): Promise<Diagnosis> {
+  if (!demo) return { ok: true, finding: 'off' };
+  return {
+    ok: false,
+    finding: 'each start makes a demo account whose passwords are in demo.env',
+    advice: `Set DEMO=0. ${page('operate/configure.md#change-settings')}`,
+  };
+}
+
+/** Files that exist while a program keeps the clock right. */
+const timeKeepers = [
+  '/run/systemd/timesync/synchronized',
+  '/run/chrony/chronyd.pid',
+  '/run/ntpd.pid',
+  '/run/ntpsec/ntpd.pid',
+  '/var/run/openntpd.pid',
+];
+
+async function checkTime(): Promise<Diagnosis> {
+  if (timeKeepers.some((path) => existsSync(path)))
+    return { ok: true, finding: 'the clock is kept right' };
+  // Containers use their host's clock.
+  if (!existsSync('/run/systemd/system'))
+    return { ok: true, finding: 'unknown: nothing on this system tells' };
+  return {
+    ok: false,
+    finding: 'nothing seems to keep the clock right',
+    advice:
+      'Install chrony, or run: timedatectl set-ntp true. Codes of authenticator apps, DKIM and leases need the right time.',
+  };
+}
+
+/** As in the unit of docs/operate/deploy.md. */
+const wantedFiles = 65_536;
+
+async function checkLimits(): Promise<Diagnosis> {
+  const report = process.report.getReport() as unknown as {
+    readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
+  };
+  const soft = report.userLimits?.open_files?.soft;
+  const files = soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
+  if (!(files < wantedFiles)) return { ok: true, finding: `${soft ?? 'unknown'} open files` };
+  return {
+    ok: true,
+    finding: `${soft} open files in this shell, which limits connections if the service has the same`,
+    advice: `Set LimitNOFILE=${wantedFiles} in the unit, or ulimit -n ${wantedFiles}. ${page('operate/deploy.md#4-run-it')}`,
+  };
+}
+
+/** PostgreSQL's five-year support: https://www.postgresql.org/support/versioning/ */
+const oldestSupported = 15;
+const oldestNode = 24;
+
+async function checkVersions({ database }: DoctorContext): Promise<Diagnosis> {
+  const answer = await database?.pool
+    .query<{ server_version: string }>('show server_version')
+    .catch(() => undefined);
+  const server = answer?.rows[0]?.server_version.split(' ')[0];
+  const node = process.versions.node;
+  const finding = `Node ${node}${server === undefined ? '' : `, PostgreSQL ${server}`}`;
+  const isOld =
+    Number.parseInt(node, 10) < oldestNode || Number.parseInt(server ?? '99', 10) < oldestSupported;
+  return isOld
+    ? {
+        ok: false,
+        finding,
+        advice: `Use Node ${oldestNode} and PostgreSQL ${oldestSupported} or later. ${page('operate/upgrade.md')}`,
+      }
+    : { ok: true, finding };
+}
