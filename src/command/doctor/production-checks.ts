@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { sql } from 'kysely';
-import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
+import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
 type Check = (context: DoctorContext) => Promise<Diagnosis>;
 
@@ -63,14 +62,7 @@ async function checkDelivery({ config }: DoctorContext): Promise<Diagnosis> {
 }
 
 async function checkDomains({ database }: DoctorContext): Promise<Diagnosis> {
-  const counted = await database?.pool
-    .query<{ verified: number; other: string[] }>(
-      `select count(*) filter (where state = 'verified')::int as verified,
-         coalesce(array_agg(domain order by domain) filter (where state <> 'verified'), '{}') as other
-       from sending_domain`,
-    )
-    .catch(() => undefined);
-  const [row] = counted?.rows ?? [];
+  const row = await (database && readDomainStates(database).catch(() => undefined));
   if (row === undefined) return notChecked;
   const advice = `Add each domain that you send from, and publish its records. ${page('sending-domains.md#verify-a-domain')}`;
   if (row.verified === 0 && row.other.length === 0)
@@ -101,16 +93,8 @@ async function checkBounces({ config }: DoctorContext): Promise<Diagnosis> {
 }
 
 async function checkFactors({ database }: DoctorContext): Promise<Diagnosis> {
-  if (database === undefined) return notChecked;
-  const people = await sql<{ email: string }>`
-    select distinct p.email from person p
-    left join membership m on m.person_id = p.id and m.role = 'owner'
-    where (p.operator or m.person_id is not null) and not ${hasSecondFactor(sql`p.id`)}
-    order by p.email limit 6`
-    .execute(database.kysely)
-    .catch(() => undefined);
-  if (people === undefined) return notChecked;
-  const emails = people.rows.map(({ email }) => email);
+  const emails = await (database && listPasswordOnly(database, 6).catch(() => undefined));
+  if (emails === undefined) return notChecked;
   if (emails.length === 0)
     return { ok: true, finding: 'all operators and owners have a second one' };
   return {
@@ -187,10 +171,7 @@ const oldestSupported = 15;
 const oldestNode = 24;
 
 async function checkVersions({ database }: DoctorContext): Promise<Diagnosis> {
-  const answer = await database?.pool
-    .query<{ server_version: string }>('show server_version')
-    .catch(() => undefined);
-  const server = answer?.rows[0]?.server_version.split(' ')[0];
+  const server = await (database && readServerVersion(database).catch(() => undefined));
   const node = process.versions.node;
   const finding = `Node ${node}${server === undefined ? '' : `, PostgreSQL ${server}`}`;
   const isOld =
