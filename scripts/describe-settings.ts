@@ -24,6 +24,16 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'PASSWORD_MEMORY',
     'KEEP_READER_ADDRESSES',
   ],
+  Backups: [
+    'BACKUP_TO',
+    'BACKUP_RECIPIENT',
+    'BACKUP_EVERY',
+    'BACKUP_KEEP_DAYS',
+    'BACKUP_S3_ENDPOINT',
+    'BACKUP_S3_REGION',
+    'BACKUP_S3_ACCESS_KEY',
+    'BACKUP_S3_SECRET_KEY',
+  ],
   'Single sign-on': [
     'OIDC_ISSUER',
     'OIDC_CLIENT_ID',

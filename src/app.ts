@@ -80,6 +80,8 @@ export interface AppDependencies {
    * Set if several processes share the port: merges this process's metrics with theirs and returns a reader for all.
    */
   readonly shareMetrics?: (own: Registry) => () => Promise<string>;
+  /** Adds metrics of the node to those of the service. */
+  readonly registerMetrics?: (registry: Registry) => void;
   /** Limits of routes registered in addition to the service's own. */
   readonly moreRoutes?: readonly RouteLimit[];
 }
@@ -108,6 +110,7 @@ export function createApp(dependencies: AppDependencies): App {
   const clock = dependencies.clock ?? systemClock;
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  dependencies.registerMetrics?.(metrics);
   const changes = new ChangeListener(database.settings, log);
   const accounts = new AccountDirectory(database, changes);
   const access = createAccessModule({

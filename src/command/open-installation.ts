@@ -34,7 +34,12 @@ export async function openInstallation(
 ): Promise<Installation> {
   const embedded =
     config.databaseUrl === undefined
-      ? await startEmbeddedDatabase({ dataDir: config.dataDir, log, ...(signal && { signal }) })
+      ? await startEmbeddedDatabase({
+          dataDir: config.dataDir,
+          log,
+          ...(signal && { signal }),
+          archiveEverySeconds: config.backup.to && config.backup.everySeconds,
+        })
       : undefined;
   const settings = embedded?.settings ?? { url: config.databaseUrl ?? '' };
   const database = openDatabase(settings);

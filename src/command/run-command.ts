@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
+import { addBackupCommands } from './backup-commands.ts';
 import { addDemoCommands } from './demo-commands.ts';
 import { addDirectCommands } from './direct-commands.ts';
 import type { DoctorOptions } from './doctor.ts';
@@ -191,6 +192,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(options, environment);
     });
+  addBackupCommands(program, environment, (code) => {
+    exitCode = code;
+  });
   addDemoCommands(program, environment, (code) => {
     exitCode = code;
   });

@@ -8,6 +8,7 @@ import { drain } from './drain.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
+import { startServiceBackups } from './start-service-backups.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { warnAboutServer } from './warn-about-server.ts';
@@ -41,7 +42,8 @@ export async function start(
     // Loaded last, so that problems with settings or the database show early.
     const { createApp } = await import('../app.ts');
     const { applyDemo } = await import('../manifest/apply-demo.ts');
-    const app = createApp({ config, log, ...installation });
+    const backups = await startServiceBackups(config, installation, log);
+    const app = createApp({ config, log, ...installation, ...backups });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
       await startApp(app, config);
@@ -58,6 +60,7 @@ export async function start(
       await notifyServiceManager(environment, 'STOPPING=1', log);
       await drain(app, config);
     } finally {
+      await backups.stopBackups();
       await stopWithTimeout(app, installation, log);
     }
     return 0;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { minPasswordMemory } from '../account/hash-password.ts';
+import type { BackupSettings } from '../backup/backup-settings.ts';
 import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
@@ -10,6 +11,7 @@ import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
+import { readBackupSettings } from './read-backup-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
 import {
   readBearerToken,
@@ -92,6 +94,7 @@ export interface Config {
   readonly direct: DirectSettings;
   /** Sender of system mail; undefined: none is sent. */
   readonly systemMailFrom: SenderMailbox | undefined;
+  readonly backup: BackupSettings;
   /** Variables that look like settings but have no effect, with what to do instead. */
   readonly settingWarnings: readonly string[];
 }
@@ -160,11 +163,12 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
   const hostname = readHostName('SMTP_HOSTNAME', read('SMTP_HOSTNAME'));
   const delivery = readDelivery(read('DELIVERY'), smtpUrl, hostname);
   refuseDirectSettings(delivery, read);
+  const dataDir = resolve(read('DATA_DIR') ?? './data');
   return {
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', read('PORT') ?? '3000'),
     drainSeconds: readSeconds('DRAIN_SECONDS', read('DRAIN_SECONDS') ?? '0'),
-    dataDir: resolve(read('DATA_DIR') ?? './data'),
+    dataDir,
     databaseUrl,
     demo,
     delivery,
@@ -226,6 +230,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       'SYSTEM_MAIL_FROM',
       read('SYSTEM_MAIL_FROM') ?? (delivery === 'inbox' ? localSender : undefined),
     ),
+    backup: readBackupSettings(read, dataDir, databaseUrl !== undefined),
   };
 }
 

@@ -295,6 +295,50 @@ export const settingDefinitions: readonly Setting[] = [
     meaning:
       'Sender of password links, invitations, sender confirmations and security notices: `Name <address>`. Without it, none are sent.',
   },
+  {
+    name: 'BACKUP_TO',
+    default: '(none)',
+    meaning:
+      'Where the service backs up the embedded database: a folder on another disk, or `s3://bucket/prefix`. See docs/operate/back-up.md.',
+  },
+  {
+    name: 'BACKUP_RECIPIENT',
+    default: '(none)',
+    meaning:
+      'Public key that backups are encrypted for: `age1…`, from `signalpost backup create-key`. Separate several with commas; each can restore.',
+  },
+  {
+    name: 'BACKUP_EVERY',
+    default: '5m',
+    meaning:
+      'Time after which a change is in the backup: `30s`, `5m` or `1h`. A lost disk loses at most the changes of this time.',
+  },
+  {
+    name: 'BACKUP_KEEP_DAYS',
+    default: '14',
+    meaning: 'Days for which a restore to any time is possible; older backups are removed.',
+  },
+  {
+    name: 'BACKUP_S3_ENDPOINT',
+    default: '(none)',
+    meaning: 'URL of the S3 service for `s3://` backups: `https://s3.eu-central-1.amazonaws.com`.',
+  },
+  {
+    name: 'BACKUP_S3_REGION',
+    default: 'us-east-1',
+    meaning: 'Region of the S3 service.',
+  },
+  {
+    name: 'BACKUP_S3_ACCESS_KEY',
+    default: '(none)',
+    meaning: 'Access key of the S3 service.',
+  },
+  {
+    name: 'BACKUP_S3_SECRET_KEY',
+    default: '(none)',
+    meaning: 'Secret key of the S3 service.',
+    secret: true,
+  },
   { name: 'LOG_LEVEL', default: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
 ];
 

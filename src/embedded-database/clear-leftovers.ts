@@ -24,6 +24,13 @@ export async function clearLeftovers(
   endpoint: DatabaseEndpoint,
   log: EmbeddedLog,
 ): Promise<void> {
+  await stopLeftoverDatabase(folder, log);
+  rmSync(join(folder.cluster, 'postmaster.pid'), { force: true });
+  clearSocket(endpoint);
+}
+
+/** Stops a PostgreSQL that a killed process left running on this data folder. */
+export async function stopLeftoverDatabase(folder: DataFolder, log: EmbeddedLog): Promise<void> {
   // This process holds the service lock, so no running service uses what is found here.
   const pid = readPostmasterPid(folder);
   if (pid !== undefined && isClusterProcess(pid, folder)) {
@@ -32,8 +39,6 @@ export async function clearLeftovers(
   }
   // Backends of a killed postmaster notice that it is gone only when their statement ends.
   for (const orphan of findClusterProcesses(folder)) await endProcess(orphan, folder);
-  rmSync(join(folder.cluster, 'postmaster.pid'), { force: true });
-  clearSocket(endpoint);
 }
 
 async function endProcess(pid: number, folder: DataFolder): Promise<void> {

@@ -7,24 +7,32 @@ import type { DatabaseUser } from './database-user.ts';
 /** Included by `postgresql.conf`, in the same folder. */
 export const SETTINGS_FILE = 'postgresql.signalpost.conf';
 
-/** Writes PostgreSQL's settings for the next run. */
+/** A setting of PostgreSQL. */
+export type ClusterSetting = readonly [name: string, value: string | number];
+
+/** Writes PostgreSQL's settings for the next run. @param more settings in addition to the service's own */
 export function writeClusterSettings(
   folder: DataFolder,
   endpoint: DatabaseEndpoint,
   user: DatabaseUser | undefined,
   durable: boolean,
+  more: readonly ClusterSetting[] = [],
 ): void {
   const path = join(folder.cluster, SETTINGS_FILE);
   const unfinished = `${path}.unfinished`;
   rmSync(unfinished, { force: true });
   // wx: never follow a link that PostgreSQL's user, who owns the folder, may have put there.
-  writeFileSync(unfinished, settingsText(endpoint, durable), { mode: 0o600, flag: 'wx' });
+  writeFileSync(unfinished, settingsText(endpoint, durable, more), { mode: 0o600, flag: 'wx' });
   if (user) chownSync(unfinished, user.uid, user.gid);
   renameSync(unfinished, path);
 }
 
-function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
-  const settings: [name: string, value: string | number][] = [
+function settingsText(
+  endpoint: DatabaseEndpoint,
+  durable: boolean,
+  more: readonly ClusterSetting[],
+): string {
+  const settings: ClusterSetting[] = [
     // A Unix socket in a private folder; TCP on loopback only if sockets aren't supported.
     ['listen_addresses', endpoint.socketFolder === undefined ? endpoint.host : ''],
     ['unix_socket_directories', quotedFolder(endpoint.socketFolder)],
@@ -37,8 +45,8 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     ['fsync', durable ? 'on' : 'off'],
     ['full_page_writes', durable ? 'on' : 'off'],
     ['synchronous_commit', 'on'],
-    // A single node without replicas needs only crash recovery.
-    ['wal_level', 'minimal'],
+    // Enough for a backup while the service runs. There are no replicas.
+    ['wal_level', 'replica'],
     ['max_wal_senders', 0],
     ['max_logical_replication_workers', 0],
     ['max_wal_size', '1GB'],
@@ -61,6 +69,7 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     ['log_error_verbosity', 'terse'],
     ['log_min_error_statement', 'panic'],
     ['cluster_name', 'signalpost'],
+    ...more,
   ];
   const lines = settings.map(([name, value]) => `${name} = ${quoted(String(value))}`);
   return `# Written by Signalpost at each start. Use ALTER SYSTEM to change a setting permanently.\n${lines.join('\n')}\n`;

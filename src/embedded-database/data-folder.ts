@@ -31,6 +31,10 @@ export type DataFolder = {
   readonly lockFile: string;
   /** The process that runs on this folder, and its URL. */
   readonly serviceInfoFile: string;
+  /** What a restore has built so far. While it exists, no service starts. */
+  readonly unfinishedRestore: string;
+  /** Where PostgreSQL puts WAL for the backup. */
+  readonly walSpool: string;
 };
 
 /** Files that identify a folder as a data folder. */
@@ -48,6 +52,8 @@ export function dataFolderAt(path: string): DataFolder {
     databaseInfoFile: join(path, 'database.json'),
     lockFile: join(path, 'service.lock'),
     serviceInfoFile: join(path, 'service.json'),
+    unfinishedRestore: join(path, 'restore.unfinished'),
+    walSpool: join(path, 'wal-spool'),
   };
 }
 

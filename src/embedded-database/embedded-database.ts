@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DatabaseEndpoint, removeTemporarySocketFolder } from './choose-endpoint.ts';
 import { clearLeftovers } from './clear-leftovers.ts';
-import { writeClusterSettings } from './cluster-settings.ts';
+import { type ClusterSetting, writeClusterSettings } from './cluster-settings.ts';
 import type { ConnectionSettings } from './connection-settings.ts';
 import type { DataFolder } from './data-folder.ts';
 import { limitDatabaseLog } from './database-log.ts';
@@ -21,6 +21,7 @@ interface EmbeddedDatabaseDependencies {
   readonly admin: ConnectionSettings;
   readonly settings: ConnectionSettings;
   readonly durable: boolean;
+  readonly moreSettings: readonly ClusterSetting[];
   readonly log: EmbeddedLog;
 }
 
@@ -56,6 +57,11 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     this.settings = dependencies.settings;
     this.admin = dependencies.admin;
     this.#checkTimer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
+  }
+
+  /** The files of this database. */
+  get folder(): DataFolder {
+    return this.#dependencies.folder;
   }
 
   /** Process id of the running PostgreSQL; undefined while there is none. */
@@ -122,10 +128,11 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
 
   /** Starts PostgreSQL, and supervises it once it answers. */
   async #launchPostmaster(): Promise<void> {
-    const { folder, programs, endpoint, durable, log, admin, settings } = this.#dependencies;
+    const { folder, programs, endpoint, durable, moreSettings, log, admin, settings } =
+      this.#dependencies;
     await clearLeftovers(folder, endpoint, log);
     this.#stopping.signal.throwIfAborted();
-    writeClusterSettings(folder, endpoint, programs.user, durable);
+    writeClusterSettings(folder, endpoint, programs.user, durable, moreSettings);
     const postmaster = startPostmaster(folder, programs, log);
     this.#postmaster = postmaster;
     await postmaster.ready();

@@ -37,6 +37,25 @@ export async function findRunningEmbedded(
   return undefined;
 }
 
+/**
+ * Finds the embedded database of a running service as its superuser, who can copy it.
+ * @returns undefined if no service runs on the data folder
+ * @throws OperatorError if the database doesn't respond, or its password can't be read
+ */
+export async function findRunningAdmin(
+  dataDir: string,
+): Promise<{ readonly admin: ConnectionSettings; readonly folder: DataFolder } | undefined> {
+  const settings = await findRunningEmbedded(dataDir);
+  if (settings === undefined) return undefined;
+  const folder = dataFolderAt(realpathSync(resolve(dataDir)));
+  const password = readPassword(folder.passwordFile);
+  if (password === undefined)
+    throw new OperatorError(
+      `The file ${folder.passwordFile} is missing. Restart the service, which generates a new password.`,
+    );
+  return { admin: { ...settings, user: ADMIN_ROLE, password }, folder };
+}
+
 function readSettings(folder: DataFolder): ConnectionSettings | undefined {
   const info = readInfoFile<DatabaseInfo>(folder.databaseInfoFile);
   if (info === undefined) return undefined;

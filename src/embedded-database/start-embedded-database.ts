@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { chooseEndpoint, type DatabaseEndpoint } from './choose-endpoint.ts';
 import { clearLeftovers } from './clear-leftovers.ts';
+import type { ClusterSetting } from './cluster-settings.ts';
 import { ADMIN_ROLE, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 import { createCluster } from './create-cluster.ts';
 import {
@@ -19,6 +20,7 @@ import type { EmbeddedLog } from './embedded-log.ts';
 import { findPrograms } from './find-programs.ts';
 import { PostmasterFailed } from './postmaster.ts';
 import { lockDataFolder } from './service-lock.ts';
+import { archiveSettings, prepareWalSpool } from './wal-spool.ts';
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
@@ -27,6 +29,10 @@ export interface EmbeddedOptions {
   readonly signal?: AbortSignal;
   /** False for throwaway databases: skips fsync. */
   readonly durable?: boolean;
+  /** Archives the WAL into the spool folder, a segment that isn't full after this time. */
+  readonly archiveEverySeconds?: number | undefined;
+  /** PostgreSQL's settings in addition to the service's own, for recovery. */
+  readonly moreSettings?: readonly ClusterSetting[];
 }
 
 /**
@@ -38,7 +44,11 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
   const folder = openDataFolder(options.dataDir);
   const lock = lockDataFolder(folder);
   try {
-    const { log, signal, durable = true } = options;
+    if (existsSync(folder.unfinishedRestore))
+      throw new OperatorError(
+        `A restore into ${folder.path} didn’t finish. Run the restore again, or empty the folder to start without it.`,
+      );
+    const { log, signal, durable = true, archiveEverySeconds, moreSettings = [] } = options;
     const user = chooseDatabaseUser(folder);
     if (user) requireReachable(folder, user);
     const programs = findPrograms(folder, user);
@@ -46,6 +56,9 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
     rmSync(folder.databaseInfoFile, { force: true });
     const endpoint = await chooseEndpoint(folder, user);
     await clearLeftovers(folder, endpoint, log);
+    if (archiveEverySeconds !== undefined) prepareWalSpool(folder, user);
+    const archive =
+      archiveEverySeconds === undefined ? [] : archiveSettings(folder, archiveEverySeconds);
     const password =
       readPassword(folder.passwordFile) ?? (await resetSuperuserPassword(folder, programs));
     const admin = { ...connectionOf(endpoint), user: ADMIN_ROLE, password };
@@ -58,6 +71,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       admin,
       settings,
       durable,
+      moreSettings: [...archive, ...moreSettings],
       log,
     });
     await database.start(signal);

@@ -53,6 +53,23 @@ export async function readSecrets({ key, previousKey, dataDir }: KeySource): Pro
   return [previous, current, next].filter((secret) => secret !== undefined);
 }
 
+/** The content of the key file with a key. */
+export function keyFileText(secret: Buffer): string {
+  return `${secret.toString('base64')}\n`;
+}
+
+/** Writes the key files of a restored data folder. @param previous the key of an unfinished rotation */
+export async function writeKeyFiles(
+  dataDir: string,
+  current: Buffer,
+  previous: Buffer | undefined,
+): Promise<void> {
+  const files = keyFiles(dataDir);
+  const options = { mode: 0o600, flush: true };
+  await writeFile(files.current, keyFileText(current), options);
+  if (previous !== undefined) await writeFile(files.previous, keyFileText(previous), options);
+}
+
 /** Creates the next key for a rotation, unless it exists. */
 export async function makeNextKey(dataDir: string): Promise<void> {
   const { next } = keyFiles(dataDir);
@@ -90,7 +107,8 @@ async function readKeyFile(file: string): Promise<Buffer | undefined> {
   }
 }
 
-function parseSecret(text: string, file: string): Buffer {
+/** @throws OperatorError if the file doesn't contain a key */
+export function parseSecret(text: string, file: string): Buffer {
   const secret = Buffer.from(text.trim(), 'base64');
   if (secret.length === keyBytes) return secret;
   throw new OperatorError(
@@ -104,7 +122,7 @@ async function makeKeyFile(file: string): Promise<string> {
   try {
     // With an external database, nothing else has created the folder.
     await mkdir(dirname(file), { recursive: true, mode: 0o711 });
-    const text = `${randomBytes(keyBytes).toString('base64')}\n`;
+    const text = keyFileText(randomBytes(keyBytes));
     draft = await writeDraft(file, text);
     await link(draft, file);
     await syncFolder(dirname(file));

@@ -10,6 +10,7 @@ const modules = [
   'foundation',
   'audit',
   'embedded-database',
+  'backup',
   'http',
   'console-server',
   'outbox',

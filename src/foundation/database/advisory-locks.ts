@@ -9,6 +9,8 @@ export const advisoryLocks = {
   settings: 7_233_480_022,
   /** Serializes the creation of message partitions. */
   messagePartitions: 7_233_480_023,
+  /** Held during a backup of the embedded database, so that only one runs at a time. */
+  backup: 7_233_480_024,
 } as const;
 
 /** Locks whose key is the hash of their name. */

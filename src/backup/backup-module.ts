@@ -1,0 +1,80 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Gauge, type Registry } from 'prom-client';
+import type { Log } from '../foundation/log.ts';
+import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
+import type { BackupServiceJob } from './run-backups.ts';
+
+const threadFile = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
+const restartMs = 10_000;
+const heapMegabytes = 256;
+
+/**
+ * Starts a thread that backs up the embedded database, since compression and encryption would block the event loop.
+ * @returns a function that ends it at once, since backups are safe to interrupt
+ */
+export function startBackups(job: BackupServiceJob, log: Log): () => Promise<void> {
+  let worker: Worker | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const start = (): void => {
+    worker = new Worker(threadFile, {
+      workerData: job,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+    });
+    worker.unref();
+    worker.on('error', (error) => log.error({ err: error }, 'the backup thread failed'));
+    worker.on('exit', () => {
+      if (!stopped) timer = setTimeout(start, restartMs).unref();
+    });
+  };
+  start();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await worker?.terminate();
+  };
+}
+
+/** Registers the metrics of backups, which have no value before the first backup. */
+export function registerBackupMetrics(registry: Registry, dataDir: string): void {
+  const gauge = (name: string, help: string, read: () => number | undefined): void => {
+    new Gauge({
+      name,
+      help,
+      aggregator: 'max',
+      registers: [registry],
+      collect() {
+        const value = read();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  };
+  const times = (name: string, what: string, read: () => string | undefined): void => {
+    const readMs = () => {
+      const text = read();
+      return text === undefined ? undefined : Date.parse(text);
+    };
+    gauge(`signalpost_backup_${name}_timestamp_seconds`, `When ${what}`, () => {
+      const at = readMs();
+      return at && at / 1_000;
+    });
+    gauge(`signalpost_backup_${name}_age_seconds`, `Time since ${what}`, () => {
+      const at = readMs();
+      return at && Math.max(0, (Date.now() - at) / 1_000);
+    });
+  };
+  const service = () => readBackupServiceState(dataDir);
+  times('base', 'the last base backup finished', () => readBaseBackupState(dataDir)?.finishedAt);
+  times('wal', 'all WAL was in the backup', () => service()?.succeededAt);
+  gauge(
+    'signalpost_backup_wal_waiting',
+    'WAL files of up to 16 MiB that wait to be backed up',
+    () => service()?.waiting,
+  );
+  gauge('signalpost_backup_failing', '1 if the last attempt to back up failed', () => {
+    const state = service();
+    return state && Number((state.problem ?? state.baseProblem) !== undefined);
+  });
+}

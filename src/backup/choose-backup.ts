@@ -1,0 +1,64 @@
+import type { Decrypter } from 'age-encryption';
+import { OperatorError } from '../foundation/errors.ts';
+import { type BackupManifest, readBackupManifests } from './backup-manifest.ts';
+import type { BackupRepository } from './backup-repository.ts';
+import { listWalFiles, readWalFile } from './wal-archive.ts';
+import { parseLsn } from './wal-names.ts';
+
+/** A base backup, and the WAL files that a restore can replay on it. */
+export interface ChosenBackup {
+  readonly manifest: BackupManifest;
+  readonly walFiles: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Finds the base backup to restore from: the newest one that had finished at a time, on the newest timeline. A timeline
+ * starts with each restore, and what was written to the former one after that point is another history.
+ * @throws OperatorError if there is none
+ */
+export async function chooseBackup(
+  repository: BackupRepository,
+  decrypter: Decrypter,
+  to: Date | undefined,
+): Promise<ChosenBackup> {
+  const manifests = await readBackupManifests(repository);
+  const [oldest] = manifests;
+  if (oldest === undefined)
+    throw new OperatorError(
+      'There is no complete backup. Check the folder or bucket, or take one with: signalpost backup',
+    );
+  const walFiles = await listWalFiles(repository);
+  const timelines = [...walFiles.keys()].map((name) => Number.parseInt(name.slice(0, 8), 16));
+  const newest = Math.max(...manifests.map(({ timeline }) => timeline), ...timelines);
+  const ends = await readTimelineEnds(repository, decrypter, walFiles, newest);
+  const isReachable = ({ timeline, stopLsn }: BackupManifest): boolean => {
+    const end = ends.get(timeline);
+    return timeline === newest || (end !== undefined && parseLsn(stopLsn) <= end);
+  };
+  const manifest = manifests.findLast(
+    (candidate) =>
+      isReachable(candidate) && (to === undefined || Date.parse(candidate.finishedAt) <= +to),
+  );
+  if (manifest === undefined)
+    throw new OperatorError(
+      `No backup reaches back to ${to?.toISOString()}. The oldest one is of ${oldest.finishedAt}; use that or a later time with --to.`,
+    );
+  return { manifest, walFiles };
+}
+
+/** Where each former timeline that leads to a timeline ended. */
+async function readTimelineEnds(
+  repository: BackupRepository,
+  decrypter: Decrypter,
+  walFiles: ChosenBackup['walFiles'],
+  timeline: number,
+): Promise<Map<number, bigint>> {
+  const ends = new Map<number, bigint>();
+  const name = `${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
+  const [file] = walFiles.get(name) ?? [];
+  if (file === undefined) return ends;
+  const text = Buffer.from(await readWalFile(repository, decrypter, file)).toString('utf8');
+  for (const [, parent, lsn = ''] of text.matchAll(/^(\d+)\t([0-9A-F]+\/[0-9A-F]+)\t/gm))
+    ends.set(Number(parent), parseLsn(lsn));
+  return ends;
+}

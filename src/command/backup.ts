@@ -1,0 +1,202 @@
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { readIdentityFile } from '../backup/backup-encryption.ts';
+import { readBackupManifests } from '../backup/backup-manifest.ts';
+import { writeBaseBackupState } from '../backup/backup-state.ts';
+import {
+  type BackupTarget,
+  formatBackupTarget,
+  parseBackupTarget,
+} from '../backup/backup-target.ts';
+import { createIdentity } from '../backup/create-identity.ts';
+import { openBackupRepository } from '../backup/open-repository.ts';
+import { recoverBackup } from '../backup/recover-backup.ts';
+import { readAllTables } from '../backup/recovery-store.ts';
+import { takeBaseBackup } from '../backup/take-base-backup.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { findRunningAdmin } from '../embedded-database/find-running-embedded.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { readSecrets } from '../foundation/load-master-key.ts';
+import { createLog } from '../foundation/log.ts';
+import { parseTimestamp } from '../foundation/parse-timestamp.ts';
+import { withRunningInstallation } from './open-running.ts';
+import { type JsonOption, printResult, printTable } from './print.ts';
+import { readReleaseVersion } from './read-version.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface VerifyOptions extends JsonOption {
+  readonly identity: string;
+  readonly to?: string;
+  readonly scratch?: string;
+}
+
+/**
+ * `backup [TARGET]`: backs up the embedded database of the running service.
+ * @returns the exit code: 0
+ * @throws OperatorError if no service is running, the target can't be used, or BACKUP_RECIPIENT is missing
+ */
+export async function createBackup(
+  targetText: string | undefined,
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
+  const config = readConfig(environment);
+  refuseOwnDatabase(config);
+  const target = requireTarget(config, targetText);
+  const { recipients, keepDays, s3, to } = config.backup;
+  if (recipients.length === 0)
+    throw new OperatorError(
+      'BACKUP_RECIPIENT is missing, the public key to encrypt for. Create a key pair with: signalpost backup create-key FILE',
+    );
+  if ((await readSecrets(config)).length === 0)
+    throw new OperatorError(
+      `There is no master key in ${config.dataDir}. Set SIGNALPOST_KEY as for the service, so that the backup includes it.`,
+    );
+  // Checks schema and key, so that the backup fits this release.
+  await withRunningInstallation(environment, ({ key }) => key());
+  const found = await findRunningAdmin(config.dataDir);
+  if (found === undefined)
+    throw new OperatorError(`No service is running on ${config.dataDir}. Start it first.`);
+  const ownTarget = to !== undefined && formatBackupTarget(to) === formatBackupTarget(target);
+  const manifest = await takeBaseBackup({
+    ...found,
+    repository: await openBackupRepository(target, s3),
+    recipients,
+    keys: config,
+    release: await readReleaseVersion(),
+    // A folder of its own may be kept for longer, by whoever made it.
+    keepDays: ownTarget ? keepDays : undefined,
+  });
+  const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
+  const { id, finishedAt } = manifest;
+  const state = { target: formatBackupTarget(target), id, finishedAt, bytes };
+  // The state is that of BACKUP_TO, if it is set.
+  if (ownTarget || to === undefined) writeBaseBackupState(found.folder.path, state);
+  printResult(
+    options,
+    `Backed up to ${state.target} as ${id}, ${formatSize(bytes)} encrypted for ${recipients.join(', ')}.`,
+    state,
+  );
+  return 0;
+}
+
+/** `backup list [TARGET]`: lists the complete backups, oldest first. */
+export async function listBackups(
+  targetText: string | undefined,
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
+  const config = readConfig(environment);
+  const target = requireTarget(config, targetText);
+  const manifests = await readBackupManifests(await openBackupRepository(target, config.backup.s3));
+  const shown = manifests.map(({ id, finishedAt, release, postgres, parts }) => {
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+    return { id, finishedAt, bytes, release, postgres };
+  });
+  printTable(options, shown, [
+    ['backup', ({ id }) => id],
+    ['finished', ({ finishedAt }) => finishedAt],
+    ['size', ({ bytes }) => formatSize(bytes)],
+    ['release', ({ release }) => release],
+    ['postgresql', ({ postgres }) => postgres],
+  ]);
+  return 0;
+}
+
+/**
+ * `backup verify [TARGET]`: restores a backup into a temporary folder, reads every row, and removes it.
+ * @returns the exit code: 0
+ * @throws OperatorError if the backup can't be restored
+ */
+export async function verifyBackup(
+  targetText: string | undefined,
+  options: VerifyOptions,
+  environment: Environment,
+): Promise<number> {
+  const config = readConfig(environment);
+  const target = requireTarget(config, targetText);
+  const decrypter = await readIdentityFile(options.identity);
+  const to = readRestoreTime(options.to);
+  const scratch = await mkdtemp(join(await realpath(options.scratch ?? tmpdir()), 'signalpost-'));
+  try {
+    // PostgreSQL's user must reach its folder inside.
+    await chmod(scratch, 0o711);
+    const recovered = await recoverBackup({
+      repository: await openBackupRepository(target, config.backup.s3),
+      decrypter,
+      folder: join(scratch, 'data'),
+      to,
+      log: createLog('warn'),
+    });
+    const { tables, rows } = await readAllTables(recovered.embedded.admin).finally(() =>
+      recovered.embedded.stop(),
+    );
+    const recoveredTo = recovered.recoveredTo.toISOString();
+    printResult(
+      options,
+      `The backup ${recovered.manifest.id} can be restored, with all changes until ${recoveredTo}: ${rows.toLocaleString('en')} rows in ${tables} tables, and the key fits.`,
+      { backup: recovered.manifest.id, recoveredTo, tables, rows },
+    );
+    return 0;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * `backup create-key FILE`: creates a key pair for backups.
+ * @throws OperatorError if the file exists, or is where the backups are supposed to help
+ */
+export async function createBackupKey(
+  file: string,
+  options: JsonOption,
+  environment: Environment,
+): Promise<number> {
+  const { dataDir } = readConfig({ DATA_DIR: environment.DATA_DIR });
+  if (`${dirname(resolve(file))}/`.startsWith(`${dataDir}/`))
+    throw new OperatorError(
+      'The private key would be lost with DATA_DIR, and the backups with it. Choose a file elsewhere.',
+    );
+  const recipient = await createIdentity(file);
+  printResult(
+    options,
+    `Set BACKUP_RECIPIENT=${recipient}\nMove ${file} to a safe place away from this machine, and keep a second copy. Without it, no backup can be restored.`,
+    { recipient, file },
+  );
+  return 0;
+}
+
+/** @throws OperatorError with DATABASE_URL */
+export function refuseOwnDatabase(config: Config): void {
+  if (config.databaseUrl === undefined) return;
+  throw new OperatorError(
+    'DATABASE_URL is set, and Signalpost backs up and restores only the embedded database. Use your PostgreSQL’s own tools, as in docs/operate/back-up.md.',
+  );
+}
+
+/** The target of the command, or BACKUP_TO. @throws OperatorError if there is none */
+export function requireTarget(config: Config, text: string | undefined): BackupTarget {
+  const target = text === undefined ? config.backup.to : parseBackupTarget('The target', text);
+  if (target !== undefined) return target;
+  throw new OperatorError(
+    'Name the folder or bucket of the backup, such as /mnt/backup or s3://bucket/prefix, or set BACKUP_TO.',
+  );
+}
+
+/** A time of RFC 3339 in the past. @throws OperatorError */
+export function readRestoreTime(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = /[Zz]$|[+-]\d{2}:\d{2}$/.test(text) ? parseTimestamp(text) : undefined;
+  if (time === undefined)
+    throw new OperatorError(
+      `--to must be a time with a zone, such as 2026-11-26T04:30:00Z, not "${text}".`,
+    );
+  if (time.getTime() <= Date.now()) return time;
+  throw new OperatorError(`--to is in the future: ${text}. Omit it to restore everything.`);
+}
+
+function formatSize(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import { scheduledClassOffset } from '../message/scheduled-class.ts';
+import { insertEvents } from '../message/write-events.ts';
+
+/** Messages of an account that a restore has held or canceled. */
+export interface RestoredMessages {
+  readonly account: string;
+  readonly messages: number;
+}
+
+const restoredReason =
+  'the database was restored from a backup; the message may have been sent since';
+
+/** Without those whose send time is still ahead, which can't have been sent. */
+const chosen = `
+  moment as materialized (select now() as now),
+  chosen as materialized (
+    select q.account_id, q.message_id, q.retention_days, q.pending || q.held as recipients
+    from queue_entry q cross join moment
+    where not q.canceled and not (q.retention_days > ${scheduledClassOffset} and coalesce((
+      select s.send_at > moment.now from scheduled_message s
+      where s.account_id = q.account_id and s.message_id = q.message_id), false)))`;
+
+const counted = `select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`;
+
+/**
+ * Holds all messages that were queued at the time of a backup for review, since they may have been sent after it. Only for
+ * a database that no worker uses.
+ */
+export async function holdRestoredMessages(database: Database): Promise<RestoredMessages[]> {
+  const { rows } = await sql<RestoredMessages>`
+    ${sql.raw(`with ${chosen},
+    held as (
+      update queue_entry q
+      set held = chosen.recipients, pending = '{}', due_at = 'infinity', lease_owner = null, stage = null,
+        in_transaction = null, reason = '${restoredReason}'
+      from chosen
+      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
+    marked as (
+      update message m set state = 'uncertain', state_at = moment.now
+      from chosen, moment
+      where 0 = any (chosen.recipients) and m.account_id = chosen.account_id and m.id = chosen.message_id
+        and m.retention_days = chosen.retention_days),
+    recorded as (
+      ${insertEvents({
+        accountId: 'account_id',
+        messageId: 'message_id',
+        retentionDays: 'retention_days',
+        id: 'gen_random_uuid()',
+        at: 'moment.now',
+        kind: 'uncertain',
+        recipient: 'recipient',
+        detail: `json_build_object('reason', '${restoredReason}')`,
+      })}
+      from chosen cross join unnest(recipients) recipient cross join moment)
+    ${counted}`)}`.execute(database.kysely);
+  return rows;
+}
+
+/**
+ * Cancels all messages that were queued at the time of a backup; workers finish that. Only for a database that no worker
+ * uses.
+ */
+export async function cancelRestoredMessages(database: Database): Promise<RestoredMessages[]> {
+  const { rows } = await sql<RestoredMessages>`
+    ${sql.raw(`with ${chosen},
+    canceled as (
+      update queue_entry q
+      set canceled = true, paused = false, pending = chosen.recipients, held = '{}', due_at = moment.now,
+        lease_owner = null, stage = null, in_transaction = null, reason = 'canceled by a restore'
+      from chosen, moment
+      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
+    unlisted as (
+      update scheduled_message s set waiting = false from chosen
+      where chosen.retention_days > ${scheduledClassOffset} and s.account_id = chosen.account_id
+        and s.message_id = chosen.message_id),
+    recorded as (
+      ${insertEvents({
+        accountId: 'account_id',
+        messageId: 'message_id',
+        retentionDays: 'retention_days',
+        id: 'gen_random_uuid()',
+        at: 'moment.now',
+        kind: 'cancel-asked',
+        recipient: 'null',
+        detail: `'{"by": "restore"}'`,
+      })}
+      from chosen, moment)
+    ${counted}`)}`.execute(database.kysely);
+  return rows;
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Running, runSignalpost, temporaryFolder } from './run-signalpost.ts';
+import { sendRequest } from './send-request.ts';
+
+/** Where a command's environment, data and backups are, for tests that lose one and restore the other. */
+export class BackupScene {
+  readonly folder = temporaryFolder();
+  readonly dataDir = join(this.folder, 'data');
+  readonly target = join(this.folder, 'backups');
+  readonly identity = join(this.folder, 'identity.txt');
+  readonly environment: Record<string, string> = {
+    DATA_DIR: this.dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    METRICS_PUBLIC: '1',
+    // Nothing listens there, so messages stay queued.
+    SMTP_URL: 'smtp://127.0.0.1:1',
+  };
+
+  /** Creates the key pair and sets BACKUP_RECIPIENT. */
+  async createKey(): Promise<void> {
+    const { stdout } = await this.run('backup', 'create-key', this.identity);
+    const [, recipient = ''] = /BACKUP_RECIPIENT=(age1\w+)/.exec(stdout) ?? [];
+    this.environment.BACKUP_RECIPIENT = recipient;
+  }
+
+  /** Runs a command that has to succeed. */
+  async run(...args: string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    const running = runSignalpost(args, this.environment);
+    assert.equal(await running.exit, 0, running.output.stderr);
+    return running.output;
+  }
+
+  /** Runs a command that has to fail, and returns what it says. */
+  async fail(...args: string[]): Promise<string> {
+    const running = runSignalpost(args, this.environment);
+    assert.equal(await running.exit, 1, running.output.stdout);
+    return running.output.stderr;
+  }
+
+  async start(): Promise<ScenicService> {
+    const running = runSignalpost(['start'], this.environment);
+    const [, url = ''] = await running.printed(/Service\s+(http:\/\/\S+)/);
+    const text = readFileSync(join(this.dataDir, 'demo.env'), 'utf8');
+    const [, key = ''] = /DEMO_API_KEY='?([^'\s]+)/.exec(text) ?? [];
+    return { running, url, key };
+  }
+}
+
+/** A running service with its demo account. */
+export interface ScenicService {
+  readonly running: Running;
+  readonly url: string;
+  readonly key: string;
+}
+
+/** Sends one message. @returns its ID */
+export async function sendReceipt({ url, key }: ScenicService, order: string): Promise<string> {
+  const answer = await sendRequest(`${url}/ete/v1/email/1000/receipt`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      envelope: { toAddress: 'ada@customer.example' },
+      content: { personalizationDataMap: { 'Order Number': order, Total: '24.90' } },
+      metadata: { transactional: true },
+      actions: { trackOpens: false, trackClicks: false },
+    }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
