@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stopLeftoverDatabase } from '../embedded-database/clear-leftovers.ts';
+import {
+  killDisplacedDatabase,
+  stopLeftoverDatabase,
+} from '../embedded-database/clear-leftovers.ts';
 import { type DataFolder, dataFolderAt, openDataFolder } from '../embedded-database/data-folder.ts';
 import type { EmbeddedLog } from '../embedded-database/embedded-log.ts';
 import { lockDataFolder, type ServiceLock } from '../embedded-database/service-lock.ts';
@@ -42,6 +45,7 @@ export class RestoreFolder {
     const folder = openDataFolder(dataDir);
     const lock = lockDataFolder(folder);
     try {
+      await killDisplacedDatabase(folder);
       if (existsSync(folder.unfinishedRestore)) {
         await stopLeftoverDatabase(dataFolderAt(folder.unfinishedRestore), log);
         for (const name of restoredNames)

@@ -2,7 +2,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clearSocket, type DatabaseEndpoint } from './choose-endpoint.ts';
-import { findClusterProcesses, isClusterProcess, readPostmasterPid } from './cluster-processes.ts';
+import {
+  findClusterProcesses,
+  findDisplacedProcesses,
+  isClusterProcess,
+  readPostmasterPid,
+} from './cluster-processes.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { EmbeddedLog } from './embedded-log.ts';
 
@@ -27,6 +32,25 @@ export async function clearLeftovers(
   await stopLeftoverDatabase(folder, log);
   rmSync(join(folder.cluster, 'postmaster.pid'), { force: true });
   clearSocket(endpoint);
+}
+
+/**
+ * Kills a PostgreSQL whose folder was removed while it was running. It writes its control file by path, so a checkpoint,
+ * also that of a graceful stop, would damage a new database in its place.
+ */
+export async function killDisplacedDatabase(folder: DataFolder): Promise<void> {
+  for (;;) {
+    const pids = findDisplacedProcesses(folder);
+    if (pids.length === 0) return;
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has just exited.
+      }
+    }
+    await delay(POLL_MS);
+  }
 }
 
 /** Stops a PostgreSQL that a killed process left running on this data folder. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DataFolder } from './data-folder.ts';
 
@@ -44,17 +44,39 @@ export function findClusterProcesses(folder: DataFolder): number[] {
     .filter((pid) => Number.isInteger(pid) && runsInCluster(pid, folder));
 }
 
+/** PostgreSQL processes that run on a removed folder of the same name. Linux only. */
+export function findDisplacedProcesses(folder: DataFolder): number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return (
+          Number.isInteger(pid) &&
+          isPostgres(pid) &&
+          readlinkSync(`/proc/${pid}/cwd`) === `${folder.cluster} (deleted)`
+        );
+      } catch {
+        return false;
+      }
+    });
+}
+
 /** Every PostgreSQL process runs in its data folder; compares by identity, not by name. */
 function runsInCluster(pid: number, folder: DataFolder): boolean {
   try {
-    const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0:]/);
-    if (!basename(program).startsWith('postgres')) return false;
+    if (!isPostgres(pid)) return false;
     const own = statSync(folder.cluster);
     const its = statSync(`/proc/${pid}/cwd`);
     return own.ino === its.ino && own.dev === its.dev;
   } catch {
     return false;
   }
+}
+
+function isPostgres(pid: number): boolean {
+  const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0:]/);
+  return basename(program).startsWith('postgres');
 }
 
 function commandOf(pid: number): string {

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { chooseEndpoint, type DatabaseEndpoint } from './choose-endpoint.ts';
-import { clearLeftovers } from './clear-leftovers.ts';
+import { clearLeftovers, killDisplacedDatabase } from './clear-leftovers.ts';
 import type { ClusterSetting } from './cluster-settings.ts';
 import { ADMIN_ROLE, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 import { createCluster } from './create-cluster.ts';
@@ -48,6 +48,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       throw new OperatorError(
         `A restore into ${folder.path} didn’t finish. Run the restore again, or empty the folder to start without it.`,
       );
+    await killDisplacedDatabase(folder);
     const { log, signal, durable = true, archiveEverySeconds, moreSettings = [] } = options;
     const user = chooseDatabaseUser(folder);
     if (user) requireReachable(folder, user);

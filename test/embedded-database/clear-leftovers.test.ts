@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { programOptions } from '../../src/embedded-database/postgres-program.ts';
@@ -45,6 +45,17 @@ test('a database whose service was killed is replaced at once', async () => {
   // If it ignored the graceful stop, the next step would come only after 15 seconds.
   assert(performance.now() - begun < 14_000);
   await waitFor('the end of the old one', () => !lives(databasePid));
+  await database.stop();
+});
+
+test('a database that still runs on a removed folder of the same name is stopped', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const { dataDir, owner, databasePid } = await ownedFolder();
+  await owner.kill();
+  await rm(join(dataDir, 'database'), { recursive: true, force: true, maxRetries: 20 });
+  const database = await startEmbedded(dataDir);
+  assert(!lives(databasePid));
   await database.stop();
 });
 
