@@ -3,12 +3,14 @@ import { OperatorError } from '../foundation/errors.ts';
 import { type BackupManifest, readBackupManifests } from './backup-manifest.ts';
 import type { BackupRepository } from './backup-repository.ts';
 import { listWalFiles, readWalFile } from './wal-archive.ts';
-import { parseLsn } from './wal-names.ts';
+import { parseLsn, segmentOfLsn, segmentOfWalFile } from './wal-names.ts';
 
 /** A base backup, and the WAL files that a restore can replay on it. */
 export interface ChosenBackup {
   readonly manifest: BackupManifest;
   readonly walFiles: ReadonlyMap<string, readonly string[]>;
+  /** Whether WAL is missing after the base backup although later WAL is there. */
+  readonly hasGap: boolean;
 }
 
 /**
@@ -43,7 +45,19 @@ export async function chooseBackup(
     throw new OperatorError(
       `No backup reaches back to ${to?.toISOString()}. The oldest one is of ${oldest.finishedAt}; use that or a later time with --to.`,
     );
-  return { manifest, walFiles };
+  return { manifest, walFiles, hasGap: hasWalGap(manifest, walFiles) };
+}
+
+/** Segment numbers continue across timelines. The base backup itself has those up to its end. */
+function hasWalGap({ stopLsn }: BackupManifest, walFiles: ChosenBackup['walFiles']): boolean {
+  const last = segmentOfLsn(parseLsn(stopLsn) - 1n);
+  const later = new Set(
+    [...walFiles.keys()]
+      .map(segmentOfWalFile)
+      .filter((segment) => segment !== undefined && segment > last),
+  );
+  // Without a gap, these are as many as the numbers from the first to the last one.
+  return [...later].some((segment) => (segment ?? 0n) > last + BigInt(later.size));
 }
 
 /** Where each former timeline that leads to a timeline ended. */

@@ -46,6 +46,11 @@ export interface RecoveredBackup {
 export async function recoverBackup(job: RecoveryJob): Promise<RecoveredBackup> {
   const { repository, decrypter } = job;
   const chosen = await chooseBackup(repository, decrypter, job.to);
+  if (chosen.hasGap)
+    job.log.warn(
+      {},
+      'the backup lacks some WAL, for example because the disk was full; changes after that can only be restored from a later base backup',
+    );
   const folder = openDataFolder(job.folder);
   await unpackBackup(repository, decrypter, chosen.manifest, folder.path);
   await writeFile(join(folder.cluster, 'recovery.signal'), '', { mode: 0o600, flush: true });
@@ -79,6 +84,11 @@ async function replayWal(
     return await startRecovery(job, folder, chosen, target);
   } catch (error) {
     if (!(error instanceof OperatorError) || !endedEarly.test(error.message)) throw error;
+    if (chosen.hasGap)
+      throw new OperatorError(
+        'The backup lacks WAL before this time. Restore to an earlier time with --to, or to a time after the next base backup (see `backup list`).',
+        { cause: error },
+      );
     job.log.warn({}, 'the backup has no changes after this time; restoring all of it');
     return await startRecovery(job, folder, chosen, []);
   }

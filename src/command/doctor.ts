@@ -1,6 +1,7 @@
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { checkAccess } from './doctor/check-access.ts';
+import { checkBackup } from './doctor/check-backup.ts';
 import { checkClock } from './doctor/check-clock.ts';
 import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
@@ -25,6 +26,7 @@ const checks = [
   { name: 'notices', check: checkSystemMail },
   { name: 'clock', check: checkClock },
   { name: 'disk', check: checkDisk },
+  { name: 'backup', check: checkBackup },
 ] as const;
 
 export interface DoctorOptions extends JsonOption {

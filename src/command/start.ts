@@ -8,7 +8,7 @@ import { drain } from './drain.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
-import { startServiceBackups } from './start-service-backups.ts';
+import { prepareServiceBackups } from './service-backups.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { warnAboutServer } from './warn-about-server.ts';
@@ -42,13 +42,15 @@ export async function start(
     // Loaded last, so that problems with settings or the database show early.
     const { createApp } = await import('../app.ts');
     const { applyDemo } = await import('../manifest/apply-demo.ts');
-    const backups = await startServiceBackups(config, installation, log);
+    const backups = prepareServiceBackups(config, installation, log);
     const app = createApp({ config, log, ...installation, ...backups });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
       await startApp(app, config);
       const url = await listen(app.http, config, socket);
       installation.embedded?.announce(url);
+      // After the first start has created everything.
+      await backups.startBackups();
       buildMissingConsole(log);
       const links = await createStartLinks(installation.database, config, config.publicUrl ?? url);
       process.stdout.write(

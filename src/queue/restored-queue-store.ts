@@ -51,7 +51,7 @@ export async function holdRestoredMessages(database: Database): Promise<Restored
         at: 'moment.now',
         kind: 'uncertain',
         recipient: 'recipient',
-        detail: `json_build_object('reason', '${restoredReason}')`,
+        detail: `json_build_object('by', 'restore', 'reason', '${restoredReason}')`,
       })}
       from chosen cross join unnest(recipients) recipient cross join moment)
     ${counted}`)}`.execute(database.kysely);

@@ -144,8 +144,11 @@ const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryE
     sentence: `Sending failed because of an internal error: ${reasonOf(event) ?? 'no reason given'}.`,
     nextStep: 'Fix the template, then retry the message.',
   }),
-  uncertain: () => ({
-    sentence: 'It may have been delivered: the connection broke after the whole message was sent.',
+  uncertain: (event) => ({
+    sentence:
+      detailOf(event).by === 'restore'
+        ? 'It may have been delivered: it was queued at the time of a backup from which the database was restored.'
+        : 'It may have been delivered: the connection broke after the whole message was sent.',
     nextStep: 'Ask the recipient before you retry it.',
   }),
   suppressed: () => ({

@@ -37,7 +37,7 @@ export class BackupScene {
   async fail(...args: string[]): Promise<string> {
     const running = runSignalpost(args, this.environment);
     assert.equal(await running.exit, 1, running.output.stdout);
-    return running.output.stderr;
+    return running.output.stdout + running.output.stderr;
   }
 
   async start(): Promise<ScenicService> {

@@ -1,0 +1,60 @@
+import { readBackupServiceState, readBaseBackupState } from '../../backup/backup-state.ts';
+import { formatBackupTarget } from '../../backup/backup-target.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
+import { formatTimeSpan } from './format-time-span.ts';
+
+/** A daily base backup may take some hours, and a failed one is retried. */
+const maxBaseAgeMs = 36 * 60 * 60 * 1_000;
+/** WAL is stored within seconds, unless the target can't be reached. */
+const minMaxWaitMs = 5 * 60 * 1_000;
+
+const page = 'See docs/operate/back-up.md.';
+
+/** Checks that the embedded database is backed up, and that nothing has waited for long. */
+export async function checkBackup({ config, database }: DoctorContext): Promise<Diagnosis> {
+  if (config.databaseUrl !== undefined)
+    return { ok: true, finding: 'of your own PostgreSQL; not checked' };
+  const { to, everySeconds } = config.backup;
+  const base = readBaseBackupState(config.dataDir);
+  const age = base && Date.now() - Date.parse(base.finishedAt);
+  if (to === undefined) {
+    if (base === undefined || age === undefined)
+      return { ok: true, finding: 'none', advice: `Set BACKUP_TO and BACKUP_RECIPIENT. ${page}` };
+    return {
+      ok: true,
+      finding: `to ${base.target}, ${formatTimeSpan(age)} ago; later mail isn’t backed up`,
+      advice: `To back up continuously, set BACKUP_TO. ${page}`,
+    };
+  }
+  const target = formatBackupTarget(to);
+  const service = readBackupServiceState(config.dataDir);
+  if (database === undefined)
+    return { ok: true, finding: `to ${target}; not checked without a running service` };
+  const problem = service?.baseProblem ?? service?.problem;
+  if (problem !== undefined)
+    return { ok: false, finding: `to ${target} fails: ${problem}`, advice: page };
+  if (base?.target !== target || age === undefined)
+    return {
+      ok: false,
+      finding: `to ${target}: none yet`,
+      advice: 'Wait a few minutes for the first backup, then check the log of the service.',
+    };
+  if (age > maxBaseAgeMs)
+    return {
+      ok: false,
+      finding: `the last base backup to ${target} is ${formatTimeSpan(age)} old`,
+      advice: 'Restart the service, and check its log.',
+    };
+  const waitMs =
+    service?.waitingSince === undefined ? 0 : Date.now() - Date.parse(service.waitingSince);
+  if (waitMs > Math.max(3 * everySeconds * 1_000, minMaxWaitMs))
+    return {
+      ok: false,
+      finding: `${service?.waiting} WAL files have waited for ${formatTimeSpan(waitMs)} to be stored in ${target}`,
+      advice: `Check the log of the service and database.log in ${config.dataDir}.`,
+    };
+  return {
+    ok: true,
+    finding: `to ${target}, base backup ${formatTimeSpan(age)} ago, changes every ${formatTimeSpan(everySeconds * 1_000)}`,
+  };
+}
