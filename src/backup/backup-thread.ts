@@ -1,7 +1,18 @@
-import '../foundation/lower-thread-priority.ts';
+import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { createLog } from '../foundation/log.ts';
 import { type BackupServiceJob, runBackups } from './run-backups.ts';
+
+/** Yields to the event loop, but keeps up with the WAL of a busy service, unlike the lowest priority. */
+const niceness = 5;
+
+// Only Linux has priorities per thread.
+if (process.platform === 'linux')
+  try {
+    setPriority(niceness);
+  } catch {
+    // A sandbox may forbid it.
+  }
 
 const job: BackupServiceJob = workerData;
 await runBackups(job, createLog(job.logLevel));

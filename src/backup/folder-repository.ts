@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
@@ -59,8 +59,9 @@ export class FolderRepository implements BackupRepository {
   async remove(name: string): Promise<void> {
     const file = join(this.#path, name);
     await rm(file, { force: true });
-    // Only succeeds if the folder is empty.
     await rm(`${file}${unfinishedSuffix}`, { force: true });
+    // Only succeeds if the folder is empty.
+    await rmdir(dirname(file)).catch(() => undefined);
   }
 
   #problem(error: unknown): unknown {

@@ -43,7 +43,7 @@ export async function createBackup(
   environment: Environment,
 ): Promise<number> {
   const config = readConfig(environment);
-  refuseOwnDatabase(config);
+  refuseUnsupported(config);
   const target = requireTarget(config, targetText);
   const { recipients, keepDays, s3, to } = config.backup;
   if (recipients.length === 0)
@@ -116,6 +116,7 @@ export async function verifyBackup(
   environment: Environment,
 ): Promise<number> {
   const config = readConfig(environment);
+  refuseUnsupported(config);
   const target = requireTarget(config, targetText);
   const decrypter = await readIdentityFile(options.identity);
   const to = readRestoreTime(options.to);
@@ -168,8 +169,12 @@ export async function createBackupKey(
   return 0;
 }
 
-/** @throws OperatorError with DATABASE_URL */
-export function refuseOwnDatabase(config: Config): void {
+/** @throws OperatorError with DATABASE_URL, and on Windows, which lacks the shell that PostgreSQL needs for WAL */
+export function refuseUnsupported(config: Config): void {
+  if (process.platform === 'win32')
+    throw new OperatorError(
+      'Backups don’t work on Windows. Stop the service and copy DATA_DIR, as in docs/operate/back-up.md.',
+    );
   if (config.databaseUrl === undefined) return;
   throw new OperatorError(
     'DATABASE_URL is set, and Signalpost backs up and restores only the embedded database. Use your PostgreSQL’s own tools, as in docs/operate/back-up.md.',

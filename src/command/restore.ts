@@ -11,7 +11,7 @@ import {
   holdRestoredMessages,
   type RestoredMessages,
 } from '../queue/restored-queue-store.ts';
-import { readRestoreTime, refuseOwnDatabase, requireTarget } from './backup.ts';
+import { readRestoreTime, refuseUnsupported, requireTarget } from './backup.ts';
 import { type JsonOption, printResult } from './print.ts';
 import { recordCommand } from './record-command.ts';
 
@@ -36,7 +36,7 @@ export async function restore(
   environment: Environment,
 ): Promise<number> {
   const config = readConfig(environment);
-  refuseOwnDatabase(config);
+  refuseUnsupported(config);
   const target = requireTarget(config, targetText);
   const decrypter = await readIdentityFile(options.identity);
   const to = readRestoreTime(options.to);
