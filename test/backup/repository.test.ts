@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { WalArchiver } from '../../src/backup/archive-wal.ts';
+import { BackupKeys } from '../../src/backup/backup-keys.ts';
 import {
   type BackupManifest,
   readBackupManifests,
@@ -15,7 +17,9 @@ import { expireBackups } from '../../src/backup/expire-backups.ts';
 import { FolderRepository } from '../../src/backup/folder-repository.ts';
 import { listWalFiles, readWalFile, storeWalFile } from '../../src/backup/wal-archive.ts';
 import { parseLsn, segmentOfLsn, walFileName } from '../../src/backup/wal-names.ts';
+import { dataFolderAt } from '../../src/embedded-database/data-folder.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
+import { openSmallDisk } from '../support/small-disk.ts';
 
 const identity = await generateX25519Identity();
 const encrypter = new Encrypter();
@@ -168,4 +172,25 @@ test('WAL names continue across logs', () => {
   assert.equal(walFileName(1, segmentOfLsn(parseLsn('0/2000028'))), '000000010000000000000002');
   assert.equal(walFileName(2, segmentOfLsn(parseLsn('1/FF000000'))), '0000000200000001000000FF');
   assert.equal(walFileName(2, segmentOfLsn(parseLsn('2/0'))), '000000020000000200000000');
+});
+
+test('WAL that waits is given up only if the disk is nearly full', async (context) => {
+  const disk = await openSmallDisk();
+  context.after(() => disk.remove());
+  const { repository } = newRepository();
+  const folder = dataFolderAt(disk.path);
+  mkdirSync(folder.walSpool);
+  const keys = new BackupKeys(repository, encrypter, {
+    key: undefined,
+    previousKey: undefined,
+    dataDir: disk.path,
+  });
+  const archiver = new WalArchiver(folder, repository, encrypter, keys);
+  for (let segment = 1n; segment <= 8n; segment += 1n)
+    writeFileSync(join(folder.walSpool, walFileName(1, segment)), `${segment}`);
+  assert.equal(await archiver.removeIfDiskFull(), 0, 'there is space');
+  await disk.fill();
+  if (!disk.canFill) return context.skip('only root can fill a disk');
+  assert.equal(await archiver.removeIfDiskFull(), 8);
+  assert.deepEqual(readdirSync(folder.walSpool), []);
 });

@@ -82,6 +82,7 @@ export const auditTexts = {
   'audit.did.inbox_emptied': 'emptied the inbox',
   'audit.did.integration_secret_rotated': 'rotated the secret of OAuth app {what}',
   'audit.did.invitation_accepted': 'accepted an invitation',
+  'audit.did.database_restored': 'restored the database from a backup',
   'audit.did.invitation_declined': 'declined an invitation',
   'audit.did.invitation_sent': 'invited {what}',
   'audit.did.manifest_applied': 'applied a manifest',
