@@ -18,6 +18,7 @@ export const productionChecks: readonly { readonly name: string; readonly check:
   { name: 'factors', check: checkFactors },
   { name: 'metrics', check: checkMetrics },
   { name: 'demo', check: checkDemo },
+  { name: 'backups', check: checkBackups },
   { name: 'time', check: checkTime },
   { name: 'limits', check: checkLimits },
   { name: 'versions', check: checkVersions },
@@ -123,6 +124,17 @@ async function checkDemo({ config: { demo } }: DoctorContext): Promise<Diagnosis
     ok: false,
     finding: 'each start makes a demo account whose passwords are in demo.env',
     advice: `Set DEMO=0. ${page('operate/configure.md#change-settings')}`,
+  };
+}
+
+async function checkBackups({ config }: DoctorContext): Promise<Diagnosis> {
+  const { databaseUrl, backup } = config;
+  if (databaseUrl !== undefined) return { ok: true, finding: 'are the task of your PostgreSQL' };
+  if (backup.to !== undefined) return { ok: true, finding: 'continuous' };
+  return {
+    ok: false,
+    finding: 'are not continuous, so the loss of the disk loses mail',
+    advice: `Set BACKUP_TO and BACKUP_RECIPIENT. ${page('operate/back-up.md')}`,
   };
 }
 
