@@ -52,9 +52,8 @@ export function findNameProblems(service: ServiceNames): NameProblem[] {
     return [
       {
         setting: 'DELIVERY',
-        sentence:
-          'Mail stays in the local inbox for now, and these records depend on how it leaves.',
-        nextStep: 'Set SMTP_URL to your relay, or DELIVERY=direct, before you publish them.',
+        sentence: 'Signalpost isn’t sending to the internet yet.',
+        nextStep: 'Set SMTP_URL or DELIVERY=direct first: the records depend on it.',
       },
     ];
   const problems: NameProblem[] = [];

@@ -31,7 +31,10 @@ test('a domain is added, shown with its records, checked, rotated, warmed up and
   const added = await run('domain', 'add', '46100', 'Shop.test', '--ed25519');
   assert.equal(added.code, 0, added.err);
   // What the records depend on comes first.
-  assert.match(added.out, /^Mail stays in the local inbox .*\n\nshop\.test is pending/);
+  assert.match(
+    added.out,
+    /^Signalpost isn’t sending to the internet yet\. .*\n\nshop\.test is pending/,
+  );
   assert.match(added.out, /^sp\w+r\._domainkey\.shop\.test\. TXT "v=DKIM1; k=rsa; p=[^"]+" "/m);
   assert.match(added.out, /^bounces\.shop\.test\. MX 10 mail\.sender\.test\.$/m);
   const checked = await run('domain', 'check', '46100', 'shop.test');
