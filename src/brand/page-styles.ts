@@ -55,7 +55,8 @@ button.small, .button.small { min-height: 2.125rem; padding: .2rem .8rem; font-s
 button.link { min-height: 0; padding: 0; border: 0; background: none; color: var(--brand-accent); font-weight: 500; text-decoration: underline; text-underline-offset: .18em; }
 form[data-passkey] { margin: 0 0 1.5rem; }
 form + form[data-passkey] { margin-top: 1rem; }
-form + h2 { margin-top: 2rem; }
+form + h2, p + h2 { margin-top: 2rem; }
+p:has(> .button:only-child) { margin-top: 1.25rem; }
 button.link:hover { background: none; color: var(--brand-accent-hover); }
 a { color: var(--brand-accent); font-weight: 500; text-underline-offset: .18em; text-decoration-thickness: 1px; }
 :focus-visible { outline: 2px solid var(--brand-accent); outline-offset: 2px; }

@@ -21,3 +21,19 @@ export function networkOf(remoteAddress: string): string {
   const address = unmapIpv4(remoteAddress);
   return isIPv6(address) ? expandIpv6(address).slice(0, 4).join(':') : address;
 }
+
+/** Where a request came from, as people know it: a network such as `192.0.2.0/24`, or whether it is close. */
+export function describePlace(remoteAddress: string): string {
+  const address = unmapIpv4(remoteAddress);
+  if (isIPv6(address)) {
+    const groups = expandIpv6(address);
+    if (groups.join(':') === '0:0:0:0:0:0:0:1') return 'this machine';
+    const network = `${groups.slice(0, 4).join(':')}::/64`;
+    return /^f(?:[cd]|e[89ab])/.test(groups[0] ?? '') ? `local network ${network}` : network;
+  }
+  if (address.startsWith('127.')) return 'this machine';
+  const network = `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  return /^(?:10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\./.test(address)
+    ? `local network ${network}`
+    : network;
+}

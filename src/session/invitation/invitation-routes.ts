@@ -24,6 +24,7 @@ const invalidInvitationPage = messagePage(
   'Invitation expired',
   `It was used or withdrawn, or it’s older than ${invitationDays} days. Ask for a new one.`,
   400,
+  { href: '/sign-in', label: 'Go to sign-in' },
 );
 
 /**

@@ -8,6 +8,9 @@ export function messagePage(
   status = 200,
   next?: { readonly href: string; readonly label: string },
 ): Page {
-  const link = next === undefined ? '' : html`<p><a href="${next.href}">${next.label}</a></p>`;
+  const link =
+    next === undefined
+      ? ''
+      : html`<div class="actions"><a class="button quiet" href="${next.href}">${next.label}</a></div>`;
   return { title, status, body: html`<h1>${title}</h1><p>${text}</p>!${link}` };
 }

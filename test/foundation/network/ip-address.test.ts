@@ -4,7 +4,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { truncateAddress } from '../../../src/feedback/tracking/classify-reader.ts';
 import { isListed, toBlockList } from '../../../src/foundation/network/block-list.ts';
-import { expandIpv6, networkOf, unmapIpv4 } from '../../../src/foundation/network/ip-address.ts';
+import {
+  describePlace,
+  expandIpv6,
+  networkOf,
+  unmapIpv4,
+} from '../../../src/foundation/network/ip-address.ts';
 
 /** Groups of an IPv6 address, with many zeros, and one of its spellings. */
 const spelledIpv6 = fc
@@ -94,4 +99,18 @@ test('an address is listed exactly if Node’s own block list contains it', () =
   const all = toBlockList(['0.0.0.0/0', '::/0']);
   for (const text of ['', 'localhost', '1.2.3', '1.2.3.4.5', '::g', '[::1]'])
     assert.equal(isListed(all, text), false, text);
+});
+
+test('a place is a network that people recognize', () => {
+  const places: readonly (readonly [string, string])[] = [
+    ['192.0.2.77', '192.0.2.0/24'],
+    ['::ffff:192.0.2.77', '192.0.2.0/24'],
+    ['2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
+    ['10.1.2.3', 'local network 10.1.2.0/24'],
+    ['172.32.1.1', '172.32.1.0/24'],
+    ['fd00::1', 'local network fd00:0:0:0::/64'],
+    ['127.0.0.1', 'this machine'],
+    ['::1', 'this machine'],
+  ];
+  for (const [address, place] of places) assert.equal(describePlace(address), place);
 });
