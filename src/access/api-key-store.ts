@@ -33,10 +33,13 @@ export interface ApiKey extends ApiKeyLimits {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
+  /** The key that replaced it; null if none did, or it was revoked. */
+  readonly replacedBy: string | null;
 }
 
 const columns = sql`k.id, k.name, k.hint, k.scopes, k.networks::text[] as networks, k.templates,
-  p.email as "createdBy", k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt"`;
+  p.email as "createdBy", k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt",
+  (select r.id from api_key r where r.account_id = k.account_id and r.id = k.replaced_by) as "replacedBy"`;
 
 /** The keys of an account, newest first. */
 export async function readApiKeys(kysely: Kysely, accountId: AccountId): Promise<ApiKey[]> {
@@ -85,17 +88,17 @@ export async function addApiKey(
 }
 
 /**
- * Sets the expiry time of a key, effective on all nodes at commit.
+ * Sets the expiry time of a key that was replaced, effective on all nodes at commit.
  * @returns false if the account has no such key
  */
 export async function expireApiKey(
   transaction: Kysely,
   accountId: AccountId,
   id: string,
-  expiresAt: Date,
+  { replacedBy, expiresAt }: { readonly replacedBy: string; readonly expiresAt: Date },
 ): Promise<boolean> {
   const { rows } = await sql`
-    update api_key set expires_at = least(expires_at, ${expiresAt})
+    update api_key set expires_at = least(expires_at, ${expiresAt}), replaced_by = ${replacedBy}
     where account_id = ${accountId} and id = ${id} returning 1`.execute(transaction);
   await announceChange(transaction, apiKeyTopic, accountId);
   return rows.length === 1;

@@ -58,6 +58,9 @@ export async function replaceApiKey(
       expiresAt === null ? undefined : new Date(now + expiresAt.getTime() - createdAt.getTime()),
   });
   if (created.problem === undefined)
-    await expireApiKey(transaction, accountId, id, new Date(now + overlapHours * 3_600_000));
+    await expireApiKey(transaction, accountId, id, {
+      replacedBy: created.id,
+      expiresAt: new Date(now + overlapHours * 3_600_000),
+    });
   return created;
 }

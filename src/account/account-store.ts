@@ -48,6 +48,7 @@ export const accountColumns = [
   'sign_in_hours',
   'people_networks',
   'program_networks',
+  'security_address',
 ] as const;
 
 export function toAccount(row: {
@@ -66,6 +67,7 @@ export function toAccount(row: {
   readonly sign_in_hours: number | null;
   readonly people_networks: readonly string[];
   readonly program_networks: readonly string[];
+  readonly security_address: string | null;
 }): Account {
   const policy = toPolicy({
     signIn: row.sign_in as AccessPolicy['signIn'],
@@ -73,6 +75,7 @@ export function toAccount(row: {
     signInHours: row.sign_in_hours ?? undefined,
     peopleNetworks: row.people_networks,
     programNetworks: row.program_networks,
+    securityAddress: (row.security_address ?? undefined) as EmailAddress | undefined,
   });
   const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
@@ -98,6 +101,7 @@ export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
     signIn === 'own-choice' &&
     secondFactor === 'own-choice' &&
     signInHours === undefined &&
+    policy.securityAddress === undefined &&
     peopleNetworks.length + programNetworks.length === 0;
   return isEmpty ? undefined : policy;
 }
@@ -126,6 +130,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       sign_in_hours: account.policy?.signInHours ?? null,
       people_networks: [...(account.policy?.peopleNetworks ?? [])],
       program_networks: [...(account.policy?.programNetworks ?? [])],
+      security_address: account.policy?.securityAddress ?? null,
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -145,6 +150,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
         sign_in_hours: eb.ref('excluded.sign_in_hours'),
         people_networks: eb.ref('excluded.people_networks'),
         program_networks: eb.ref('excluded.program_networks'),
+        security_address: eb.ref('excluded.security_address'),
       })),
     )
     .execute();

@@ -42,6 +42,8 @@ export interface AccessPolicy {
   readonly peopleNetworks: readonly string[];
   /** Where API keys and access tokens may come from; empty: anywhere. */
   readonly programNetworks: readonly string[];
+  /** Gets the security notices about the account, its owners and operators too. */
+  readonly securityAddress: EmailAddress | undefined;
 }
 
 /** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */

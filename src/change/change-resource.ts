@@ -23,6 +23,8 @@ export interface Resource<View> {
    * what was created or removed by name.
    */
   readonly recorded?: readonly string[];
+  /** What the audit log calls it; default: its `name`, if that is recorded. */
+  readonly auditName?: (view: View) => string;
   /** False for what concerns nobody but the person who changes it. Default: true. */
   readonly audited?: boolean;
   /** Its current view, as shown to users; undefined if it doesn't exist. */
@@ -105,7 +107,11 @@ function shortValue(value: unknown): unknown {
 }
 
 /** The name of a resource, if it is recorded. */
-function nameOf({ recorded }: Pick<Resource<object>, 'recorded'>, view: object): { name?: string } {
+function nameOf<View extends object>(
+  { recorded, auditName }: Pick<Resource<View>, 'recorded' | 'auditName'>,
+  view: View,
+): { name?: string } {
+  if (auditName !== undefined) return { name: auditName(view) };
   const { name } = view as { readonly name?: unknown };
   return recorded?.includes('name') && typeof name === 'string' ? { name } : {};
 }

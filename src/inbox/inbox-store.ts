@@ -165,6 +165,13 @@ export class InboxStore {
     return rows;
   }
 
+  /** Deletes a message. @returns whether it existed */
+  async removeOne(id: InboxMessageId, kysely = this.#kysely): Promise<boolean> {
+    const { rows } = await sql`
+      delete from inbox_message where id = ${id} and ${this.#visible} returning id`.execute(kysely);
+    return rows.length > 0;
+  }
+
   /** Deletes matching messages. */
   async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
     await sql`delete from inbox_message where ${this.#visible} and ${matches(filter)}`.execute(

@@ -15,7 +15,12 @@ import {
   listHostedImages,
   uploadHostedImage,
 } from './image/manage-hosted-images-routes.ts';
-import { emptyInbox, getInboxMessage, listInboxMessages } from './inbox/manage-inbox-routes.ts';
+import {
+  deleteInboxMessage,
+  emptyInbox,
+  getInboxMessage,
+  listInboxMessages,
+} from './inbox/manage-inbox-routes.ts';
 import { getSettings, operatorRoutes } from './installation/manage-installation-routes.ts';
 import {
   listMailTemplates,
@@ -286,6 +291,7 @@ const rows: readonly RouteRow[] = [
 
   ['GET', `${account}/inbox/messages`, 'inbox:read', listInboxMessages],
   ['GET', `${account}/inbox/messages/:inboxMessageId`, 'inbox:read', getInboxMessage],
+  ['DELETE', `${account}/inbox/messages/:inboxMessageId`, 'inbox:write', deleteInboxMessage],
   ['DELETE', `${account}/inbox/messages`, 'inbox:write', emptyInbox],
 ];
 

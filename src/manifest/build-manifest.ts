@@ -63,6 +63,9 @@ function buildPolicy(raw: RawPolicy, path: ManifestPath, problems: ProblemCollec
     signInHours: raw.signInHours ?? undefined,
     peopleNetworks: networksOf('peopleNetworks'),
     programNetworks: networksOf('programNetworks'),
+    securityAddress:
+      parseOptionalAddress(raw.securityAddress, [...path, 'securityAddress'], problems) ||
+      undefined,
   };
 }
 

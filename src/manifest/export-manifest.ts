@@ -127,6 +127,7 @@ function exportPolicy(policy: AccessPolicy): RawPolicy {
     signInHours: policy.signInHours ?? null,
     peopleNetworks: [...policy.peopleNetworks],
     programNetworks: [...policy.programNetworks],
+    ...(policy.securityAddress !== undefined && { securityAddress: policy.securityAddress }),
   };
 }
 

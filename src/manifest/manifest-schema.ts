@@ -404,6 +404,13 @@ export const PolicySchema = Type.Object(
     ),
     peopleNetworks: NetworksSchema('people'),
     programNetworks: NetworksSchema('API keys and access tokens'),
+    securityAddress: Type.Optional(
+      Type.String({
+        description:
+          'Gets the security notices about the account, its owners and operators too. Empty: none.',
+        maxLength: 320,
+      }),
+    ),
   },
   { ...strict, title: 'Policy', description: 'What the account asks of its callers.' },
 );

@@ -1,5 +1,6 @@
 import type { Account } from '../account/account.ts';
 import { readAccount, saveAccount, toPolicy } from '../account/account-store.ts';
+import { notifyOfSecurityAddress } from '../outbox/security-notice-store.ts';
 import type { ManifestAccount } from './manifest.ts';
 import type { PlanContext, PlannedChange } from './manifest-change.ts';
 
@@ -34,7 +35,12 @@ export async function planAccount(
     path: account.path,
     notes: after.suspended ? ['suspended: can’t send'] : [],
   } as const;
-  const run = () => saveAccount(transaction, after);
+  const run = async () => {
+    await saveAccount(transaction, after);
+    const old = before?.policy?.securityAddress;
+    if (before !== undefined && old !== after.policy?.securityAddress)
+      await notifyOfSecurityAddress(transaction, account.id, old);
+  };
   if (before === undefined) return { ...named, action: 'created', run };
   const changed = differences(before, after);
   if (changed.length === 0) return { ...named, action: 'unchanged' };

@@ -38,6 +38,7 @@ export const securityEvents = [
   'sign-in-blocked',
   'api-key-created',
   'api-key-rotated',
+  'security-address-changed',
   'owner-added',
   'owner-removed',
   'you-are-owner',

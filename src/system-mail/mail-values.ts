@@ -44,7 +44,7 @@ function noticeValues(
   if (event === undefined) throw new Error(`unknown security event ${facts.event}`);
   const { subject, body } = texts.notices[event];
   const named: MailFacts = {
-    Email: toAddress,
+    Email: facts.about ?? toAddress,
     Who: facts.who || texts.someone,
     'Key Name': facts.keyName ?? '',
     'Account Name': facts.account ?? '',
@@ -52,10 +52,13 @@ function noticeValues(
     Browser: facts.browser ?? '',
     Address: facts.address ?? '',
   };
+  // In a single pass, so that a name can't introduce fields.
+  const fill = (text: string) =>
+    text.replaceAll(/\{\{([^}]+)\}\}/g, (_, name: string) => named[name] ?? '');
+  const isAboutOther = facts.about !== undefined;
   return {
-    Subject: subject,
-    // In a single pass, so that a name can't introduce fields.
-    'What Happened': body.replaceAll(/\{\{([^}]+)\}\}/g, (_, name: string) => named[name] ?? ''),
+    Subject: isAboutOther ? fill(texts.accountNotice.subject) : subject,
+    'What Happened': fill(isAboutOther ? `${body} ${texts.accountNotice.reason}` : body),
     When: `${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
   };
 }

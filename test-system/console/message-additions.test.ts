@@ -57,6 +57,7 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   await details.getByText('The attachments of this message were erased.').waitFor();
   await page.getByRole('heading', { name: 'Content erased' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Send again' }).isDisabled(), true);
+  assert.equal(await page.getByRole('button', { name: 'Send again' }).isDisabled(), true);
   await visit.look('message-erased');
   await visit.end();
 });
@@ -79,7 +80,7 @@ test('operators limit the size of messages with attachments; a limit that is too
   await visit.look('attachment-limit');
   await field.fill('25');
   await save.click();
-  await page.getByText('Saved.').first().waitFor();
+  await page.getByText('Attachment limit saved.').first().waitFor();
   assert.equal(await limit(), 25 * 1_024 * 1_024);
   await page.waitForLoadState('networkidle');
   await field.fill('');

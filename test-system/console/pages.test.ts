@@ -377,7 +377,7 @@ test('messages: an unknown message or an invalid ID shows â€œMessage not foundâ€
   await page.getByRole('alert', { name: 'Message not found' }).waitFor();
   assert.equal(await page.getByText('UUID').count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
-  await page.getByRole('link', { name: 'All messages' }).click();
+  await page.getByRole('alert').getByRole('link', { name: 'All messages' }).click();
   await page.getByLabel('State').selectOption('bounced');
   await page.getByText('No messages match these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -402,7 +402,15 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
   await page.getByRole('tab', { name: 'Source' }).click();
   await page.getByText(/^MIME-Version: 1\.0/m).waitFor();
   const read = page.url();
-  await page.getByRole('link', { name: 'Back to inbox' }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download' }).click(),
+  ]);
+  assert.match(await readFile(await file.path(), 'utf8'), /^MIME-Version: 1\.0/m);
+  assert.match(file.suggestedFilename(), /^Your order .*\.eml$/);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await page.getByRole('button', { name: 'Empty inbox' }).click();
   const dialog = page.getByRole('dialog');
   assert.equal(await dialog.getByRole('button', { name: 'Empty inbox' }).isDisabled(), true);
@@ -410,6 +418,7 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
   await dialog.getByRole('button', { name: 'Empty inbox' }).click();
   await page.getByText('No mail yet').waitFor();
   await page.goto(read);
+  await page.getByRole('alert').getByRole('link', { name: 'Back to inbox' }).waitFor();
   await page.getByRole('alert').getByText('Message not found').waitFor();
   await visit.look('mail-gone');
   await visit.end();

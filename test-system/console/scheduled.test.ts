@@ -39,6 +39,7 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await visit.open(`${shop.id}/scheduled`);
   const row = page.getByRole('row', { name: /ann@people\.test/ });
   await row.getByText('in 2 days').waitFor();
+  await row.getByText(/^Your order /).waitFor();
   await row.getByRole('button', { name: 'Reschedule ann@people.test' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Send time').fill(ahead(9).slice(0, 16));
@@ -66,6 +67,19 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
     [id],
   );
   assert.equal(rows[0]?.waiting, false);
+  await visit.end();
+});
+
+test('scheduled messages: one is sent now once that is confirmed', async () => {
+  const id = await schedule('now@people.test');
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/messages/${id}`);
+  await page.getByRole('button', { name: 'Send now' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('It’s sent to now@people.test right away.').waitFor();
+  await dialog.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await visit.end();
 });
 

@@ -82,7 +82,7 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
   await page.getByRole('button', { name: 'Check now' }).click();
   const card = page.getByRole('article', { name: 'DMARC' });
   await card.getByText('Found: v=DMARC1; p=nonsense').waitFor();
-  await card.getByText('Wrong', { exact: true }).waitFor();
+  await card.getByText('Invalid', { exact: true }).waitFor();
   await page.getByText('wrong.test is hosted at Cloudflare.').waitFor();
   const boxes = page.getByRole('article', { name: 'Return path', exact: true }).locator('dl');
   const shown = async () => (await boxes.innerText()).split(/\s*\n\s*/);

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { accountTopic } from '../../src/account/account-store.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
+import { announceChange } from '../../src/foundation/database/announce.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, shop, signedIn } = await openConsoleWorld();
@@ -36,4 +40,27 @@ test('owners set up single sign-on for an account, see what is wrong, and remove
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await section.getByText(`/sign-in/oidc?account=${shop.id}`).waitFor({ state: 'detached' });
   assert.equal(await section.getByLabel('Issuer').inputValue(), '');
+});
+
+test('an account that asks for single sign-on leads people with a password to its provider', async () => {
+  await setOperator(database.kysely, shop.owner.id, false);
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Add a sender' }).first().waitFor();
+  await database.pool.query(`update account set sign_in = 'single-sign-on' where id = $1`, [
+    shop.id,
+  ]);
+  await announceChange(database.kysely, accountTopic, shop.id);
+  const button = page.getByRole('button', { name: 'Sign in with the provider' });
+  await waitFor('the policy to be known', async () => {
+    await visit.open(`${shop.id}/senders`);
+    await page.getByRole('main').getByRole('button').or(page.getByRole('alert')).first().waitFor();
+    return (await button.count()) > 0;
+  });
+  await visit.look('single-sign-on-required');
+  await button.first().click();
+  await page.waitForURL(/\/sign-in\?/);
+  await page.getByRole('alert').waitFor();
+  await visit.end();
 });

@@ -76,7 +76,11 @@ test('a key is read once and then answered synchronously from memory', async () 
 test('a revoked or expired key is forgotten on every node within a second', async () => {
   for (const end of [
     (id: string) => removeApiKey(database.kysely, shop, id),
-    (id: string) => expireApiKey(database.kysely, shop, id, new Date(Date.now() - 1_000)),
+    (id: string) =>
+      expireApiKey(database.kysely, shop, id, {
+        replacedBy: id,
+        expiresAt: new Date(Date.now() - 1_000),
+      }),
   ]) {
     const text = await addKey(database, shop);
     const { keyId } = await cacheKey(here, text);

@@ -29,6 +29,7 @@ const nothing = {
   signInHours: null,
   peopleNetworks: [],
   programNetworks: [],
+  securityAddress: '',
 };
 
 /** The policy without the caller's check, as the command line sets it. */
@@ -62,6 +63,7 @@ test('wrong values are refused with their field', async () => {
     [{ signInHours: 0 }, 'signInHours'],
     [{ peopleNetworks: ['10.0.0.0/33'] }, 'peopleNetworks'],
     [{ programNetworks: ['example.com'] }, 'programNetworks'],
+    [{ securityAddress: 'security' }, 'securityAddress'],
     [{ programNetworks: Array(101).fill('10.0.0.1') }, 'programNetworks'],
   ] as const) {
     const { status, body: answer } = await owner.put(policy, body);

@@ -41,6 +41,7 @@ interface Item {
   readonly kind: string;
   readonly severity: string;
   readonly subject: string | null;
+  readonly webhookId: string | null;
   readonly sentence: string;
   readonly nextStep: string;
 }
@@ -98,9 +99,10 @@ test('a failing webhook needs attention', async () => {
   const made = await owner.post(`${account}/webhooks`, { url: hook, kinds: ['delivered'] });
   assert.equal(made.status, 201, made.text);
   await direct.send('delivered@simulator.test');
-  const { severity, subject, nextStep } = await concern('webhook-failing');
+  const { severity, subject, webhookId, nextStep } = await concern('webhook-failing');
   assert.equal(severity, 'error');
   assert.equal(subject, hook);
+  assert.equal(webhookId, made.body.id);
   assert.match(nextStep, /log/);
 });
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
+import { addKey } from '../support/api-key.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url });
-const { owner, path } = await openManagedShop(database, service);
+const { owner, path, shop, as } = await openManagedShop(database, service);
 const inbox = `${path}/inbox/messages`;
 
 test('the only account can read the inbox; with a second account, neither can read or empty it', async () => {
@@ -21,10 +22,31 @@ test('the only account can read the inbox; with a second account, neither can re
     await owner.get(inbox),
     await owner.get(`${inbox}/${id}`),
     await owner.delete(inbox),
+    await owner.delete(`${inbox}/${id}`),
   ]) {
     assert.equal(answer.status, 403);
     assert.match(String(answer.body.detail), /mail of all accounts/);
   }
   await database.pool.query(`delete from account where id = '7777'`);
   assert.equal((await owner.get(`${inbox}/${id}`)).status, 200);
+});
+
+test('a captured mail is deleted once, by those who can empty the inbox', async () => {
+  await owner.post(`${path}/templates/t-0001/test-send`, { to: 'second@people.test' });
+  const id = await waitFor('the mail to be captured', async () => {
+    const { body } = await owner.get(`${inbox}?search=second@people.test`);
+    return (body.items as { id: string }[])[0]?.id;
+  });
+  assert.equal((await (await as('marketer')).delete(`${inbox}/${id}`)).status, 403);
+  assert.equal((await (await as(undefined)).delete(`${inbox}/${id}`)).status, 404);
+  const reader = new ManagementClient(
+    service,
+    await addKey(database, shop.id, { scopes: ['inbox:read'] }),
+  );
+  assert.equal((await reader.delete(`${inbox}/${id}`)).status, 403);
+  assert.equal((await owner.get(`${inbox}/${id}`)).status, 200);
+  assert.equal((await owner.delete(`${inbox}/${id}`)).status, 204);
+  assert.equal((await owner.get(`${inbox}/${id}`)).status, 404);
+  assert.equal((await owner.delete(`${inbox}/${id}`)).status, 404);
+  assert.ok(((await owner.get(inbox)).body.items as unknown[]).length > 0, 'others stay');
 });

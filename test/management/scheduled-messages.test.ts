@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Permission } from '../../src/access/permission.ts';
+import { addKey } from '../support/api-key.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { openManagedShop } from '../support/management-client.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -60,6 +62,24 @@ test('scheduled messages are listed by send time, page by page, and by tag and e
   ]);
   assert.deepEqual(idsOf(await list('?externalId=unknown')), []);
   assert.deepEqual(idsOf(await list(`?messageId=${between}`)), [between]);
+});
+
+test('scheduled messages are listed with their subject, but not to a key that can’t read messages', async () => {
+  const id = await accept({ sendAt: ahead(day) }, { externalId: 'o-subject' });
+  const subjectFor = async (client: Pick<ManagementClient, 'get'>) => {
+    const { body } = await client.get(`${schedule}?externalId=o-subject`);
+    const [item] = body.items as { messageId: string; subject: string | null }[];
+    assert.equal(item?.messageId, id);
+    return item?.subject;
+  };
+  const withKey = async (...scopes: Permission[]) =>
+    new ManagementClient(service, await addKey(database, shop.id, { scopes }));
+  assert.match(String(await subjectFor(owner)), /^Your order /);
+  assert.match(
+    String(await subjectFor(await withKey('queue:read', 'messages:read'))),
+    /^Your order /,
+  );
+  assert.equal(await subjectFor(await withKey('queue:read')), null);
 });
 
 test('one message is moved, its status shows it, and at the current time it is sent', async () => {

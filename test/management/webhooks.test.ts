@@ -205,3 +205,30 @@ test('an account has at most 50 webhooks, listed newest first with their newest 
   assert.equal(items.length, 50);
   assert.deepEqual([items[0]?.url, items[0]?.latest], ['https://hooks.example/49', null]);
 });
+
+test('the audit log names webhooks by their URL, without the query, which may have a secret', async () => {
+  const { body } = await owner.get(`${path}/webhooks`);
+  const [last] = body.items as { id: string }[];
+  await owner.delete(`${path}/webhooks/${last?.id}`);
+  const webhook = await addWebhook('https://hooks.example/audited?token=secret');
+  const id = webhook.split('/').at(-1);
+  await owner.post(`${webhook}/pause`);
+  await owner.post(`${webhook}/resume`);
+  await owner.post(`${webhook}/secret`);
+  await owner.put(webhook, {
+    url: 'https://hooks.example/audited?token=secret',
+    kinds: ['opened'],
+  });
+  await owner.delete(webhook);
+  const log = await owner.get(`${path}/audit?limit=6`);
+  const events = log.body.items as { kind: string; detail: { id: string; name: string } }[];
+  assert.deepEqual(
+    events.map(({ kind, detail }) => [kind, detail.id, detail.name]),
+    ['removed', 'changed', 'secret_rotated', 'resumed', 'paused', 'created'].map((action) => [
+      `webhook_${action}`,
+      id,
+      'https://hooks.example/audited',
+    ]),
+  );
+  assert.doesNotMatch(log.text, /secret=|token=/);
+});

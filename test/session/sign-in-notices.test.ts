@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setOperator } from '../../src/account/person-store.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
+import { openManagedShop } from '../support/management-client.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
@@ -123,4 +125,44 @@ test('the link of a notice signs the person out everywhere, with a click and for
   assert.equal((await anyone.open(link)).status, 404);
   assert.equal((await anyone.request(link, {})).status, 404);
   await clock.reset();
+});
+
+test('ASVS 4.0.3 2.2.3: an account’s security address hears of the sign-ins of its owners and operators, not of others, and can’t act for them', async () => {
+  const { shop, owner, path, as } = await openManagedShop(database, service, '46109');
+  const security = `security@shop46109.test`;
+  assert.equal((await owner.put(`${path}/policy`, { securityAddress: security })).status, 200);
+  await waitFor('the owner to be told', async () =>
+    (await noticesTo(shop.owner.email, 1)).some(
+      ({ subject }) => subject === 'Security address changed',
+    ),
+  );
+  await signIn(shop.owner.email, { from: '198.51.100.20' });
+  const [mail] = await noticesTo(security, 1);
+  assert.equal(mail?.subject, `Security notice about ${shop.owner.email}`);
+  assert.match(mail?.html ?? '', /Firefox on Linux, from 198\.51\.100\.20\./);
+  assert.match(mail?.html ?? '', /owner or operator in the account Shop 46109 \(46109\)/);
+  assert.doesNotMatch(mail?.html ?? '', /end-sessions/);
+  const operator = await world.addPerson({ accounts: ['46109'] });
+  const colleague = await world.addPerson({ accounts: ['46109'] });
+  await setOperator(database.kysely, operator.id, true);
+  for (const { email } of [operator, colleague]) {
+    await signIn(email, { from: '198.51.100.21' });
+    await signIn(email, { from: '198.51.100.22' });
+    await noticesTo(email, 1);
+  }
+  for (let count = 0; count < 8; count += 1)
+    await signIn(shop.owner.email, { typed: 'wrong', from: '203.0.113.40' });
+  await owner.post(`${path}/keys`, { name: 'CI', scopes: ['messages:send'] });
+  const viewer = await as('viewer');
+  assert.equal((await viewer.put(`${path}/policy`, { securityAddress: '' })).status, 403);
+  const subjects = async () => (await noticesTo(security, 4)).map(({ subject }) => subject).sort();
+  assert.deepEqual(await subjects(), [
+    'New API key',
+    ...[operator, shop.owner, shop.owner]
+      .map(({ email }) => `Security notice about ${email}`)
+      .sort(),
+  ]);
+  assert.equal((await owner.put(`${path}/policy`, {})).status, 200);
+  const told = await noticesTo(security, 5);
+  assert.equal(told.filter(({ subject }) => subject === 'Security address changed').length, 1);
 });

@@ -190,6 +190,7 @@ test('ASVS 4.0.3 4.1.1: an account that asks for single sign-on refuses password
   await waitFor('the policy', async () => (await inside.get(path)).status === 403);
   const refused = await inside.get(path);
   assert.equal(refused.body.type, '/problems/single-sign-on-required');
+  assert.equal(refused.body.signInPath, '/sign-in/oidc');
   assert.equal((await inside.get('/accounts/2000')).status, 200, 'the other account doesn’t ask');
   assert.equal((await managing(await signedIn(newUser())).get(path)).status, 200);
   await setOperator(database.kysely, person.id, true);

@@ -6,11 +6,22 @@ export async function signOut(): Promise<void> {
   location.assign('/sign-in');
 }
 
+/** Ends the session of this browser, and signs in with a provider, which leads back here. @param path where that starts */
+export async function restartSignIn(path: string): Promise<void> {
+  await answerOf(api.DELETE('/me/session', {}));
+  const url = new URL(path, location.origin);
+  url.searchParams.set('next', localPath());
+  location.assign(url);
+}
+
 /** The sign-in page for a separate tab, to keep unsaved input in this one. */
 export const signInTabUrl = `/sign-in?${new URLSearchParams({ next: '/console' })}`;
 
 /** Goes to the sign-in page, which returns here. */
 export function goToSignIn(): void {
-  const next = location.pathname + location.search;
-  location.assign(`/sign-in?${new URLSearchParams({ next })}`);
+  location.assign(`/sign-in?${new URLSearchParams({ next: localPath() })}`);
+}
+
+function localPath(): string {
+  return location.pathname + location.search;
 }

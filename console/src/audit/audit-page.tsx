@@ -2,7 +2,7 @@ import './audit-texts.ts';
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useAccountId } from '../account/use-me.ts';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
@@ -21,6 +21,7 @@ const route = getRouteApi('/$account/audit');
 /** The audit log of the account as sentences; filters are in the URL, so they can be shared. */
 export function AuditPage() {
   const accountId = useAccountId();
+  const readable = useMay()('audit:read');
   const filters = readAuditFilters(route.useSearch());
   const navigate = route.useNavigate();
   const query = auditQuery(filters);
@@ -38,21 +39,25 @@ export function AuditPage() {
   return (
     <>
       <PageHeading title={text('audit.title')} hint={text('audit.hint')}>
-        <Button
-          component="a"
-          variant="default"
-          href={`/manage/v1/accounts/${accountId}/audit-export?${file}`}
-          download
-        >
-          {text('audit.export')}
-        </Button>
+        {readable && (
+          <Button
+            component="a"
+            variant="default"
+            href={`/manage/v1/accounts/${accountId}/audit-export?${file}`}
+            download
+          >
+            {text('audit.export')}
+          </Button>
+        )}
       </PageHeading>
-      <AuditFilterBar
-        filters={filters}
-        change={(part) =>
-          navigate({ search: readAuditFilters({ ...filters, ...part }), replace: true })
-        }
-      />
+      {readable && (
+        <AuditFilterBar
+          filters={filters}
+          change={(part) =>
+            navigate({ search: readAuditFilters({ ...filters, ...part }), replace: true })
+          }
+        />
+      )}
       <ListBody
         label={text('audit.title')}
         pages={pages}

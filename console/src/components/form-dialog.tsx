@@ -64,7 +64,7 @@ export function DialogForm(props: DialogFormProps) {
       <Stack>
         {children(send.error)}
         <ProblemAlert error={send.error} onRefreshed={close} conflictTitle={conflictTitle} />
-        <Group justify="flex-end">
+        <Group justify="flex-end" className="dialog-actions">
           <Button variant="default" onClick={close}>
             {dismiss ?? text(stay ? 'close' : 'cancel')}
           </Button>

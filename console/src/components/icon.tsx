@@ -47,7 +47,8 @@ export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
       height={size}
       fill="none"
       stroke="currentColor"
-      strokeWidth="1.8"
+      // Dots need more weight than lines.
+      strokeWidth={name === 'more' ? 3 : 1.8}
       strokeLinecap="round"
       strokeLinejoin="round"
       className="icon"

@@ -1,4 +1,4 @@
-import { Anchor, type AnchorProps } from '@mantine/core';
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentPropsWithRef } from 'react';
 
@@ -11,3 +11,10 @@ function PlainAnchor(props: AnchorProps & LinkProps) {
 
 /** A link to a page of the console. */
 export const PageAnchor = createLink(PlainAnchor);
+
+function PlainButton(props: ButtonProps & Omit<ComponentPropsWithRef<'a'>, keyof ButtonProps>) {
+  return <Button component="a" variant="default" {...props} />;
+}
+
+/** A button that leads to a page of the console. */
+export const PageButton = createLink(PlainButton);

@@ -19,6 +19,8 @@ interface ListBodyProps<Item> {
   };
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
+  /** As in `Rows`. */
+  below?: (item: Item) => ReactNode;
   empty: {
     readonly title: string;
     readonly hint: string;
@@ -28,7 +30,8 @@ interface ListBodyProps<Item> {
 }
 
 /** A list in any state: loading, failed, empty, loaded, or with more pages. */
-export function ListBody<Item>({ label, pages, columns, idOf, empty }: ListBodyProps<Item>) {
+export function ListBody<Item>(props: ListBodyProps<Item>) {
+  const { label, pages, columns, idOf, below, empty } = props;
   const { items } = pages;
   if (pages.error !== null && items.length === 0)
     return <ProblemAlert error={pages.error} retry={() => pages.refetch()} />;
@@ -42,7 +45,7 @@ export function ListBody<Item>({ label, pages, columns, idOf, empty }: ListBodyP
   return (
     <>
       <ProblemAlert error={pages.error} />
-      <Rows label={label} items={items} columns={columns} idOf={idOf} />
+      <Rows label={label} items={items} columns={columns} idOf={idOf} below={below} />
       <LoadMore pages={pages} />
     </>
   );

@@ -2,7 +2,8 @@ import { Alert, Anchor, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { EditConflict } from '../api/if-unchanged.ts';
 import { ApiProblem, asSentence } from '../api/problem.ts';
-import { signInTabUrl } from '../api/sign-in.ts';
+import { restartSignIn, signInTabUrl } from '../api/sign-in.ts';
+import { useAction } from '../api/use-action.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ChangeList } from './change-list.tsx';
 
@@ -20,7 +21,7 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
   const client = useQueryClient();
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiProblem ? error : undefined;
-  const ownTitle = problem === undefined ? text('problem.network') : titleOf(problem);
+  const ownTitle = problem === undefined ? text('problem.network') : problemTitle(problem);
   const title = problem?.status === 409 ? (conflictTitle ?? ownTitle) : ownTitle;
   if (problem?.isShownAtFields)
     return (
@@ -85,13 +86,29 @@ function SessionExpired({ retry }: Pick<ProblemAlertProps, 'retry'>) {
   );
 }
 
+/** Signs in again with the provider that the account asks for. */
+function ProviderSignIn({ path }: { path: string }) {
+  const leave = useAction({ mutationFn: () => restartSignIn(path) });
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      mt="xs"
+      loading={leave.isPending}
+      onClick={() => leave.mutate()}
+    >
+      {text('problem.provider')}
+    </Button>
+  );
+}
+
 /** Whether a retry can help; it can't for forbidden or missing resources. */
 function isRetryable(problem: ApiProblem | undefined): boolean {
   return problem?.status !== 403 && problem?.status !== 404;
 }
 
 /** Titles a missing resource by the error message, and a malformed id by its parameter. */
-function titleOf({ status, title, message, errors }: ApiProblem): string {
+export function problemTitle({ status, title, message, errors }: ApiProblem): string {
   if (status !== 404) return title;
   return textOr(`missing.${errors[0]?.field}`, message);
 }
@@ -104,11 +121,16 @@ function ProblemDetails({ problem }: { problem: ApiProblem }) {
   if (problem.body.permission !== undefined) return <Text size="sm">{text('problem.role')}</Text>;
   return (
     <>
-      {problem.message !== titleOf(problem) && <Text size="sm">{asSentence(problem.message)}</Text>}
+      {problem.message !== problemTitle(problem) && (
+        <Text size="sm">{asSentence(problem.message)}</Text>
+      )}
       {problem.code === 'second-factor-required' && (
         <Anchor href="/me/second-factor" size="sm" underline="always">
           {text('problem.secondFactor')}
         </Anchor>
+      )}
+      {typeof problem.body.signInPath === 'string' && (
+        <ProviderSignIn path={problem.body.signInPath} />
       )}
       {problem.status === 412 && <Text size="sm">{text('problem.notSaved')}</Text>}
       {problem.errors.length > 1 && (

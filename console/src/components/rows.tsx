@@ -1,5 +1,5 @@
 import { Table } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 
 export interface Column<Item> {
   readonly title: string;
@@ -16,13 +16,15 @@ interface RowsProps<Item> {
   items: readonly Item[];
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
+  /** Shown below the row of an item, if anything. */
+  below?: ((item: Item) => ReactNode) | undefined;
 }
 
 /**
  * A table that scrolls horizontally on narrow screens. On phones each row becomes a card with titles next to values; ARIA roles
  * keep it a table for screen readers.
  */
-export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
+export function Rows<Item>({ label, items, columns, idOf, below }: RowsProps<Item>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys
     <section className="rows" aria-label={label} tabIndex={0}>
@@ -45,24 +47,38 @@ export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
         </Table.Thead>
         <Table.Tbody role="rowgroup">
           {items.map((item) => (
-            <Table.Tr key={idOf(item)} role="row">
-              {columns.map((column) => (
-                <Table.Td
-                  key={column.title}
-                  role="cell"
-                  ta={alignmentOf(column)}
-                  data-title={column.actions ? undefined : column.title}
-                  data-actions={column.actions}
-                  data-numeric={column.numeric}
-                >
-                  {column.cell(item)}
-                </Table.Td>
-              ))}
-            </Table.Tr>
+            <Fragment key={idOf(item)}>
+              <Table.Tr role="row">
+                {columns.map((column) => (
+                  <Table.Td
+                    key={column.title}
+                    role="cell"
+                    ta={alignmentOf(column)}
+                    data-title={column.actions ? undefined : column.title}
+                    data-actions={column.actions}
+                    data-numeric={column.numeric}
+                  >
+                    {column.cell(item)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+              <RowBelow columns={columns.length}>{below?.(item)}</RowBelow>
+            </Fragment>
           ))}
         </Table.Tbody>
       </Table>
     </section>
+  );
+}
+
+function RowBelow({ columns, children }: { columns: number; children: ReactNode }) {
+  if (children === undefined || children === null || children === false) return null;
+  return (
+    <Table.Tr role="row">
+      <Table.Td role="cell" colSpan={columns}>
+        {children}
+      </Table.Td>
+    </Table.Tr>
   );
 }
 

@@ -15,13 +15,19 @@ export function DestinationTabs() {
   const { data: me } = useMe();
   if (me?.operator !== true) return null;
   return (
-    <Group component="nav" gap={6} mb="md" aria-label={text('destinations.tabs')}>
+    <Group
+      component="nav"
+      gap={0}
+      mb="md"
+      className="page-tabs"
+      aria-label={text('destinations.tabs')}
+    >
       {tabs.map(({ to, name }) => (
         <PageAnchor
           key={to}
           to={to}
           params={{ account }}
-          className="view-link"
+          className="page-tab"
           underline="never"
           activeOptions={{ exact: true }}
           activeProps={{ 'data-active': true, 'aria-current': 'page' } as object}

@@ -6,9 +6,9 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { CopyButton } from '../components/copy-field.tsx';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
+import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
@@ -41,16 +41,24 @@ export function DomainPage() {
       <PageAnchor to="/$account/domains" params={{ account }} size="sm">
         {text('domains.all')}
       </PageAnchor>
-      <PageHeading title={name} hint={text('domains.publish')}>
+      <PageHeading
+        title={name}
+        {...(domain.data !== undefined &&
+          domain.data.state !== 'verified' && { hint: text('domains.publish') })}
+      >
         {domain.data !== undefined && <DomainActions domain={domain.data} />}
       </PageHeading>
-      <ProblemAlert error={domain.error} retry={() => domain.refetch()} />
+      <PageProblem error={domain.error} icon="domains" retry={() => domain.refetch()}>
+        <PageButton to="/$account/domains" params={{ account }}>
+          {text('domains.all')}
+        </PageButton>
+      </PageProblem>
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (
         <Stack gap="lg">
           {domain.data.problems.map(({ setting, sentence, nextStep }) => (
             <Alert key={setting} color="yellow" title={sentence}>
-              {nextStep}
+              {domain.data.state === 'verified' ? undefined : nextStep}
             </Alert>
           ))}
           <VerificationProgress domain={domain.data} live={live} />

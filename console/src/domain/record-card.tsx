@@ -15,13 +15,15 @@ interface RecordCardProps {
 /** A DNS record to publish: purpose, what to put into which box of the provider, and what was found. */
 export function RecordCard({ record, provider, zone }: RecordCardProps) {
   const { kind, name, type, required, why, state, found, explanation } = record;
-  const title = textOr(`domains.kind.${kind}`, kind);
+  // Signs once its record is found; until then, another key does.
+  const isNewKey = kind === 'dkim' && !required;
+  const title = textOr(`domains.kind.${isNewKey ? 'dkim-new' : kind}`, kind);
   return (
     <Paper withBorder p="md" component="article" aria-label={title}>
       <Group gap="xs" mb={2}>
         <Title order={3}>{title}</Title>
         <RecordBadge state={state} />
-        {!required && (
+        {!required && !isNewKey && (
           <Text size="xs" c="dimmed">
             {text('domains.optional')}
           </Text>

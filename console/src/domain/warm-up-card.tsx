@@ -143,6 +143,7 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
             {text('warmUp.plan', {
               days: plan.length,
               plan: plan.map((one) => formatNumber(one)).join(', '),
+              goal: formatNumber(Math.max(Number(goal), 1)),
             })}
           </Text>
         </>

@@ -6,13 +6,14 @@ import { useAccountId } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
+import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatDateAndTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
+import { MailActions } from './mail-actions.tsx';
 import { linksOf, MailLinks } from './mail-links.tsx';
 
 /** A captured mail: rendered, plain text, headers and source. */
@@ -38,8 +39,14 @@ export function MailPage() {
       <PageHeading
         title={data?.subject ?? text('inbox.title')}
         hint={data === undefined ? '' : describeEnvelope(data)}
-      />
-      <ProblemAlert error={message.error} />
+      >
+        {data !== undefined && <MailActions mail={data} />}
+      </PageHeading>
+      <PageProblem error={message.error} icon="inbox">
+        <PageButton to="/$account/inbox" params={{ account }}>
+          {text('inbox.back')}
+        </PageButton>
+      </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && <Mail mail={data} />}
     </Stack>

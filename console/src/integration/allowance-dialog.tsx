@@ -98,7 +98,7 @@ function AllowanceForm({ clientId }: { clientId: string }) {
       await client.invalidateQueries({ queryKey: ['integrations', accountId] });
       await client.invalidateQueries({ queryKey: ['allowance-uses', accountId, clientId] });
     },
-    onSuccess: () => showNotice(text('settings.saved')),
+    onSuccess: () => showNotice(text('allowance.saved')),
   });
 
   function submit(event: FormEvent) {

@@ -12,6 +12,7 @@ import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { formatShortDay } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
@@ -93,16 +94,24 @@ export function KeysPage() {
   );
 }
 
-function KeyName({ apiKey: { name, hint, createdBy } }: { apiKey: ApiKey }) {
+function KeyName({ apiKey: { name, hint, createdBy, createdAt, replacedBy } }: { apiKey: ApiKey }) {
   const accountId = useAccountId();
   return (
     <div>
       <Text size="sm" className="breakable">
-        {name}
+        {name}{' '}
+        {replacedBy !== null && (
+          <Badge className="state-badge" data-color="gray" tt="none">
+            {text('keys.rotated')}
+          </Badge>
+        )}
       </Text>
       {hint !== null && <Code>{`sp_${accountId}_…${hint}`}</Code>}
       <Text size="xs" c="dimmed" className="breakable">
-        {createdBy === null ? text('keys.byCommand') : text('keys.by', { person: createdBy })}
+        {text(createdBy === null ? 'keys.byCommand' : 'keys.by', {
+          person: createdBy ?? '',
+          day: formatShortDay(new Date(createdAt)),
+        })}
       </Text>
     </div>
   );
@@ -169,7 +178,9 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
 
   return (
     <Group gap={4} wrap="nowrap" justify="flex-end">
-      {!isExpired(apiKey) && <RotateKey apiKey={apiKey} show={show} />}
+      {!isExpired(apiKey) && apiKey.replacedBy === null && (
+        <RotateKey apiKey={apiKey} show={show} />
+      )}
       <RemoveButton
         title={text('keys.end')}
         consequence={text('keys.endConsequence')}

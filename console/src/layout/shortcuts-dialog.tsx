@@ -25,8 +25,7 @@ export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProp
       transitionProps={{ duration: 80 }}
     >
       <Stack gap={6}>
-        <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} />
-        <Shortcut name={text('shortcuts.palette')} keys={['/']} />
+        <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} or="/" />
         <Shortcut name={text('shortcuts.help')} keys={['?']} />
         <Shortcut name={text('shortcuts.close')} keys={['Esc']} />
         <Title order={3} mt="sm">
@@ -44,7 +43,15 @@ export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProp
   );
 }
 
-function Shortcut({ name, keys }: { name: string; keys: readonly string[] }) {
+interface ShortcutProps {
+  name: string;
+  /** Pressed together or in turn. */
+  keys: readonly string[];
+  /** Another key that does the same. */
+  or?: string;
+}
+
+function Shortcut({ name, keys, or }: ShortcutProps) {
   return (
     <Group justify="space-between" wrap="nowrap">
       <Text size="sm">{name}</Text>
@@ -54,6 +61,14 @@ function Shortcut({ name, keys }: { name: string; keys: readonly string[] }) {
             {key}
           </Kbd>
         ))}
+        {or !== undefined && (
+          <>
+            <Text span size="xs" c="dimmed">
+              {text('shortcuts.or')}
+            </Text>
+            <Kbd size="sm">{or}</Kbd>
+          </>
+        )}
       </Group>
     </Group>
   );

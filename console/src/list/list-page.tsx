@@ -9,10 +9,10 @@ import type { Contact } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { Icon } from '../components/icon.tsx';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
+import { PageProblem } from '../components/page-problem.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { formatNumber } from '../format/format-number.ts';
@@ -107,7 +107,11 @@ export function ListPage() {
           />
         )}
       </PageHeading>
-      <ProblemAlert error={list.error} />
+      <PageProblem error={list.error} icon="lists">
+        <PageButton to="/$account/lists" params={{ account: accountId }}>
+          {text('lists.back')}
+        </PageButton>
+      </PageProblem>
       {may('contacts:read') && (
         <>
           <ContactImports listId={listId} />

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
+import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { SchedulePanel } from '../schedule/schedule-panel.tsx';
@@ -41,7 +41,11 @@ export function MessagePage() {
       <PageHeading title={data?.recipients[0]?.address ?? text('message.title')}>
         {data !== undefined && <MessageActions message={data} />}
       </PageHeading>
-      <ProblemAlert error={message.error} retry={() => message.refetch()} />
+      <PageProblem error={message.error} icon="messages" retry={() => message.refetch()}>
+        <PageButton to="/$account/messages" params={{ account: accountId }}>
+          {text('message.back')}
+        </PageButton>
+      </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
         <Stack>

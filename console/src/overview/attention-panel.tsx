@@ -1,6 +1,8 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
+import type { Attention } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { type TextKey, text } from '../texts/text.ts';
@@ -8,13 +10,12 @@ import { hasSteps, useAttention, useSendReadiness } from './use-overview.ts';
 
 interface AttentionEntry {
   readonly message: string;
-  /** The page where it can be fixed. */
-  readonly to?: Page | undefined;
+  /** Where it can be fixed. */
+  readonly link?: ReactNode;
 }
 
 /** What needs attention, with links to where it can be fixed. */
 export function AttentionPanel() {
-  const account = useAccountId();
   const entries = useAttentionEntries();
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="attention">
@@ -27,7 +28,7 @@ export function AttentionPanel() {
         </Text>
       )}
       <Stack gap="xs" role={entries.length > 0 ? 'list' : undefined}>
-        {entries.map(({ message, to }) => (
+        {entries.map(({ message, link }) => (
           <Group
             key={message}
             role="listitem"
@@ -38,12 +39,7 @@ export function AttentionPanel() {
           >
             <Icon name="warning" />
             <Text size="sm" className="breakable">
-              {message}{' '}
-              {to !== undefined && (
-                <PageAnchor to={to} params={{ account }} size="sm" underline="always">
-                  {text(`nav.${pageName(to)}` as TextKey)}
-                </PageAnchor>
-              )}
+              {message} {link}
             </Text>
           </Group>
         ))}
@@ -56,10 +52,6 @@ const pages = {
   suspended: '/$account/settings',
   'quota-used-up': '/$account/settings',
   'quota-nearly-used': '/$account/settings',
-  'domain-broken': '/$account/domains',
-  'domain-pending': '/$account/domains',
-  'webhook-failing': '/$account/webhooks',
-  'webhook-paused': '/$account/webhooks',
   'destination-throttled': '/$account/destinations',
   'bounces-rising': '/$account/reports',
   'complaints-rising': '/$account/reports',
@@ -67,15 +59,39 @@ const pages = {
   'messages-held': '/$account/destinations',
   'no-sender': '/$account/senders',
   'no-template': '/$account/templates',
-  'no-integration': '/$account/integrations',
+  'no-integration': '/$account/keys',
   'no-transactional': '/$account/settings',
 } as const;
 
 type Page = (typeof pages)[keyof typeof pages];
 
-/** Labels the link by its target. */
-function pageName(to: Page): string {
-  return to.replace('/$account/', '');
+/** Leads to the affected item, or else to its page. */
+function AttentionLink({ item: { kind, subject, webhookId } }: { item: Attention }) {
+  const account = useAccountId();
+  const style = { size: 'sm', underline: 'always' } as const;
+  if (webhookId !== null)
+    return (
+      <PageAnchor
+        to="/$account/webhooks/$webhook"
+        params={{ account, webhook: webhookId }}
+        {...style}
+      >
+        {text('overview.openWebhook')}
+      </PageAnchor>
+    );
+  if (kind.startsWith('domain-') && subject !== null)
+    return (
+      <PageAnchor to="/$account/domains/$domain" params={{ account, domain: subject }} {...style}>
+        {text('overview.openDomain', { domain: subject })}
+      </PageAnchor>
+    );
+  const to: Page | undefined = pages[kind as keyof typeof pages];
+  if (to === undefined) return null;
+  return (
+    <PageAnchor to={to} params={{ account }} {...style}>
+      {text(`nav.${to.replace('/$account/', '')}` as TextKey)}
+    </PageAnchor>
+  );
 }
 
 /** What the steps to the first message say already. */
@@ -87,9 +103,9 @@ function useAttentionEntries(): AttentionEntry[] {
   const showsSteps = readiness.data !== undefined && hasSteps(readiness.data);
   const entries: AttentionEntry[] = (useAttention().data?.items ?? [])
     .filter(({ kind }) => !showsSteps || !stepKinds.includes(kind))
-    .map(({ kind, sentence, nextStep }) => ({
-      message: `${sentence} ${nextStep}`,
-      to: pages[kind as keyof typeof pages],
+    .map((item) => ({
+      message: `${item.sentence} ${item.nextStep}`,
+      link: <AttentionLink item={item} />,
     }));
   if (settings?.deliveryRedirect)
     entries.push({

@@ -49,13 +49,14 @@ export function OverviewPage() {
     <>
       {heading}
       <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 7 }}>
+        {/* On a phone, what needs attention comes first. */}
+        <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
           <Stack gap="lg">
             <KeyMetrics />
             <LatestMessages />
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
+        <Grid.Col span={{ base: 12, md: 5 }} order={{ base: 1, md: 2 }}>
           <Stack gap="lg">
             <AttentionPanel />
           </Stack>

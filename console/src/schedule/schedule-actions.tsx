@@ -15,16 +15,17 @@ interface ScheduledItem {
 
 interface ScheduleActionsProps {
   message: ScheduledItem;
-  /** Cancel is offered elsewhere. */
-  onlyMove?: boolean;
+  /** On the page of the message, which offers to cancel elsewhere. */
+  onPage?: boolean;
 }
 
-/** Moves or cancels a scheduled message, if the person may. */
-export function ScheduleActions({ message, onlyMove = false }: ScheduleActionsProps) {
+/** Moves, sends or cancels a scheduled message, if the person may. */
+export function ScheduleActions({ message, onPage = false }: ScheduleActionsProps) {
   const may = useMay();
   const { move, cancel } = useScheduleChanges();
   const [moving, moveDialog] = useDisclosure();
   const [canceling, cancelDialog] = useDisclosure();
+  const [sending, sendDialog] = useDisclosure();
   if (!may('queue:control')) return null;
   const { messageId, sendAt, to } = message;
   const name = to ?? messageId;
@@ -39,7 +40,11 @@ export function ScheduleActions({ message, onlyMove = false }: ScheduleActionsPr
         >
           {text('schedule.move')}
         </Button>
-        {!onlyMove && (
+        {onPage ? (
+          <Button size="compact-sm" onClick={sendDialog.open}>
+            {text('schedule.sendNow')}
+          </Button>
+        ) : (
           <Button
             size="compact-sm"
             variant="default"
@@ -56,6 +61,14 @@ export function ScheduleActions({ message, onlyMove = false }: ScheduleActionsPr
         title={text('schedule.moveTitle')}
         sendAt={sendAt}
         move={async (time) => showNotice(describeChange('moved', await move({ messageId }, time)))}
+      />
+      <Confirm
+        opened={sending}
+        close={sendDialog.close}
+        title={text('schedule.sendNowTitle')}
+        consequence={text('schedule.sendNowConsequence', { to: name })}
+        action={text('schedule.sendNow')}
+        confirm={() => move({ messageId }, new Date().toISOString())}
       />
       <Confirm
         opened={canceling}

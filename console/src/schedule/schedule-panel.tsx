@@ -34,7 +34,7 @@ export function SchedulePanel({ message }: { message: Message }) {
         <Title order={2} id="schedule">
           {text('nav.scheduled')}
         </Title>
-        <ScheduleActions message={entry} onlyMove={may('messages:control')} />
+        <ScheduleActions message={entry} onPage={may('messages:control')} />
       </Group>
       <Facts
         facts={[

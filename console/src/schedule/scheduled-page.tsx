@@ -80,6 +80,15 @@ const actions: Column<ScheduledMessage> = {
 const columns: readonly Column<ScheduledMessage>[] = [
   { title: text('schedule.to'), cell: (message) => <ScheduledLink message={message} /> },
   {
+    title: text('messages.subject'),
+    cell: ({ subject }) =>
+      subject !== null && (
+        <span className="cut" title={subject}>
+          {subject}
+        </span>
+      ),
+  },
+  {
     title: text('schedule.sendAt'),
     cell: ({ sendAt, paused }) => (
       <Stack gap={0}>
@@ -105,10 +114,6 @@ const columns: readonly Column<ScheduledMessage>[] = [
     ),
   },
   { title: text('messages.tag'), cell: ({ tag }) => tag },
-  {
-    title: text('messages.externalId'),
-    cell: ({ externalId }) => externalId !== null && <span className="nowrap">{externalId}</span>,
-  },
 ];
 
 function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {

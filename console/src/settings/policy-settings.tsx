@@ -19,6 +19,7 @@ import type { AccessPolicy } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
@@ -33,6 +34,7 @@ const emptyPolicy: AccessPolicy = {
   signInHours: null,
   peopleNetworks: [],
   programNetworks: [],
+  securityAddress: '',
 };
 
 /** What the account asks of its callers beyond their role. */
@@ -93,7 +95,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
     onSuccess(now) {
       markSaved(now);
       client.setQueryData(['policy', accountId], now);
-      showNotice(text('settings.saved'));
+      showNotice(text('policy.saved'));
     },
   });
 
@@ -148,6 +150,17 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             value={values.signInHours ?? ''}
             onChange={(hours) => change({ signInHours: typeof hours === 'number' ? hours : null })}
             error={reasonFor(save.error, 'signInHours')}
+            disabled={reading}
+          />
+          <Field
+            field="securityAddress"
+            type="email"
+            label={text('policy.securityAddress')}
+            description={text('policy.securityAddressHint')}
+            placeholder={text('policy.nobody')}
+            value={values.securityAddress}
+            change={(securityAddress) => change({ securityAddress })}
+            error={save.error}
             disabled={reading}
           />
           <Textarea {...networks('peopleNetworks')} />

@@ -94,7 +94,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
     onSuccess(now) {
       markSaved(now);
       client.setQueryData(['retention-rule', accountId], now);
-      showNotice(text('settings.saved'));
+      showNotice(text('privacy.saved'));
     },
   });
 

@@ -92,7 +92,7 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
       );
     },
     async onSuccess() {
-      showNotice(text('settings.saved'));
+      showNotice(text('provider.saved'));
       await reload();
     },
   });

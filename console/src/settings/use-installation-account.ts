@@ -45,7 +45,16 @@ export function useInstallationAccount() {
           client.invalidateQueries({ queryKey: key }),
         ),
       ),
-    onSuccess: () => showNotice(text('settings.saved')),
+    onSuccess: (_, { change }) =>
+      showNotice(
+        text(
+          'quota' in change
+            ? 'quota.saved'
+            : 'attachmentLimit' in change
+              ? 'operate.attachmentsSaved'
+              : 'settings.saved',
+        ),
+      ),
   });
   return { account, save, error: accountQuery.error };
 }

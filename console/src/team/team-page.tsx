@@ -32,6 +32,7 @@ export function TeamPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  const [failure, setFailure] = useState<RoleFailure>();
   const pages = usePages<User>({
     queryKey: ['users', accountId],
     read: (cursor) =>
@@ -55,6 +56,15 @@ export function TeamPage() {
         pages={pages}
         idOf={({ email }) => email}
         empty={{ title: text('team.title'), hint: text('team.hint') }}
+        below={({ email }) =>
+          failure?.email === email && (
+            <ProblemAlert
+              error={failure.error}
+              conflictTitle={text('team.roleConflict')}
+              onRefreshed={() => setFailure(undefined)}
+            />
+          )
+        }
         columns={[
           {
             title: text('team.name'),
@@ -69,7 +79,10 @@ export function TeamPage() {
               </div>
             ),
           },
-          { title: text('team.role'), cell: (user) => <RoleChoice user={user} /> },
+          {
+            title: text('team.role'),
+            cell: (user) => <RoleChoice user={user} fail={setFailure} />,
+          },
           {
             title: text('team.signIn'),
             cell: (user) => <SignInText user={user} />,
@@ -121,7 +134,19 @@ function signInOf({ disabled, hasPassword, hasSecondFactor }: User) {
 
 const userPath = '/accounts/{accountId}/users/{email}';
 
-function RoleChoice({ user }: { user: User }) {
+/** Why the role of a user couldn't be changed. */
+interface RoleFailure {
+  readonly email: string;
+  readonly error: unknown;
+}
+
+interface RoleChoiceProps {
+  user: User;
+  /** Shows a failure below the row; undefined: there is none anymore. */
+  fail: (failure: RoleFailure | undefined) => void;
+}
+
+function RoleChoice({ user, fail }: RoleChoiceProps) {
   const accountId = useAccountId();
   const params = { path: { accountId, email: user.email } };
   const may = useMay();
@@ -140,6 +165,8 @@ function RoleChoice({ user }: { user: User }) {
             ...precondition,
           }),
       ),
+    onMutate: () => fail(undefined),
+    onError: (error) => fail({ email: user.email, error }),
     onSettled: async () => {
       await client.invalidateQueries({ queryKey: ['users', accountId] });
       await client.invalidateQueries({ queryKey: ['keys', accountId] });
@@ -171,11 +198,6 @@ function RoleChoice({ user }: { user: User }) {
         opened={pendingRole !== undefined}
         close={() => setPendingRole(undefined)}
         confirm={async () => pendingRole && change.mutateAsync(pendingRole)}
-      />
-      <ProblemAlert
-        error={change.error}
-        conflictTitle={text('team.roleConflict')}
-        onRefreshed={change.reset}
       />
     </>
   );

@@ -76,8 +76,7 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
   const [typedAttached, setAttached] = useState<boolean>();
   const to = typedTo ?? me?.person?.email ?? '';
   const attached = typedAttached ?? announcesAttachment(content);
-  const required = fields.filter((field) => field.required);
-  const values = Object.fromEntries(required.map(({ name, example }) => [name, example]));
+  const values = Object.fromEntries(fields.map(({ name, example }) => [name, example]));
   const examples = snippets(
     {
       url: location.origin,
@@ -133,7 +132,7 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
             </Tabs.Panel>
           ))}
         </Tabs>
-        <RequiredFields required={required} />
+        <FieldNames fields={fields} />
       </Paper>
       <ArrivalCard />
     </Stack>
@@ -161,19 +160,20 @@ function Sample({ title, code }: { title: string; code: string }) {
   );
 }
 
-function RequiredFields({ required }: { required: readonly TemplateField[] }) {
+/** The fields of the code samples; only the required ones have to stay. */
+function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
   return (
     <Stack gap={4} mt="md">
       <Text size="sm" fw={600}>
-        {text('use.requiredFields')}
+        {text('use.fields')}
       </Text>
-      {required.length === 0 ? (
-        <Text size="sm">{text('use.noRequiredFields')}</Text>
+      {fields.length === 0 ? (
+        <Text size="sm">{text('use.noFields')}</Text>
       ) : (
         <List size="sm">
-          {required.map(({ name, description }) => (
+          {fields.map(({ name, description, required }) => (
             <List.Item key={name}>
-              <Code>{name}</Code> {description}
+              <Code>{name}</Code> {!required && text('use.optional')} {description}
             </List.Item>
           ))}
         </List>

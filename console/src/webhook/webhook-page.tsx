@@ -13,8 +13,9 @@ import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { Icon } from '../components/icon.tsx';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
@@ -50,7 +51,11 @@ export function WebhookPage() {
         {webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
       </PageHeading>
-      <ProblemAlert error={webhook.error} />
+      <PageProblem error={webhook.error} icon="webhooks">
+        <PageButton to="/$account/webhooks" params={{ account: accountId }}>
+          {text('webhooks.all')}
+        </PageButton>
+      </PageProblem>
       {webhook.data !== undefined && <WebhookBody webhook={webhook.data} />}
     </>
   );

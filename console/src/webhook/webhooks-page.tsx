@@ -30,10 +30,8 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
 /** The names of the subscribed kinds. */
 export function kindsText({ kinds }: Webhook): string {
   if (kinds.length === shownWebhookKinds.length) return text('webhooks.everyKind');
-  return shownWebhookKinds
-    .filter((kind) => kinds.includes(kind))
-    .map(eventName)
-    .join(', ');
+  const names = shownWebhookKinds.filter((kind) => kinds.includes(kind)).map(eventName);
+  return text('webhooks.someKinds', { kinds: names.join(', ') });
 }
 
 /** The webhooks of the account. */

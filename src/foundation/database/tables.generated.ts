@@ -57,6 +57,7 @@ export interface AccountTable {
   quota_per_hour: number | null;
   retention_days: Generated<number>;
   second_factor: Generated<string>;
+  security_address: string | null;
   sign_in: Generated<string>;
   sign_in_hours: number | null;
   suspended_at: Timestamp | null;
@@ -109,6 +110,7 @@ export interface ApiKeyTable {
   last_used_at: Timestamp | null;
   name: string;
   networks: string[] | null;
+  replaced_by: string | null;
   scopes: string[];
   templates: string[] | null;
 }

@@ -10,7 +10,8 @@ import type { Access, Permission } from '../../access/permission.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
-import type { AccountId, PersonId } from '../../foundation/ids.ts';
+import { type AccountId, type PersonId, parseAccountId } from '../../foundation/ids.ts';
+import { hasOwnProvider } from '../../session/single-sign-on/required-provider-store.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
@@ -48,7 +49,12 @@ export async function admitActor(
     confirmed,
     remoteAddress: () => request.ip,
   });
-  if (isRefused(decision)) throw toProblem(decision.refusal, access);
+  if (isRefused(decision)) {
+    const { refusal } = decision;
+    throw refusal === 'single-sign-on-missing'
+      ? await toProviderProblem(dependencies, accountText)
+      : toProblem(refusal, access);
+  }
   return { actor, account: decision.account };
 }
 
@@ -113,6 +119,21 @@ function isRefused(decision: Decision): decision is Extract<Decision, { refusal:
   return decision.refusal !== undefined;
 }
 
+const singleSignOnDetail =
+  'This account asks for single sign-on. Sign out, then sign in with its provider';
+
+/** Says where to sign in instead; only members of the account get here. */
+async function toProviderProblem(
+  { database }: ManagementDependencies,
+  accountText: string | undefined,
+): Promise<Problem> {
+  const accountId = parseAccountId(accountText ?? '');
+  const hasOwn = accountId !== undefined && (await hasOwnProvider(database.kysely, accountId));
+  return new Problem('single-sign-on-required', singleSignOnDetail, {
+    extra: { signInPath: hasOwn ? `/sign-in/oidc?account=${accountId}` : '/sign-in/oidc' },
+  });
+}
+
 function toProblem(refusal: Refusal, access: Access): Problem {
   switch (refusal) {
     case 'unauthenticated':
@@ -130,10 +151,7 @@ function toProblem(refusal: Refusal, access: Access): Problem {
         'Add a passkey or an authenticator app at /me/second-factor, then sign in with it',
       );
     case 'single-sign-on-missing':
-      return new Problem(
-        'single-sign-on-required',
-        'Sign out, then sign in with the account’s provider, from the link of its owners',
-      );
+      return new Problem('single-sign-on-required', singleSignOnDetail);
     case 'unconfirmed':
       return new Problem(
         'confirmation-required',

@@ -29,6 +29,10 @@ const PolicyView = Type.Object(
     ),
     peopleNetworks: Networks('people'),
     programNetworks: Networks('API keys and access tokens'),
+    securityAddress: Type.String({
+      description:
+        'Gets the security notices about the account, its owners and operators too. Empty: none.',
+    }),
   },
   { ...strict, title: 'AccessPolicy' },
 );
@@ -40,6 +44,7 @@ function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView>
     signInHours: policy?.signInHours ?? null,
     peopleNetworks: [...(policy?.peopleNetworks ?? [])],
     programNetworks: [...(policy?.programNetworks ?? [])],
+    securityAddress: policy?.securityAddress ?? '',
   };
 }
 

@@ -108,6 +108,21 @@ export const getInboxMessage = defineOperation({
   },
 });
 
+export const deleteInboxMessage = defineOperation({
+  id: 'deleteInboxMessage',
+  summary: 'Delete a captured message',
+  async handle(call) {
+    const inbox = await inboxOf(call);
+    const { inboxMessageId } = call.params;
+    return inTransaction(call, async (transaction) => {
+      if (!(await inbox.removeOne(inboxMessageId as InboxMessageId, transaction)))
+        throw notFound('message');
+      await recordAudit(call, transaction, 'inbox_message_removed', inboxMessageId);
+      return undefined;
+    });
+  },
+});
+
 export const emptyInbox = defineOperation({
   id: 'emptyInbox',
   summary: 'Delete all captured messages',

@@ -32,6 +32,7 @@ const ApiKeyView = Type.Object(
     createdAt: Time('When it was created.'),
     expiresAt: Nullable(Time('When it expires.')),
     lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
+    replacedBy: Nullable({ ...Uuid, description: 'The key that replaced it.' }),
   },
   { ...strict, title: 'ApiKey' },
 );

@@ -1,12 +1,18 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
-import type { MessageId } from '../../foundation/ids.ts';
-import { type ScheduleSelection, ScheduleStore } from '../../queue/schedule-store.ts';
+import type { MessageId, TemplateId } from '../../foundation/ids.ts';
+import {
+  type ScheduledMessage,
+  type ScheduleSelection,
+  ScheduleStore,
+} from '../../queue/schedule-store.ts';
+import { readSubjects } from '../../report/read-subjects.ts';
 import { checkSendAt } from '../../submission/delivery-timing.ts';
+import { actorPermissions } from '../access/admit-actor.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 
 const ScheduledMessageView = Type.Object(
@@ -19,6 +25,12 @@ const ScheduledMessageView = Type.Object(
     templateId: Type.String(),
     templateVersion: Type.Integer({ description: 'The version it was accepted with.' }),
     to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
+    subject: Nullable(
+      Type.String({
+        description:
+          'Null once personal data is erased, and without the permission `messages:read`.',
+      }),
+    ),
     tag: Nullable(Type.String()),
     externalId: Nullable(Type.String()),
   },
@@ -74,7 +86,7 @@ export const listScheduledMessages = defineOperation({
       limit,
     });
     return toPage(
-      rows,
+      await addSubjects(call, rows),
       limit,
       ({ exactly: _, ...message }) => message,
       ({ exactly, messageId: id }) => [exactly, id],
@@ -125,6 +137,24 @@ export const cancelScheduledMessages = defineOperation({
     );
   },
 });
+
+/** Adds the subjects, for those who can read messages. */
+async function addSubjects(call: OperationCall, rows: readonly ScheduledMessage[]) {
+  const { dependencies } = call;
+  const { id: accountId } = accountOf(call);
+  const granted = await actorPermissions(dependencies, actorOf(call), accountId);
+  const refs = rows.map(({ messageId: id, templateId, templateVersion: version }) => ({
+    accountId,
+    id,
+    templateId: templateId as TemplateId,
+    version,
+  }));
+  const subjects =
+    granted?.has('messages:read') === true
+      ? await readSubjects(dependencies.database.kysely, dependencies.templates, refs)
+      : undefined;
+  return rows.map((row) => ({ ...row, subject: subjects?.get(row.messageId)?.text ?? null }));
+}
 
 interface SelectionBody {
   readonly messageId?: string;

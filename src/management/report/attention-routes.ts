@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { readQuotaUsage } from '../../account/quota-usage-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { Nullable, strict, Uuid } from '../../foundation/common-schemas.ts';
 import { readReport } from '../../report/read-report-store.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { readAttentionFacts, readThrottledReceivers } from './attention-store.ts';
@@ -19,6 +19,7 @@ export const getAttention = defineOperation({
             kind: Type.String({ description: 'Stable identifier.' }),
             severity: Type.Enum(['error', 'warning', 'info']),
             subject: Nullable(Type.String({ description: 'The affected domain, address or URL.' })),
+            webhookId: Nullable(Uuid),
             sentence: Type.String(),
             nextStep: Type.String(),
           },

@@ -12,12 +12,18 @@ export interface ThrottledReceiver {
   readonly rate: number;
 }
 
+/** A webhook that needs attention. */
+interface AffectedWebhook {
+  readonly id: string;
+  readonly url: string;
+}
+
 /** The state of an account that attention items are derived from. */
 export interface AttentionFacts {
   readonly brokenDomains: readonly string[];
   readonly pendingDomains: readonly string[];
-  readonly failingWebhooks: readonly string[];
-  readonly pausedWebhooks: readonly string[];
+  readonly failingWebhooks: readonly AffectedWebhook[];
+  readonly pausedWebhooks: readonly AffectedWebhook[];
   readonly unverifiedSenders: readonly string[];
   readonly verifiedSenders: number;
   readonly publishedTemplates: number;
@@ -36,9 +42,10 @@ export async function readAttentionFacts(
     select
       array(select domain from sending_domain where account_id = ${accountId} and state = 'broken' order by 1) as "brokenDomains",
       array(select domain from sending_domain where account_id = ${accountId} and state = 'pending' order by 1) as "pendingDomains",
-      array(select url from webhook_endpoint
-        where account_id = ${accountId} and failing_since is not null and paused_at is null order by 1) as "failingWebhooks",
-      array(select url from webhook_endpoint where account_id = ${accountId} and paused_at is not null order by 1) as "pausedWebhooks",
+      array(select json_build_object('id', id, 'url', url) from webhook_endpoint
+        where account_id = ${accountId} and failing_since is not null and paused_at is null order by url) as "failingWebhooks",
+      array(select json_build_object('id', id, 'url', url) from webhook_endpoint
+        where account_id = ${accountId} and paused_at is not null order by url) as "pausedWebhooks",
       array(select address from sender where account_id = ${accountId} and verified_at is null order by 1) as "unverifiedSenders",
       (select count(*)::int from sender where account_id = ${accountId} and verified_at is not null) as "verifiedSenders",
       (select count(*)::int from template

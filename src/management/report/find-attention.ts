@@ -13,7 +13,14 @@ interface AttentionItem {
   readonly nextStep: string;
   /** The affected domain, address or URL. */
   readonly subject: string | null;
+  /** The ID of the affected webhook. */
+  readonly webhookId: string | null;
 }
+
+/** An item that isn't about a webhook. */
+type PlainItem = Omit<AttentionItem, 'webhookId'>;
+
+type FoundItem = PlainItem & Partial<Pick<AttentionItem, 'webhookId'>>;
 
 /** Shares above which mailbox providers start to distrust a sender. */
 const maxBounceShare = 0.05;
@@ -34,17 +41,18 @@ interface AttentionSources {
 /** What needs attention in an account, most severe first. */
 export function findAttention(sources: AttentionSources): AttentionItem[] {
   const { account, facts, throttled, month, use } = sources;
-  return [
+  const items = [
     ...errors(account, facts),
     ...quotas(account, use),
     ...throttled.map(describeThrottled),
     ...rates(month),
     ...notices(account, facts),
   ];
+  return items.map((item) => ({ webhookId: null, ...item }));
 }
 
 /** Omits the server's reply, which may have been about another account's message. */
-function describeThrottled({ label, waiting, rate }: ThrottledReceiver): AttentionItem {
+function describeThrottled({ label, waiting, rate }: ThrottledReceiver): PlainItem {
   const wait = waiting === 1 ? '1 queued message is' : `${waiting} queued messages are`;
   return {
     kind: 'destination-throttled',
@@ -59,7 +67,7 @@ function describeThrottled({ label, waiting, rate }: ThrottledReceiver): Attenti
 /** Share of a quota above which to warn. */
 const quotaWarningShare = 0.8;
 
-function quotas({ quota }: Account, use: QuotaUsage | undefined): AttentionItem[] {
+function quotas({ quota }: Account, use: QuotaUsage | undefined): PlainItem[] {
   if (use === undefined) return [];
   const windows = [
     ['hour', quota?.perHour, use.hourUsed],
@@ -78,8 +86,8 @@ function quotas({ quota }: Account, use: QuotaUsage | undefined): AttentionItem[
   });
 }
 
-function errors(account: Account, facts: AttentionFacts): AttentionItem[] {
-  const found: AttentionItem[] = [];
+function errors(account: Account, facts: AttentionFacts): FoundItem[] {
+  const found: FoundItem[] = [];
   const addItem = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
     found.push({ kind, severity: 'error', subject, sentence, nextStep });
   if (account.suspended)
@@ -96,19 +104,21 @@ function errors(account: Account, facts: AttentionFacts): AttentionItem[] {
       `The DNS records of ${domain} are no longer correct.`,
       'Compare them with the expected values and fix them.',
     );
-  for (const url of facts.failingWebhooks)
-    addItem(
-      'webhook-failing',
-      url,
-      `Requests to the webhook ${url} are failing.`,
-      'Check its log, fix the endpoint and replay the events.',
-    );
+  for (const { id, url } of facts.failingWebhooks)
+    found.push({
+      kind: 'webhook-failing',
+      severity: 'error',
+      subject: url,
+      webhookId: id,
+      sentence: `Requests to the webhook ${url} are failing.`,
+      nextStep: 'Check its log, fix the endpoint and replay the events.',
+    });
   return found;
 }
 
-function rates(month: ReportColumnCounts | undefined): AttentionItem[] {
+function rates(month: ReportColumnCounts | undefined): PlainItem[] {
   if (month === undefined || month.delivered < minDelivered) return [];
-  const found: AttentionItem[] = [];
+  const found: PlainItem[] = [];
   const bounced = month.bounced_hard / (month.delivered + month.bounced_hard);
   if (bounced > maxBounceShare) {
     found.push({
@@ -132,8 +142,8 @@ function rates(month: ReportColumnCounts | undefined): AttentionItem[] {
   return found;
 }
 
-function notices(account: Account, facts: AttentionFacts): AttentionItem[] {
-  const found: AttentionItem[] = [];
+function notices(account: Account, facts: AttentionFacts): FoundItem[] {
+  const found: FoundItem[] = [];
   const addItem = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
     found.push({ kind, severity: 'info', subject, sentence, nextStep });
   if (facts.held > 0)
@@ -152,13 +162,15 @@ function notices(account: Account, facts: AttentionFacts): AttentionItem[] {
       destination === '*' ? 'All mail is paused.' : `Mail to ${destination} is paused.`,
       'Resume it when you’re ready.',
     );
-  for (const url of facts.pausedWebhooks)
-    addItem(
-      'webhook-paused',
-      url,
-      `The webhook ${url} is paused. Its events are kept.`,
-      'Resume it when the endpoint works.',
-    );
+  for (const { id, url } of facts.pausedWebhooks)
+    found.push({
+      kind: 'webhook-paused',
+      severity: 'info',
+      subject: url,
+      webhookId: id,
+      sentence: `The webhook ${url} is paused. Its events are kept.`,
+      nextStep: 'Resume it when the endpoint works.',
+    });
   for (const domain of facts.pendingDomains)
     addItem(
       'domain-pending',

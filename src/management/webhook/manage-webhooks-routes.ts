@@ -85,9 +85,16 @@ function webhookChange(call: OperationCall) {
     kind: 'webhook',
     recorded: ['kinds'],
     id: webhookId,
+    auditName: auditNameOf,
     read: (transaction: DatabaseTransaction) =>
       readEndpoint(transaction, accountOf(call).id, webhookId),
   };
+}
+
+/** The URL without its query, which may have a secret. */
+function auditNameOf({ url }: Pick<WebhookEndpoint, 'url'>): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }
 
 /** @throws Problem if the webhook doesn't exist */
@@ -149,7 +156,9 @@ export const createWebhook = defineOperation({
           `An account can have ${maxWebhooks} webhooks. Remove one that you no longer need`,
         );
       const created = await addEndpoint(transaction, box, accountOf(call).id, call.body);
-      await recordAudit(call, transaction, 'webhook_created', created.id);
+      await recordAudit(call, transaction, 'webhook_created', created.id, {
+        name: auditNameOf(call.body),
+      });
       return created;
     });
   },
@@ -197,7 +206,10 @@ export const rotateWebhookSecret = defineOperation({
       const { box } = call.dependencies.webhooks;
       const secret = await rotateEndpointSecret(transaction, box, accountOf(call).id, webhookId);
       if (secret === undefined) throw notFound('webhook');
-      await recordAudit(call, transaction, 'webhook_secret_rotated', webhookId);
+      const webhook = await readEndpoint(transaction, accountOf(call).id, webhookId);
+      await recordAudit(call, transaction, 'webhook_secret_rotated', webhookId, {
+        ...(webhook && { name: auditNameOf(webhook) }),
+      });
       return { id: webhookId, secret };
     }),
 });
@@ -208,11 +220,11 @@ export const pauseWebhook = defineOperation({
   description: 'Events are kept and delivered when you resume it.',
   answer: WebhookView,
   async handle(call) {
-    await requireWebhook(call);
+    const name = auditNameOf(await requireWebhook(call));
     await inTransaction(call, async (transaction) => {
       const { webhookId } = call.params;
       if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused manually'))
-        await recordAudit(call, transaction, 'webhook_paused', webhookId);
+        await recordAudit(call, transaction, 'webhook_paused', webhookId, { name });
     });
     return requireWebhook(call);
   },
@@ -226,8 +238,9 @@ export const resumeWebhook = defineOperation({
   async handle(call) {
     const { webhookId } = call.params;
     const { id } = accountOf(call);
+    const name = auditNameOf(await requireWebhook(call));
     const resumed = await call.dependencies.webhooks.resume(id, webhookId, (transaction) =>
-      recordAudit(call, transaction, 'webhook_resumed', webhookId),
+      recordAudit(call, transaction, 'webhook_resumed', webhookId, { name }),
     );
     if (!resumed) throw notFound('webhook');
     return requireWebhook(call);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { PersonId } from '../../foundation/ids.ts';
+import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
 /**
  * Whether a person has to sign in with a provider: all their accounts ask for it, or the installation asks it of the people of
@@ -21,4 +21,14 @@ export async function mustUseProvider(
         where m.person_id = p.id and (m.role = 'service' or a.sign_in <> 'single-sign-on'))) as required
     from person p where p.id = ${personId}`.execute(kysely);
   return rows[0]?.required === true;
+}
+
+/** Whether an account has a provider of its own. */
+export async function hasOwnProvider(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from account_sign_in_provider where account_id = ${accountId}`.execute(kysely);
+  return rows.length > 0;
 }

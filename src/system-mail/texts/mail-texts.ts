@@ -28,6 +28,8 @@ export interface MailTexts {
   /** The names of roles; an unknown role is shown as is. */
   readonly roles: Readonly<Record<string, string>>;
   readonly notices: Readonly<Record<SecurityEvent, NoticeText>>;
+  /** A notice about an owner or operator, for the security address of their account; follows the text of the notice. */
+  readonly accountNotice: { readonly subject: string; readonly reason: string };
   /** Used if the person's name isn't known. */
   readonly someone: string;
   readonly noticeTime: string;

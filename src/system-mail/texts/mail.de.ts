@@ -88,7 +88,7 @@ export const german: MailTexts = {
     },
     'sign-in-blocked': {
       subject: 'Anmeldeversuche werden gebremst',
-      body: 'Jemand hat mit falschen Passwörtern oder Codes versucht, sich als {{Email}} anzumelden, zuletzt von {{Address}}. Weitere Versuche werden verzögert, nicht aber von Browsern, mit denen Sie sich schon angemeldet haben.',
+      body: 'Jemand hat mit falschen Passwörtern oder Codes versucht, sich als {{Email}} anzumelden, zuletzt von {{Address}}. Weitere Versuche werden verzögert, nicht aber von Browsern, mit denen schon eine Anmeldung gelang.',
     },
     'api-key-created': {
       subject: 'Neuer API-Schlüssel',
@@ -97,6 +97,10 @@ export const german: MailTexts = {
     'api-key-rotated': {
       subject: 'API-Schlüssel erneuert',
       body: '{{Who}} hat im Konto {{Account Name}} ({{Account ID}}) den API-Schlüssel „{{Key Name}}“ erneuert.',
+    },
+    'security-address-changed': {
+      subject: 'Sicherheitsadresse geändert',
+      body: 'Die Adresse, die Sicherheitshinweise zum Konto {{Account Name}} ({{Account ID}}) erhält, wurde geändert.',
     },
     'owner-added': {
       subject: 'Neuer Kontoinhaber',
@@ -122,6 +126,11 @@ export const german: MailTexts = {
       subject: 'Sie sind jetzt Betreiber',
       body: '{{Email}} ist jetzt Betreiber dieser Installation.',
     },
+  },
+  accountNotice: {
+    subject: 'Sicherheitshinweis zu {{Email}}',
+    reason:
+      '{{Email}} ist Inhaber oder Betreiber im Konto {{Account Name}} ({{Account ID}}). Wenn die Person nichts davon weiß, beenden Sie ihren Zugriff auf der Seite „Team“.',
   },
   someone: 'Jemand',
   noticeTime: 'Zeit: {{When}}',

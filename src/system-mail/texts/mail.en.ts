@@ -88,7 +88,7 @@ export const english: MailTexts = {
     },
     'sign-in-blocked': {
       subject: 'Sign-in attempts are being slowed down',
-      body: 'Someone tried to sign in as {{Email}} with wrong passwords or codes, last from {{Address}}. Further attempts are delayed, but not from browsers that you signed in with before.',
+      body: 'Someone tried to sign in as {{Email}} with wrong passwords or codes, last from {{Address}}. Further attempts are delayed, but not from browsers that signed in before.',
     },
     'api-key-created': {
       subject: 'New API key',
@@ -97,6 +97,10 @@ export const english: MailTexts = {
     'api-key-rotated': {
       subject: 'API key rotated',
       body: '{{Who}} rotated the API key “{{Key Name}}” in the account {{Account Name}} ({{Account ID}}).',
+    },
+    'security-address-changed': {
+      subject: 'Security address changed',
+      body: 'The address that gets the security notices of the account {{Account Name}} ({{Account ID}}) was changed.',
     },
     'owner-added': {
       subject: 'New account owner',
@@ -122,6 +126,11 @@ export const english: MailTexts = {
       subject: 'You’re now an operator',
       body: '{{Email}} is now an operator of this installation.',
     },
+  },
+  accountNotice: {
+    subject: 'Security notice about {{Email}}',
+    reason:
+      '{{Email}} is an owner or operator in the account {{Account Name}} ({{Account ID}}). If they don’t know about this, end their access on its Team page.',
   },
   someone: 'Someone',
   noticeTime: 'Time: {{When}}',

@@ -88,7 +88,7 @@ export const spanish: MailTexts = {
     },
     'sign-in-blocked': {
       subject: 'Intentos de inicio de sesión ralentizados',
-      body: 'Alguien intentó iniciar sesión como {{Email}} con contraseñas o códigos incorrectos, la última vez desde {{Address}}. Los siguientes intentos se retrasan, pero no desde los navegadores con los que ya iniciaste sesión.',
+      body: 'Alguien intentó iniciar sesión como {{Email}} con contraseñas o códigos incorrectos, la última vez desde {{Address}}. Los siguientes intentos se retrasan, pero no desde los navegadores ya utilizados.',
     },
     'api-key-created': {
       subject: 'Nueva clave de API',
@@ -97,6 +97,10 @@ export const spanish: MailTexts = {
     'api-key-rotated': {
       subject: 'Clave de API renovada',
       body: '{{Who}} ha renovado la clave de API «{{Key Name}}» en la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'security-address-changed': {
+      subject: 'Dirección de seguridad cambiada',
+      body: 'Se cambió la dirección que recibe los avisos de seguridad de la cuenta {{Account Name}} ({{Account ID}}).',
     },
     'owner-added': {
       subject: 'Nuevo propietario de la cuenta',
@@ -122,6 +126,11 @@ export const spanish: MailTexts = {
       subject: 'Ahora eres operador',
       body: '{{Email}} es ahora operador de esta instalación.',
     },
+  },
+  accountNotice: {
+    subject: 'Aviso de seguridad sobre {{Email}}',
+    reason:
+      '{{Email}} es propietario u operador en la cuenta {{Account Name}} ({{Account ID}}). Si no sabe nada de esto, retírale el acceso en la página «Team».',
   },
   someone: 'Alguien',
   noticeTime: 'Hora: {{When}}',

@@ -88,7 +88,7 @@ export const french: MailTexts = {
     },
     'sign-in-blocked': {
       subject: 'Tentatives de connexion ralenties',
-      body: 'Quelqu’un a essayé de se connecter en tant que {{Email}} avec de mauvais mots de passe ou codes, en dernier depuis {{Address}}. Les prochaines tentatives sont retardées, mais pas depuis les navigateurs que vous avez déjà utilisés.',
+      body: 'Quelqu’un a essayé de se connecter en tant que {{Email}} avec de mauvais mots de passe ou codes, en dernier depuis {{Address}}. Les prochaines tentatives sont retardées, mais pas depuis les navigateurs déjà utilisés.',
     },
     'api-key-created': {
       subject: 'Nouvelle clé d’API',
@@ -97,6 +97,10 @@ export const french: MailTexts = {
     'api-key-rotated': {
       subject: 'Clé d’API renouvelée',
       body: '{{Who}} a renouvelé la clé d’API « {{Key Name}} » dans le compte {{Account Name}} ({{Account ID}}).',
+    },
+    'security-address-changed': {
+      subject: 'Adresse de sécurité modifiée',
+      body: 'L’adresse qui reçoit les avis de sécurité du compte {{Account Name}} ({{Account ID}}) a été modifiée.',
     },
     'owner-added': {
       subject: 'Nouveau propriétaire du compte',
@@ -122,6 +126,11 @@ export const french: MailTexts = {
       subject: 'Vous êtes désormais opérateur',
       body: '{{Email}} est désormais opérateur de cette installation.',
     },
+  },
+  accountNotice: {
+    subject: 'Avis de sécurité concernant {{Email}}',
+    reason:
+      '{{Email}} est propriétaire ou opérateur dans le compte {{Account Name}} ({{Account ID}}). Si cette personne n’en sait rien, retirez-lui l’accès sur la page « Team ».',
   },
   someone: 'Quelqu’un',
   noticeTime: 'Date : {{When}}',

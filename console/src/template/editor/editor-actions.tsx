@@ -86,7 +86,13 @@ export function EditorActions({ draft, menu }: { draft: EditedDraft; menu: React
           {text('editor.test')}
         </Button>
         {may('templates:publish') && (
-          <Button onClick={publish.open}>{text('editor.publish')}</Button>
+          <Button
+            disabled={!draft.publishable}
+            title={draft.publishable ? undefined : text('editor.isLive')}
+            onClick={publish.open}
+          >
+            {text('editor.publish')}
+          </Button>
         )}
         {menu}
       </Group>

@@ -1,5 +1,7 @@
-import { ProblemAlert } from '../../components/problem-alert.tsx';
+import { PageButton } from '../../components/links.tsx';
+import { PageProblem } from '../../components/page-problem.tsx';
 import { RowsSkeleton } from '../../components/rows-skeleton.tsx';
+import { text } from '../../texts/text.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { useTemplatePath } from '../use-template.ts';
 import { Editor } from './editor.tsx';
@@ -7,13 +9,17 @@ import { useInitialContent } from './use-draft.ts';
 
 /** The editor of a template, once its content is loaded. */
 export function EditorPage() {
-  const { templateId } = useTemplatePath();
+  const { accountId: account, templateId } = useTemplatePath();
   const { initial, error } = useInitialContent();
   if (initial !== undefined)
     return <Editor key={`${templateId} ${initial.tag}`} initial={initial} />;
   return (
     <TemplateTabs page="edit">
-      <ProblemAlert error={error} />
+      <PageProblem error={error} icon="templates">
+        <PageButton to="/$account/templates" params={{ account }}>
+          {text('templates.all')}
+        </PageButton>
+      </PageProblem>
       {error === null && <RowsSkeleton />}
     </TemplateTabs>
   );

@@ -12,6 +12,8 @@ export interface EditedDraft {
   readonly changed: boolean;
   /** Whether there is a draft to publish or discard. */
   readonly stored: boolean;
+  /** Whether publishing it would change anything. */
+  readonly publishable: boolean;
   readonly saving: boolean;
   readonly error: unknown;
   /** Saves unsaved changes. @returns the ETag of the draft */
@@ -71,6 +73,7 @@ export function useSaveDraft(initial: InitialContent, content: EditedContent): E
     content,
     changed,
     stored: saved !== undefined,
+    publishable: saved !== undefined || changed || initial.isNew,
     saving: put.isPending,
     error: put.error,
     save: async () => {

@@ -79,6 +79,7 @@ export const auditTexts = {
   'audit.did.consent_removed': 'removed a consent to OAuth app {what}',
   'audit.did.contacts_imported': 'imported contacts into list {what}',
   'audit.did.domain_keys_rotated': 'rotated the DKIM keys of {what}',
+  'audit.did.inbox_message_removed': 'deleted a mail from the inbox',
   'audit.did.inbox_emptied': 'emptied the inbox',
   'audit.did.integration_secret_rotated': 'rotated the secret of OAuth app {what}',
   'audit.did.invitation_accepted': 'accepted an invitation',

@@ -110,6 +110,7 @@ export const editorTexts = {
   'editor.discard': 'Discard draft',
   'editor.discarded': 'Draft discarded.',
   'editor.publish': 'Publish',
+  'editor.isLive': 'The published version has no unpublished changes.',
   'editor.publishTitle': 'Publish this draft?',
   'editor.publishHint': 'Messages accepted from now on will use it.',
   'editor.breaks': 'This will break requests that use this template',

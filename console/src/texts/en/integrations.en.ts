@@ -42,6 +42,7 @@ export const integrationsTexts = {
   'allowance.used': 'Used',
   'allowance.left': 'Left',
   'allowance.free': 'Next available',
+  'allowance.saved': 'Sign-in limit saved.',
   'allowance.perHour': 'Limit per user per hour',
 
   'integrations.none': 'No OAuth apps yet',

@@ -26,6 +26,8 @@ export const overviewTexts = {
   'overview.done': 'done',
   'overview.attention': 'Needs attention',
   'overview.noAttention': 'Nothing needs attention.',
+  'overview.openDomain': 'Open {domain}',
+  'overview.openWebhook': 'Open the webhook',
   'overview.redirected': 'All mail is redirected to {address}.',
   'overview.figures': 'Activity',
   'overview.noneHint': 'Messages appear here once you send one. Learn how in the',

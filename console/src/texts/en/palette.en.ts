@@ -18,6 +18,7 @@ export const paletteTexts = {
 
   'shortcuts.title': 'Keyboard shortcuts',
   'shortcuts.palette': 'Go to anything',
+  'shortcuts.or': 'or',
   'shortcuts.help': 'Show these shortcuts',
   'shortcuts.close': 'Close',
   'shortcuts.pages': 'Go to a page',

@@ -12,6 +12,7 @@ export const problemsTexts = {
   'problem.sessionHint':
     'Sign in again in another tab, then continue here. Nothing you typed is lost.',
   'problem.secondFactor': 'Add a second factor',
+  'problem.provider': 'Sign in with the provider',
   'problem.signIn': 'Open the sign-in page',
   'problem.role': 'Ask an account owner if you need it.',
   'problem.gone': 'It may have been removed.',

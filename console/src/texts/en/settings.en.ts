@@ -22,6 +22,7 @@ export const settingsTexts = {
   'privacy.withMessage': 'Same as message',
   'privacy.days': ' days',
   'privacy.save': 'Save rule',
+  'privacy.saved': 'Retention rule saved.',
   'privacy.person': 'Email address',
   'privacy.personHint': 'Export or erase everything stored about a person.',
   'privacy.export': 'Export',
@@ -47,11 +48,16 @@ export const settingsTexts = {
   'policy.signInHours': 'Confirm who you are again after',
   'policy.never': 'never',
   'policy.hours': ' hours',
+  'policy.securityAddress': 'Security address',
+  'policy.securityAddressHint':
+    'Also gets notices about keys, and about sign-ins of owners and operators.',
+  'policy.nobody': 'nobody',
   'policy.peopleNetworks': 'Networks of people',
   'policy.programNetworks': 'Networks of API keys and tokens',
   'policy.networksHint': 'One per line, such as 192.0.2.0/24.',
   'policy.anywhere': 'anywhere',
   'policy.save': 'Save policy',
+  'policy.saved': 'Access policy saved.',
   'provider.title': 'Single sign-on',
   'provider.hint':
     'People sign in to this account with your OpenID Connect provider. It reaches no other account.',
@@ -67,6 +73,7 @@ export const settingsTexts = {
   'provider.callback': 'Redirect URI, for your provider',
   'provider.start': 'Sign-in link, for your people',
   'provider.save': 'Save provider',
+  'provider.saved': 'Sign-in provider saved.',
   'provider.removeTitle': 'Remove single sign-on?',
   'provider.removeConsequence': 'Ends the sessions that it began. Memberships stay.',
   'quota.title': 'Quota',
@@ -81,6 +88,7 @@ export const settingsTexts = {
   'quota.noLimit': 'no limit',
   'quota.noNumber': 'Enter a number.',
   'quota.save': 'Save quota',
+  'quota.saved': 'Quota saved.',
 
   'operate.title': 'Operator controls',
   'operate.hint': 'Only operators of this installation can change these.',
@@ -92,6 +100,7 @@ export const settingsTexts = {
   'operate.attachmentsRange': 'Enter 0 to 25.',
   'operate.attachmentsDefault': 'default',
   'operate.attachmentsSave': 'Save attachment limit',
+  'operate.attachmentsSaved': 'Attachment limit saved.',
   'operate.suspended': 'Suspended',
   'operate.suspendedHint': 'New requests are rejected, and waiting messages stay queued.',
 
@@ -112,5 +121,5 @@ export const settingsTexts = {
   'settings.allow': 'Delivered only to',
   'settings.hostname': 'Mail hostname',
   'settings.environment': 'Set with environment variables.',
-  'settings.saved': 'Saved.',
+  'settings.saved': 'Account settings saved.',
 } as const;

@@ -66,6 +66,7 @@ export const templatesTexts = {
   'use.unpublished':
     'This template isn’t published yet. Requests are rejected until you publish it.',
   'use.publish': 'Publish it in the editor',
-  'use.requiredFields': 'Required fields',
-  'use.noRequiredFields': 'No fields are required.',
+  'use.fields': 'Fields',
+  'use.noFields': 'This template has no fields.',
+  'use.optional': '(optional)',
 } as const;

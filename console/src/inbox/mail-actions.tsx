@@ -1,0 +1,63 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { InboxMessage } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { text } from '../texts/text.ts';
+
+/** Downloads a captured mail, or deletes it. */
+export function MailActions({ mail: { id, subject, source } }: { mail: InboxMessage }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [opened, dialog] = useDisclosure();
+  const url = useMailFile(source);
+
+  async function remove() {
+    await answerOf<unknown>(
+      api.DELETE('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+        params: { path: { accountId, inboxMessageId: id } },
+      }),
+    );
+    await navigate({ to: '/$account/inbox', params: { account: accountId } });
+    await client.invalidateQueries({ queryKey: ['inbox', accountId] });
+  }
+
+  return (
+    <>
+      <Button component="a" variant="default" href={url} download={`${subject || id}.eml`}>
+        {text('inbox.download')}
+      </Button>
+      {may('inbox:write') && (
+        <Button variant="default" onClick={dialog.open}>
+          {text('inbox.delete')}
+        </Button>
+      )}
+      <Confirm
+        opened={opened}
+        close={dialog.close}
+        title={text('inbox.deleteTitle')}
+        consequence={text('inbox.deleteConsequence')}
+        action={text('inbox.delete')}
+        destructive
+        confirm={remove}
+      />
+    </>
+  );
+}
+
+/** The URL of a file with the source of a mail, as long as the page is open. */
+function useMailFile(source: string): string | undefined {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([source], { type: 'message/rfc822' }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [source]);
+  return url;
+}
