@@ -48,6 +48,7 @@ button, .button {
   font: inherit; font-weight: 600; line-height: 1.3; text-align: center; text-decoration: none; cursor: pointer;
   color: var(--brand-on-button); background: var(--brand-button); border: 1px solid transparent; border-radius: var(--brand-radius-control);
 }
+button[hidden] { display: none; }
 button:hover, .button:hover { background: var(--brand-button-hover); }
 button.quiet, .button.quiet { color: var(--brand-ink); background: var(--brand-surface); border-color: var(--brand-edge); font-weight: 500; }
 button.quiet:hover, .button.quiet:hover { background: var(--brand-hover); }

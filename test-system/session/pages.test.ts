@@ -201,6 +201,11 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
   await look(page, 'recovery-codes');
+  await visitor.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.deepEqual(copied.split('\n'), await page.locator('ul.codes code').allTextContents());
   const [recoveryCode = ''] = await page.locator('ul.codes code').allTextContents();
   await page.getByRole('link', { name: 'I’ve saved them' }).click();
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
@@ -16,4 +16,25 @@ test('every text of a file is in the catalog, and no two files use the same name
   }
   const catalog = { ...en, ...auditTexts, ...editorTexts };
   assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());
+});
+
+test('every recorded event has a sentence in the audit log', async () => {
+  const source = join(import.meta.dirname, '../../src');
+  const texts: Readonly<Record<string, string>> = auditTexts;
+  const missing = new Set<string>();
+  for (const entry of await readdir(source, { recursive: true })) {
+    if (!entry.endsWith('.ts')) continue;
+    const code = await readFile(join(source, entry), 'utf8');
+    // Where an event is recorded: with its kind, or with the kind of a resource that is created, changed and removed.
+    const recorded = [
+      ...code.matchAll(/record(?:Audit|Change)\([^;]*?'([a-z]+_[a-z_]+)'/g),
+      ...code.matchAll(/audit\.record\(\{\s*kind: '([a-z_]+)'/g),
+    ];
+    for (const [, kind = ''] of recorded) {
+      const [, thing = ''] = /^(.+)_(?:created|changed|removed)$/.exec(kind) ?? [];
+      if (texts[`audit.did.${kind}`] === undefined && texts[`audit.what.${thing}`] === undefined)
+        missing.add(kind);
+    }
+  }
+  assert.deepEqual([...missing], []);
 });

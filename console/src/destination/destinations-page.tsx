@@ -46,9 +46,7 @@ export function DestinationsPage() {
   const isHeld = (destination: string) => paused.includes(destination) || paused.includes('*');
   return (
     <>
-      <PageHeading title={text('destinations.title')} hint={text('destinations.hint')}>
-        <PauseForm />
-      </PageHeading>
+      <PageHeading title={text('destinations.title')} hint={text('destinations.hint')} />
       <DestinationTabs />
       <ProblemAlert error={queue.error} retry={() => queue.refetch()} />
       {queue.isPending && <RowsSkeleton />}
@@ -114,6 +112,7 @@ export function DestinationsPage() {
           ]}
         />
       )}
+      <PauseForm />
     </>
   );
 }
@@ -145,7 +144,7 @@ function PauseForm() {
   }
   return (
     <form onSubmit={submit}>
-      <Group gap="xs" align="flex-end">
+      <Group gap="xs" align="flex-end" mt="lg">
         <TextInput
           label={text('destinations.pauseDomain')}
           placeholder="example.com"

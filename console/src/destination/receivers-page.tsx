@@ -24,7 +24,7 @@ export function ReceiversPage() {
   const items = receivers.data?.items ?? [];
   return (
     <>
-      <PageHeading title={text('receivers.title')} hint={text('receivers.hint')} />
+      <PageHeading title={text('destinations.title')} hint={text('receivers.hint')} />
       <DestinationTabs />
       <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
       {receivers.isPending && <RowsSkeleton />}

@@ -29,7 +29,7 @@ export function TlsPage() {
   });
   return (
     <>
-      <PageHeading title={text('encryption.title')} hint={text('encryption.hint')} />
+      <PageHeading title={text('destinations.title')} hint={text('encryption.hint')} />
       <DestinationTabs />
       <Group component="search" mb="md" align="flex-end">
         <TextInput

@@ -104,16 +104,20 @@ const columns: readonly Column<ScheduledMessage>[] = [
   },
   {
     title: text('messages.template'),
-    cell: ({ templateId, templateVersion }) => (
-      <Group gap={6} wrap="nowrap">
-        <span className="nowrap">{templateId}</span>
+    cell: ({ templateId, templateVersion, tag }) => (
+      <Stack gap={0}>
+        <Group gap={6} wrap="nowrap">
+          <span className="nowrap">{templateId}</span>
+          <Text span size="xs" c="dimmed">
+            v{templateVersion}
+          </Text>
+        </Group>
         <Text span size="xs" c="dimmed">
-          v{templateVersion}
+          {tag}
         </Text>
-      </Group>
+      </Stack>
     ),
   },
-  { title: text('messages.tag'), cell: ({ tag }) => tag },
 ];
 
 function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {

@@ -157,6 +157,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             type="email"
             label={text('policy.securityAddress')}
             description={text('policy.securityAddressHint')}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
             placeholder={text('policy.nobody')}
             value={values.securityAddress}
             change={(securityAddress) => change({ securityAddress })}

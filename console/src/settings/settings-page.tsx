@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useAccount, useMay } from '../account/use-me.ts';
@@ -87,7 +87,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
       </Title>
       {may('account:write') && (
         <form onSubmit={submit}>
-          <Group align="flex-end" mb="sm">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} mb="sm">
             <TextInput
               label={text('settings.name')}
               required
@@ -98,10 +98,13 @@ function AccountSettings({ account }: { account: MyAccount }) {
             <TextInput
               label={text('settings.archiveAddress')}
               description={text('settings.archiveHint')}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={values.archiveAddress}
               onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
               error={reasonFor(rename.error, 'archiveAddress')}
             />
+          </SimpleGrid>
+          <Group mb="sm">
             <Button type="submit" variant="default" loading={rename.isPending}>
               {text('save')}
             </Button>

@@ -53,6 +53,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/brand/:file', 'anyone', none),
   line('GET', '/session.js', 'anyone', none),
   line('GET', '/password.js', 'anyone', none),
+  line('GET', '/copy.js', 'anyone', none),
   line('GET POST', '/sign-in', 'a browser', form),
   line('GET POST', '/sign-in/code', 'a browser', form),
   line('GET POST', '/sign-in/recovery-code', 'a browser', form),

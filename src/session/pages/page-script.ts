@@ -21,6 +21,9 @@ export const passkeyScript = pageScript('/session.js', () => [
   asset('pages.js'),
 ]);
 
+/** Copies what a page shows. */
+export const copyScript = pageScript('/copy.js', () => [asset('copy.js')]);
+
 /** What is said under a new password before anything is typed. */
 export const passwordHint = `At least ${minPasswordLength} characters. A few unrelated words work well.`;
 
