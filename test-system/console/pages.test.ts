@@ -329,6 +329,19 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
 
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).waitFor();
+  for (const [typed, name, url] of [
+    ['shop.te', 'shop.test', /domains\/shop\.test$/],
+    ['orders@', 'orders@shop.test', /senders$/],
+    ['custom', 'Customers l-1', /lists\/l-1$/],
+    ['hooks.ex', 'https://hooks.example/signalpost', /webhooks\/[\w-]{36}$/],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await field.fill(typed);
+    await palette.getByRole('option', { name, exact: true }).click();
+    await page.waitForURL(url);
+  }
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Add a sender' }).waitFor();
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await visit.look('shortcuts');

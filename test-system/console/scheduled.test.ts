@@ -74,6 +74,11 @@ test('scheduled messages: one is sent now once that is confirmed', async () => {
   const id = await schedule('now@people.test');
   const visit = await signedIn();
   const { page } = visit;
+  await visit.open(`${shop.id}/messages`);
+  await page
+    .getByRole('row', { name: /now@people\.test/ })
+    .getByText('Scheduled', { exact: true })
+    .waitFor();
   await visit.open(`${shop.id}/messages/${id}`);
   await page.getByRole('button', { name: 'Send now' }).click();
   const dialog = page.getByRole('dialog');

@@ -120,7 +120,7 @@ test('all other browsers are signed out at once, and the list says when and from
   const [browser, page] = await signedIn(email);
   assert.match(
     page.text,
-    /signed in <time .*, last used <time [^>]*>[^<]+<\/time> from 127\.0\.0\.1 \(this machine\)</,
+    /Signed in <time .*, last used <time [^>]*>[^<]+<\/time> from 127\.0\.0\.1 \(this machine\)</,
   );
   const after = await browser.submit(page, {}, '/me/sessions/end-others');
   assert.match(after.text, /All other browsers signed out/);

@@ -47,7 +47,7 @@ export function changesOf({ detail }: AuditEvent): readonly RecordedChange[] {
 }
 
 /** Members that the sentence and the changes already say. */
-const said = new Set(['id', 'name', 'apiKey', 'changes', 'version']);
+const said = new Set(['id', 'name', 'apiKey', 'changes', 'version', 'replacedBy']);
 
 /** Everything else that was recorded. */
 export function otherDetails(event: AuditEvent): string[] {

@@ -7,6 +7,7 @@ import { answerOf, api } from '../api/management.ts';
 import type { IconName } from '../components/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
+import { usePaletteThings } from './palette-things.ts';
 import { type RequestedDialog, requestDialog } from './requested-dialog.ts';
 
 interface PaletteItem {
@@ -76,7 +77,9 @@ export function usePaletteItems(
       ),
     enabled: contains.length >= minSearchLength && may('messages:read'),
   });
-  const searched = contains === typed && !templates.isFetching && !messages.isFetching;
+  const things = usePaletteThings(contains);
+  const searched =
+    contains === typed && !templates.isFetching && !messages.isFetching && !things.isFetching;
   const matches = ({ name }: PaletteItem) => name.toLowerCase().includes(typed.toLowerCase());
 
   const pages = sections
@@ -164,6 +167,7 @@ export function usePaletteItems(
   const groups = [
     { title: text('palette.pages'), items: pages },
     { title: text('palette.templates'), items: foundTemplates },
+    ...things.groups,
     { title: text('palette.actions'), items: [...shownActions, ...tests] },
     {
       title: text('palette.messages'),

@@ -15,7 +15,7 @@ interface PaletteProps {
 /** The field says what it is for, so the dialog shows no title. */
 const dialogLabel = { content: { 'aria-label': text('palette.title') } };
 
-/** Command palette: pages, actions, templates, and messages by ID, address and subject. */
+/** Command palette: pages, actions, and what the account has by name, ID, address and subject. */
 export function Palette({ opened, close, ...items }: PaletteProps) {
   return (
     <Modal

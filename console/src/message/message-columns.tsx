@@ -9,7 +9,7 @@ import { StateBadge } from '../components/state-badge.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
-import { isFinalMessageState } from './message-states.ts';
+import { isFinalMessageState, waitOfLine } from './message-states.ts';
 
 /** All columns, in display order. The first one links to the message, so it is always shown. */
 const columns = {
@@ -111,11 +111,12 @@ export function ColumnPicker({
 }
 
 /** The state, and for a waiting message when it is tried next or why it isn't. */
-function LineState({ line: { state, paused, nextAttemptAt, reason } }: { line: MessageLine }) {
+function LineState({ line }: { line: MessageLine }) {
+  const { state, paused, nextAttemptAt, reason } = line;
   const waits = !paused && !isFinalMessageState(state);
   return (
     <Group gap={8} wrap="nowrap">
-      <StateBadge state={state} waits={paused ? 'paused' : undefined} />
+      <StateBadge state={state} waits={waitOfLine(line)} />
       {waits && (
         <Text span size="xs" c="dimmed" className="cut-short" title={reason ?? undefined}>
           {nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} distance />}

@@ -1,4 +1,4 @@
-import type { Message } from '../api/management.generated.ts';
+import type { Message, MessageLine } from '../api/management.generated.ts';
 
 type MessageState = Message['state'];
 
@@ -35,6 +35,13 @@ export function waitOf({ nextAttempt }: Pick<Message, 'nextAttempt'>) {
   if (nextAttempt === null) return undefined;
   if (nextAttempt.paused !== null) return 'paused';
   return nextAttempt.reason === 'scheduled' ? 'scheduled' : undefined;
+}
+
+/** The same for a line of the message log. */
+export function waitOfLine({ paused, reason, state }: MessageLine) {
+  if (isFinalMessageState(state)) return undefined;
+  if (paused) return 'paused';
+  return reason === 'scheduled' ? 'scheduled' : undefined;
 }
 
 /** Whether too much was erased to show the message or to send it again. */

@@ -5,6 +5,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { waitOfLine } from '../message/message-states.ts';
 import { text } from '../texts/text.ts';
 import { useLatestMessages } from './use-overview.ts';
 
@@ -36,27 +37,27 @@ export function LatestMessages() {
         </Text>
       )}
       <Stack gap={0}>
-        {items.map(({ id, to, state, templateId, acceptedAt }) => (
-          <Group key={id} justify="space-between" wrap="nowrap" className="line">
+        {items.map((line) => (
+          <Group key={line.id} justify="space-between" wrap="nowrap" className="line">
             <div className="line-name">
               <PageAnchor
                 to="/$account/messages/$message"
-                params={{ account, message: id }}
+                params={{ account, message: line.id }}
                 size="sm"
                 truncate
                 display="block"
               >
-                {to ?? text('messages.erased')}
+                {line.to ?? text('messages.erased')}
               </PageAnchor>
               <Text size="xs" c="dimmed" truncate>
-                {templateId}
+                {line.templateId}
               </Text>
             </div>
             <Group gap="sm" wrap="nowrap">
               <Text size="xs" c="dimmed" visibleFrom="xs">
-                <TimeText value={acceptedAt} distance />
+                <TimeText value={line.acceptedAt} distance />
               </Text>
-              <StateBadge state={state} />
+              <StateBadge state={line.state} waits={waitOfLine(line)} />
             </Group>
           </Group>
         ))}
