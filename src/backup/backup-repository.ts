@@ -18,4 +18,6 @@ export interface BackupRepository {
   list(prefix: string): Promise<string[]>;
   /** Does nothing if the file doesn't exist. */
   remove(name: string): Promise<void>;
+  /** Removes what interrupted calls of `put` have left. Only while nothing else is writing there. */
+  sweep(prefix: string): Promise<void>;
 }

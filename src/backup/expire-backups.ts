@@ -47,4 +47,5 @@ async function removeBases(repository: BackupRepository, kept: ReadonlySet<strin
   const isManifest = (name: string) => name.endsWith('/manifest.json');
   for (const name of [...names.filter(isManifest), ...names.filter((name) => !isManifest(name))])
     await repository.remove(name);
+  await repository.sweep('base/');
 }

@@ -64,6 +64,17 @@ export class FolderRepository implements BackupRepository {
     await rmdir(dirname(file)).catch(() => undefined);
   }
 
+  async sweep(prefix: string): Promise<void> {
+    const top = join(this.#path, prefix);
+    const found = await readdir(top, { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const { name, parentPath } of found)
+      if (name.endsWith(unfinishedSuffix)) await rm(join(parentPath, name), { force: true });
+    // Only succeeds for empty ones.
+    for (const entry of found)
+      if (entry.isDirectory())
+        await rmdir(join(entry.parentPath, entry.name)).catch(() => undefined);
+  }
+
   #problem(error: unknown): unknown {
     const reason = codeOf(error);
     const advice =

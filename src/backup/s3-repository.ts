@@ -64,6 +64,10 @@ class S3Repository implements BackupRepository {
     return names.sort();
   }
 
+  async sweep(): Promise<void> {
+    // A request that was interrupted has stored nothing.
+  }
+
   async remove(name: string): Promise<void> {
     await this.#request('DELETE', this.#urlOf(name));
   }

@@ -99,6 +99,16 @@ test('backups and WAL that no restore within the kept days needs are removed, an
   assert.equal((await readBackupManifests(repository)).length, 1, 'the last one is always kept');
 });
 
+test('what a killed backup leaves before its first part is complete goes with the next one', async () => {
+  const { path, repository } = newRepository();
+  await writeBackupManifest(repository, manifestOf(1, 2));
+  for (const name of ['20261102T000000Z-0000000a', '20261103T000000Z-0000000b'])
+    mkdirSync(join(path, 'base', name));
+  writeFileSync(join(path, 'base/20261103T000000Z-0000000b/part-000001.unfinished'), 'half');
+  await expireBackups(repository, undefined);
+  assert.equal(readdirSync(join(path, 'base')).length, 1);
+});
+
 test('WAL is stored once, comes back unchanged, and other content of the same name is refused', async () => {
   const { repository } = newRepository();
   const name = walFileName(1, 7n);

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BackupScene, sendReceipt } from '../support/backup-scene.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { BackupScene, sendReceipt } from '../../test/support/backup-scene.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const scene = new BackupScene();
 await scene.createKey();

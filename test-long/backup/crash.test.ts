@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BackupScene, type ScenicService, sendReceipt } from '../support/backup-scene.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { BackupScene, type ScenicService, sendReceipt } from '../../test/support/backup-scene.ts';
+import { runSignalpost } from '../../test/support/run-signalpost.ts';
 
 const scene = new BackupScene();
 await scene.createKey();
