@@ -145,6 +145,15 @@ const settings = createRoute({
   component: lazyComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
+const accessSettings = createRoute({
+  getParentRoute: () => account,
+  path: '/settings/access',
+  component: lazyComponent(
+    () => import('./settings/access-settings-page.tsx'),
+    'AccessSettingsPage',
+  ),
+});
+
 const privacy = createRoute({
   getParentRoute: () => account,
   path: '/privacy',
@@ -223,6 +232,7 @@ const tree = root.addChildren([
     webhooks,
     webhook,
     settings,
+    accessSettings,
     privacy,
     inbox,
     mail,

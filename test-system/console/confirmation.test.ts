@@ -8,7 +8,7 @@ const { shop, database, signedIn } = await openConsoleWorld();
 test('an access policy is set in the account’s settings, and one that would lock its author out is refused there', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/settings`);
+  await visit.open(`${shop.id}/settings/access`);
   const policy = page.getByRole('region', { name: 'Access policy' });
   await policy.getByLabel('Networks of API keys and tokens').fill('192.0.2.0/24\n2001:db8::/32');
   await policy.getByLabel('Second factor').selectOption('Everyone needs one');

@@ -62,6 +62,7 @@ const pages = [
   'team',
   'audit',
   'settings',
+  'settings/access',
   'privacy',
 ] as const;
 

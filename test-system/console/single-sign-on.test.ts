@@ -17,7 +17,7 @@ await saveMembership(database.kysely, {
 test('owners set up single sign-on for an account, see what is wrong, and remove it', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/settings`);
+  await visit.open(`${shop.id}/settings/access`);
   const section = page.getByRole('region', { name: 'Single sign-on' });
   await section.getByLabel('Name').fill('Shop ID');
   await section.getByLabel('Issuer').fill('https://127.0.0.1');

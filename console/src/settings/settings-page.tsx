@@ -15,9 +15,8 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
-import { PolicySettings } from './policy-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
-import { SignInProviderSettings } from './sign-in-provider-settings.tsx';
+import { SettingsTabs } from './settings-tabs.tsx';
 
 /** Settings of the account and the installation. */
 export function SettingsPage() {
@@ -26,10 +25,9 @@ export function SettingsPage() {
   return (
     <>
       <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
+      <SettingsTabs />
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
-        {account !== undefined && <PolicySettings key={`policy ${account.id}`} />}
-        {account !== undefined && <SignInProviderSettings key={`provider ${account.id}`} />}
         {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
         {account !== undefined && <OperatorSettings key={`operate ${account.id}`} />}
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />

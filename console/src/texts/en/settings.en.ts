@@ -2,6 +2,9 @@
 export const settingsTexts = {
   'settings.title': 'Account',
   'settings.hint': 'Settings for this account and its installation.',
+  'settings.tabs': 'Account settings',
+  'settings.tab.general': 'General',
+  'settings.tab.access': 'Access',
   'settings.account': 'Account',
   'settings.nameBlank': 'Enter a name.',
   'settings.name': 'Name',

@@ -1,0 +1,36 @@
+import { Group } from '@mantine/core';
+import { useAccountId } from '../account/use-me.ts';
+import { type TextKey, text } from '../texts/text.ts';
+import { PageAnchor } from './links.tsx';
+
+export interface PageTab {
+  readonly to:
+    | '/$account/destinations'
+    | '/$account/destinations/receivers'
+    | '/$account/destinations/tls'
+    | '/$account/settings'
+    | '/$account/settings/access';
+  readonly name: TextKey;
+}
+
+/** Links between the pages about one thing, one for each question. */
+export function PageTabs({ label, tabs }: { label: TextKey; tabs: readonly PageTab[] }) {
+  const account = useAccountId();
+  return (
+    <Group component="nav" gap={0} mb="md" className="page-tabs" aria-label={text(label)}>
+      {tabs.map(({ to, name }) => (
+        <PageAnchor
+          key={to}
+          to={to}
+          params={{ account }}
+          className="page-tab"
+          underline="never"
+          activeOptions={{ exact: true }}
+          activeProps={{ 'data-active': true, 'aria-current': 'page' } as object}
+        >
+          {text(name)}
+        </PageAnchor>
+      ))}
+    </Group>
+  );
+}
