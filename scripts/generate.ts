@@ -14,6 +14,7 @@ import { describeCommands } from './describe-commands.ts';
 import { describeErrors } from './describe-errors.ts';
 import { describeEvents } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
+import { describeMetrics, writeAlertRules, writeDashboard } from './describe-metrics.ts';
 import { describeSettings } from './describe-settings.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { plotBenchmarks } from './plot-benchmarks.ts';
@@ -86,6 +87,9 @@ await writeTables('docs/reference/cli.md', { commands: await describeCommands() 
 await writeTables('docs/reference/errors.md', describeErrors());
 await writeTables('docs/reference/events.md', describeEvents());
 await writeTables('docs/reference/limits.md', describeLimits());
+await writeTables('docs/operate/monitor.md', describeMetrics());
+await writeGenerated('ops/alerts.yaml', writeAlertRules());
+await writeGenerated('ops/grafana/signalpost.json', writeDashboard());
 await writeTables('docs/how-it-works/authentication.md', describeAccess());
 await writeTables('docs/reference/standards.md', { asvs: describeAsvs() });
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));

@@ -27,6 +27,7 @@ import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
+import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
 import { registerHostedImageRoute } from './hosted-image/hosted-image-routes.ts';
 import { registerBrandRoutes } from './http/brand-routes.ts';
@@ -52,6 +53,7 @@ import { DkimKeyStore } from './sender/dkim-key-store.ts';
 import { DomainDirectory } from './sender/domain-directory.ts';
 import { SenderDirectory } from './sender/sender-directory.ts';
 import { SenderVerification } from './sender/sender-verification.ts';
+import { registerSendingDomainMetrics } from './sender/sending-domain-metrics.ts';
 import { SendingDomains } from './sender/sending-domains.ts';
 import { serviceNames } from './sender/service-names.ts';
 import { registerVerifySenderRoutes } from './sender/verify-sender-routes.ts';
@@ -110,6 +112,8 @@ export function createApp(dependencies: AppDependencies): App {
   const clock = dependencies.clock ?? systemClock;
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  registerNodeMetrics(metrics, { ...config, database, log });
+  registerSendingDomainMetrics(metrics, database, log);
   dependencies.registerMetrics?.(metrics);
   const changes = new ChangeListener(database.settings, log);
   const accounts = new AccountDirectory(database, changes);
@@ -162,6 +166,7 @@ export function createApp(dependencies: AppDependencies): App {
     database,
     clock,
     log,
+    metrics,
     key,
     findVersion,
     publicUrl: () => publicUrl(http, config.publicUrl),

@@ -2,6 +2,8 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Gauge, type Registry } from 'prom-client';
 import type { Log } from '../foundation/log.ts';
+import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import type { MetricName } from '../foundation/metrics/metrics-table.ts';
 import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
 import type { BackupServiceJob } from './run-backups.ts';
 
@@ -38,12 +40,9 @@ export function startBackups(job: BackupServiceJob, log: Log): () => Promise<voi
 
 /** Registers the metrics of backups, which have no value before the first backup. */
 export function registerBackupMetrics(registry: Registry, dataDir: string): void {
-  const gauge = (name: string, help: string, read: () => number | undefined): void => {
+  const gauge = (name: MetricName, read: () => number | undefined): void => {
     new Gauge({
-      name,
-      help,
-      aggregator: 'max',
-      registers: [registry],
+      ...metricOptions(name, registry),
       collect() {
         const value = read();
         if (value === undefined) this.remove();
@@ -51,29 +50,25 @@ export function registerBackupMetrics(registry: Registry, dataDir: string): void
       },
     });
   };
-  const times = (name: string, what: string, read: () => string | undefined): void => {
+  const times = (name: 'base' | 'wal', read: () => string | undefined): void => {
     const readMs = () => {
       const text = read();
       return text === undefined ? undefined : Date.parse(text);
     };
-    gauge(`signalpost_backup_${name}_timestamp_seconds`, `When ${what}`, () => {
+    gauge(`signalpost_backup_${name}_timestamp_seconds`, () => {
       const at = readMs();
       return at && at / 1_000;
     });
-    gauge(`signalpost_backup_${name}_age_seconds`, `Time since ${what}`, () => {
+    gauge(`signalpost_backup_${name}_age_seconds`, () => {
       const at = readMs();
       return at && Math.max(0, (Date.now() - at) / 1_000);
     });
   };
   const service = () => readBackupServiceState(dataDir);
-  times('base', 'the last base backup finished', () => readBaseBackupState(dataDir)?.finishedAt);
-  times('wal', 'all WAL was in the backup', () => service()?.succeededAt);
-  gauge(
-    'signalpost_backup_wal_waiting',
-    'WAL files of up to 16 MiB that wait to be backed up',
-    () => service()?.waiting,
-  );
-  gauge('signalpost_backup_failing', '1 if the last attempt to back up failed', () => {
+  times('base', () => readBaseBackupState(dataDir)?.finishedAt);
+  times('wal', () => service()?.succeededAt);
+  gauge('signalpost_backup_wal_waiting', () => service()?.waiting);
+  gauge('signalpost_backup_failing', () => {
     const state = service();
     return state && Number((state.problem ?? state.baseProblem) !== undefined);
   });

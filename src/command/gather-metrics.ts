@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from 'prom-client';
+import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
 
 /** Timeout after which the response omits processes that haven't reported their metrics. */
 const metricsTimeoutMs = 2_000;
@@ -24,12 +24,6 @@ type Message = Partial<MetricsRequest & MetricsResponse>;
 export function shareMetrics(own: Registry): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;
-  const processes = new Gauge({
-    name: 'signalpost_processes',
-    help: 'Processes of this node included in the metrics',
-    registers: [own],
-  });
-  processes.set(1);
   process.on('message', ({ metricsWanted, metricsOf, text }: Message) => {
     if (metricsOf !== undefined && text !== undefined) waiting.get(metricsOf)?.(text);
     if (metricsWanted === undefined) return;

@@ -22,7 +22,11 @@ export function classifyTransaction(
       refusal === undefined
         ? classifyEnd(result.end)
         : classifyRecipientReply(refusal, 'rcpt', result.end);
-    verdicts.set(address, { ...verdict, detail: { ...verdict.detail, server: result.server } });
+    verdicts.set(address, {
+      ...verdict,
+      detail: { ...verdict.detail, server: result.server },
+      ...(result.receiver !== undefined && { receiver: result.receiver }),
+    });
   }
   return verdicts;
 }

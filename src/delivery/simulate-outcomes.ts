@@ -44,5 +44,5 @@ function resultOf(address: string): TransactionResult {
   const reply = replies[simulatedOutcome(address) ?? 'bounce'];
   const stage = reply.code === 250 ? 'final' : 'rcpt';
   const end: TransactionEnd = { kind: 'reply', stage, reply };
-  return { refused: new Map(), end, server: 'simulator', transcript: [] };
+  return { refused: new Map(), end, server: 'simulator', receiver: 'simulator', transcript: [] };
 }

@@ -60,6 +60,8 @@ export interface TransactionResult {
   readonly end: TransactionEnd;
   /** The server as `host:port`. */
   readonly server: string;
+  /** The operator of the server, if it is a known one. */
+  readonly receiver?: string | undefined;
   /** The dialogue without credentials and content, bounded. */
   readonly transcript: readonly string[];
   /** How sessions with the server ended since they were last reported. */

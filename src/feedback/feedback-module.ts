@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Registry } from 'prom-client';
 import type { DecorateMail, FindVersion } from '../delivery/prepare-mail.ts';
 import { ReturnPaths } from '../delivery/return-path.ts';
 import type { Clock } from '../foundation/clock.ts';
@@ -11,6 +12,7 @@ import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Http } from '../http/create-http.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
+import { registerFeedbackMetrics } from './feedback-metrics.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -30,6 +32,7 @@ export interface FeedbackDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Registry;
   readonly key: MasterKey;
   readonly findVersion: FindVersion;
   /** The public URL, without a trailing slash. */
@@ -77,11 +80,16 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     log,
   });
   const warnings = new RateLimit(1);
+  const countReports = registerFeedbackMetrics(
+    dependencies.metrics,
+    dependencies.bounceServer?.tls?.cert,
+  );
   const writeWith = async (
     kysely: Database['kysely'],
     events: readonly FeedbackEvent[],
   ): Promise<void> => {
     const past = await writeFeedbackEvents(kysely, events);
+    countReports(events);
     if (past > 0 && warnings.consume('reports', clock.now()))
       log.warn(
         { past, messageId: events[0]?.messageId },

@@ -29,6 +29,8 @@ export interface EventDraft {
   readonly kind: StoredEventKind;
   readonly recipient: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** For the metrics, not stored: the operator of the recipient's mail server, if it is a known one. */
+  readonly receiver?: string;
 }
 
 /** A list of `eventRow` results as rows `event` for `from`. @param list SQL parameter or expression of the list */

@@ -61,6 +61,8 @@ export interface RecipientResult {
   readonly retryAfter?: number;
   /** True if its event is already recorded. */
   readonly recorded?: boolean;
+  /** For the metrics: the operator of the recipient's mail server, if it is a known one. */
+  readonly receiver?: string;
   /** Stored with the event: reply, kind, transcript. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
 import type { Log } from '../foundation/log.ts';
+import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import type { MetricName } from '../foundation/metrics/metrics-table.ts';
+import { shareReading } from '../foundation/metrics/shared-reading.ts';
+import { outcomeKinds } from '../message/event-kinds.ts';
+import type { EventDraft } from '../message/write-events.ts';
 import type { RecordedEvents } from './settle-attempt.ts';
 
 /** Database access for the gauges. */
@@ -25,14 +30,10 @@ export function registerQueueMetrics(
   busy: () => number,
   log: Log,
 ): (recorded: RecordedEvents) => void {
-  const registers = [registry];
-  const readSize = shareReading(sizes, log);
-  const gaugeOfSize = (name: string, help: string, read: (size: QueueSize) => number): void => {
+  const readSize = shareReading(() => sizes.readSize(), { what: 'the queue size', log });
+  const gaugeOfSize = (name: MetricName, read: (size: QueueSize) => number): void => {
     new Gauge({
-      name,
-      help,
-      aggregator: 'max',
-      registers,
+      ...metricOptions(name, registry),
       async collect() {
         const size = await readSize();
         if (size === undefined) this.remove();
@@ -40,40 +41,26 @@ export function registerQueueMetrics(
       },
     });
   };
-  gaugeOfSize(
-    'signalpost_queue_oldest_due_seconds',
-    'How long the oldest due message has waited',
-    (size) => size.oldestSeconds,
-  );
-  gaugeOfSize(
-    'signalpost_queue_entries',
-    'Messages in the queue; an estimate above 10,000',
-    (size) => size.entries,
-  );
+  gaugeOfSize('signalpost_queue_oldest_due_seconds', (size) => size.oldestSeconds);
+  gaugeOfSize('signalpost_queue_entries', (size) => size.entries);
   new Gauge({
-    name: 'signalpost_worker_busy',
-    help: 'Messages that this process is sending',
-    registers,
+    ...metricOptions('signalpost_database_up', registry),
+    async collect() {
+      this.set(Number((await readSize()) !== undefined));
+    },
+  });
+  new Gauge({
+    ...metricOptions('signalpost_worker_busy', registry),
     collect() {
       this.set(busy());
     },
   });
-  const outcomes = new Counter({
-    name: 'signalpost_delivery_outcomes_total',
-    help: 'Outcomes of attempts, per recipient',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const latency = new Histogram({
-    name: 'signalpost_delivery_latency_seconds',
-    help: 'Time from acceptance by the service to acceptance by the receiving server',
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
-    registers,
-  });
+  const countOutcome = registerOutcomes(registry);
+  const latency = new Histogram(metricOptions('signalpost_delivery_latency_seconds', registry));
   return (recorded) => {
     for (const event of recorded.events) {
       if (event.recipient === null) continue;
-      outcomes.inc({ outcome: event.kind });
+      countOutcome(event);
       if (event.kind === 'delivered' && event.recipient === 0) {
         latency.observe(Math.max(0, clock.now() - recorded.message.acceptedAt.getTime()) / 1_000);
       }
@@ -81,19 +68,20 @@ export function registerQueueMetrics(
   };
 }
 
-/** Shares one reading among gauges collected at the same time; undefined if it is unavailable. */
-function shareReading(sizes: QueueSizes, log: Log): () => Promise<QueueSize | undefined> {
-  let reading: Promise<QueueSize | undefined> | undefined;
-  return () => {
-    reading ??= sizes
-      .readSize()
-      .catch((error: unknown) => {
-        log.warn({ err: error }, 'could not read the queue size for the metrics');
-        return undefined;
-      })
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
+/** Counts outcomes by receiver. A receiver has all outcomes from the start, so that shares and increases are known. */
+function registerOutcomes(registry: Registry): (event: EventDraft) => void {
+  const outcomes = new Counter(metricOptions('signalpost_delivery_outcomes_total', registry));
+  const known = new Set<string>();
+  const add = (receiver: string): void => {
+    if (known.has(receiver)) return;
+    known.add(receiver);
+    for (const outcome of outcomeKinds) outcomes.inc({ outcome, receiver }, 0);
+  };
+  add('none');
+  add('other');
+  return (event) => {
+    const receiver = event.receiver ?? (event.detail.server === undefined ? 'none' : 'other');
+    add(receiver);
+    outcomes.inc({ outcome: event.kind, receiver });
   };
 }

@@ -128,6 +128,7 @@ export function eventOf(
   return {
     kind: result.outcome,
     recipient: result.recipient,
+    ...(result.receiver !== undefined && { receiver: result.receiver }),
     detail: {
       attempt: message.attempt,
       reason: result.reason,

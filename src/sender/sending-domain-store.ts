@@ -318,3 +318,19 @@ export async function findAccountWithVerifiedDomain(
     order by a.id limit 1`.execute(kysely);
   return rows[0]?.id;
 }
+
+/** Up to this many domains are counted. */
+const maxCounted = 10_000;
+
+/** The number of sending domains of all accounts by state. */
+export async function countSendingDomains(
+  kysely: Kysely,
+): Promise<ReadonlyMap<DomainState, number>> {
+  const { rows } = await sql<{ state: DomainState; count: number }>`
+    select state, count(*)::int as count from (
+      select d.state from account a
+      cross join lateral (select state from sending_domain where account_id = a.id) d
+      limit ${maxCounted}) counted
+    group by state`.execute(kysely);
+  return new Map(rows.map(({ state, count }) => [state, count]));
+}

@@ -1,43 +1,27 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FaultCode } from '../foundation/errors.ts';
+import { metricOptions } from '../foundation/metrics/metric-options.ts';
+
+/** Errors whose cause is the service. */
+const serviceFaults: readonly FaultCode[] = ['IO_EXCEPTION', 'INTERNAL_ERROR'];
 
 /** Send operation metrics for `/metrics`. */
 export class SubmissionMetrics {
   readonly #accepted: Counter;
-  readonly #refused: Counter<'error'>;
+  readonly #refused: Counter;
   readonly #seconds: Histogram;
   readonly #batch: Histogram;
 
   /** @param waiting returns how many requests wait for a commit */
   constructor(registry: Registry, waiting: () => number) {
-    const registers = [registry];
-    this.#accepted = new Counter({
-      name: 'signalpost_send_accepted_total',
-      help: 'Requests of the send operation answered with 200, and messages of batches',
-      registers,
-    });
-    this.#refused = new Counter({
-      name: 'signalpost_send_refused_total',
-      help: 'Requests of the send operation answered with an error, and messages of batches, by its name',
-      labelNames: ['error'],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: 'signalpost_send_accept_seconds',
-      help: 'Time from the first byte of an accepted request to its response',
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-      registers,
-    });
-    this.#batch = new Histogram({
-      name: 'signalpost_send_batch_rows',
-      help: 'Messages that shared one commit',
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-      registers,
-    });
+    this.#accepted = new Counter(metricOptions('signalpost_send_accepted_total', registry));
+    this.#refused = new Counter(metricOptions('signalpost_send_refused_total', registry));
+    // An increase from nothing isn't visible to Prometheus, and one of these is an alert.
+    for (const error of serviceFaults) this.#refused.inc({ error }, 0);
+    this.#seconds = new Histogram(metricOptions('signalpost_send_accept_seconds', registry));
+    this.#batch = new Histogram(metricOptions('signalpost_send_batch_rows', registry));
     new Gauge({
-      name: 'signalpost_send_waiting',
-      help: 'Requests waiting for a commit',
-      registers,
+      ...metricOptions('signalpost_send_waiting', registry),
       collect() {
         this.set(waiting());
       },

@@ -11,6 +11,8 @@ import { readSendingDomain, setWarmUp } from '../../src/sender/sending-domain-st
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
+import { metricsHeaders } from '../support/service-tokens.ts';
 import { addSender, getToken, openShop, publishShopTemplate, type Shop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
@@ -162,6 +164,18 @@ test('RFC 5321 5.1: a nonexistent domain bounces at once; a domain whose lookup 
 test('RFC 7505: a domain that accepts no mail bounces at once', async () => {
   const id = await send({ toAddress: 'ann@null.test' });
   await waitFor('the bounce', async () => (await state(id)) === 'bounced');
+});
+
+test('the metrics count outcomes by receivers that are known, and all others together', async () => {
+  zones
+    .set('mail.test', { MX: [[10, 'mx.l.google.com']] })
+    .set('mx.l.google.com', { A: ['127.0.0.2'] });
+  const id = await send({ toAddress: 'ann@mail.test' });
+  await waitFor('delivery', async () => (await state(id)) === 'delivered');
+  const { text } = await sendRequest(`${service.url}/metrics`, { headers: metricsHeaders });
+  assert.match(text, /_outcomes_total\{outcome="delivered",receiver="google"\} 1$/m);
+  assert.match(text, /_outcomes_total\{outcome="delivered",receiver="other"\} [1-9]/m);
+  assert.doesNotMatch(text, /receiver="home\.test"/);
 });
 
 test('a domain in warm-up sends its daily share, and the rest waits with the reason', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
+import { outcomeKinds } from '../../src/message/event-kinds.ts';
+import type { ClaimedMessage } from '../../src/queue/attempt.ts';
 import { registerQueueMetrics } from '../../src/queue/queue-metrics.ts';
 import { QueueSizeStore } from '../../src/queue/queue-size-store.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
@@ -8,7 +10,7 @@ import { DeliveryWorld } from '../support/delivery-world.ts';
 const world = await DeliveryWorld.create();
 const { database, clock, log } = world;
 const registry = new Registry();
-registerQueueMetrics(registry, new QueueSizeStore(database), clock, () => 0, log);
+const record = registerQueueMetrics(registry, new QueueSizeStore(database), clock, () => 0, log);
 
 /** The queue metrics of a scrape. */
 async function scrape(): Promise<Record<string, number>> {
@@ -29,9 +31,39 @@ test('the metrics show how many messages wait and how long the oldest has been d
   assert.ok(oldest >= 600 && oldest < 660, `${oldest} s`);
 });
 
+test('outcomes are counted by receiver, all of them from its first one', async () => {
+  const message = { acceptedAt: new Date() } as ClaimedMessage;
+  const detail = { server: 'mx:25' };
+  record({
+    message,
+    events: [
+      { kind: 'delivered', recipient: 0, detail, receiver: 'google' },
+      { kind: 'bounced', recipient: 1, detail },
+      { kind: 'expired', recipient: 2, detail: {} },
+      { kind: 'warning', recipient: null, detail: {} },
+    ],
+  });
+  const found = [
+    ...(await registry.metrics()).matchAll(
+      /_outcomes_total\{outcome="(.+)",receiver="(.+)"\} (.+)/g,
+    ),
+  ].map(([, outcome, receiver, value]) => ({ outcome, receiver, value }));
+  assert.deepEqual(
+    found.filter(({ value }) => value !== '0').map(({ receiver, outcome }) => [receiver, outcome]),
+    [
+      ['none', 'expired'],
+      ['other', 'bounced'],
+      ['google', 'delivered'],
+    ],
+  );
+  assert.equal(found.length, 3 * outcomeKinds.length);
+});
+
 test('metrics that can’t be read are omitted from scrapes until they can', async () => {
   await database.pool.query('alter table queue_entry rename to queue_entry_away');
   assert.deepEqual(await scrape(), {});
+  assert.match(await registry.metrics(), /^signalpost_database_up 0$/m);
   await database.pool.query('alter table queue_entry_away rename to queue_entry');
   assert.equal((await scrape()).entries, 3);
+  assert.match(await registry.metrics(), /^signalpost_database_up 1$/m);
 });

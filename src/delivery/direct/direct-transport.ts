@@ -83,7 +83,8 @@ export class DirectTransport implements Transport {
         destination: destination.name,
         connections,
       };
-      return await this.#dependencies.sender.send(routed, mail, releaseDot, stopping);
+      const result = await this.#dependencies.sender.send(routed, mail, releaseDot, stopping);
+      return { ...result, receiver: destination.operator };
     });
   }
 

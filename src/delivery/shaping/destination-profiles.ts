@@ -20,7 +20,12 @@ export function findDestination(host: string, domain: string): Destination {
     mx.some((pattern) => host.endsWith(pattern.slice(1))),
   );
   if (operator !== undefined)
-    return { name: operator.name, label: operator.label, profile: operator };
+    return {
+      name: operator.name,
+      label: operator.label,
+      operator: operator.name,
+      profile: operator,
+    };
   const name = hostingDomainOf(host, domain);
   return { name, label: name, profile: data.default };
 }

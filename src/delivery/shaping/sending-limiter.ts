@@ -7,6 +7,8 @@ export interface Destination {
   readonly name: string;
   /** Display name. */
   readonly label: string;
+  /** The name of a known operator. */
+  readonly operator?: string;
   readonly profile: DestinationProfile;
 }
 

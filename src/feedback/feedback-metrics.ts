@@ -1,0 +1,31 @@
+import { X509Certificate } from 'node:crypto';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import type { FeedbackEvent } from './bounce/feedback-event-store.ts';
+
+const kinds: readonly FeedbackEvent['kind'][] = [
+  'bounced',
+  'complained',
+  'delayed',
+  'unsubscribed',
+];
+
+/**
+ * Registers the metrics of feedback.
+ * @param certificate of the bounce server, in PEM; undefined for none
+ * @returns callback for received reports
+ */
+export function registerFeedbackMetrics(
+  registry: Registry,
+  certificate: string | undefined,
+): (events: readonly FeedbackEvent[]) => void {
+  const reports = new Counter(metricOptions('signalpost_feedback_reports_total', registry));
+  for (const kind of kinds) reports.inc({ kind }, 0);
+  if (certificate !== undefined)
+    new Gauge(
+      metricOptions('signalpost_bounce_certificate_expiry_timestamp_seconds', registry),
+    ).set(Date.parse(new X509Certificate(certificate).validTo) / 1_000);
+  return (events) => {
+    for (const { kind } of events) reports.inc({ kind });
+  };
+}
