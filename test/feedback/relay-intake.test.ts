@@ -10,6 +10,7 @@ import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signat
 import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { sendRequest } from '../support/send-request.ts';
+import { metricsHeaders } from '../support/service-tokens.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const shop = await FeedbackShop.open({
@@ -71,6 +72,14 @@ test('Postmark: complaints count, vacation replies do not', async () => {
     basic('a long password'),
   );
   assert.equal((await shop.events(id, 'complained', 'bounced')).length, 1);
+});
+
+test('the metrics count reports by kind', async () => {
+  const url = `${shop.service.url}/metrics`;
+  const { text } = await sendRequest(url, { headers: metricsHeaders });
+  assert.match(text, /^signalpost_feedback_reports_total\{kind="bounced"\} [1-9]/m);
+  assert.match(text, /^signalpost_feedback_reports_total\{kind="complained"\} [1-9]/m);
+  assert.match(text, /^signalpost_feedback_reports_total\{kind="delayed"\} 0$/m);
 });
 
 test('Mailgun: a failure is accepted if its signature is valid and new', async () => {
