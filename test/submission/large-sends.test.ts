@@ -92,7 +92,7 @@ test('a request of an account without attachments can have 256 KiB and not one b
     headers: {
       authorization: `Bearer ${bearer}`,
       'content-type': 'application/json',
-      'content-length': String(10 * mebibyte),
+      'content-length': String(100 * mebibyte),
     },
   });
   await waitFor('the answer before the body', () => talk.text().includes('"requestId"'));

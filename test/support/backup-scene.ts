@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Running, runSignalpost, temporaryFolder } from './run-signalpost.ts';
 import { sendRequest } from './send-request.ts';
@@ -46,6 +47,18 @@ export class BackupScene {
     const text = readFileSync(join(this.dataDir, 'demo.env'), 'utf8');
     const [, key = ''] = /DEMO_API_KEY='?([^'\s]+)/.exec(text) ?? [];
     return { running, url, key };
+  }
+
+  /** Kills the service and loses its disk. */
+  async lose({ running }: ScenicService): Promise<void> {
+    running.child.kill('SIGKILL');
+    await running.exit;
+    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
+  }
+
+  /** What the queue says about a message. */
+  async statusOf(message: string): Promise<Record<string, unknown>> {
+    return JSON.parse((await this.run('queue', 'list', '1000', message, '--json')).stdout);
   }
 }
 
