@@ -55,7 +55,7 @@ test('a database that still runs on a removed folder of the same name is stopped
   await owner.kill();
   await rm(join(dataDir, 'database'), { recursive: true, force: true, maxRetries: 20 });
   const database = await startEmbedded(dataDir);
-  assert(!lives(databasePid));
+  await waitFor('the end of the former database', () => !lives(databasePid));
   await database.stop();
 });
 
