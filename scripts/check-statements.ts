@@ -14,12 +14,19 @@ import { startProgramPostgres } from './program-postgres.ts';
 const [folder = ''] = process.argv.slice(2);
 const preparable = /^\s*(select|insert|update|delete|with|values|merge)\b/i;
 const several = /;\s*\S/;
-/** What tests create themselves. */
-const ofTests = /\bpg_temp\b|\btest_/;
-
 const statements = await readStatements(folder);
+// They exist only in the session that created them.
+const temporary = statements.flatMap((text) =>
+  [...text.matchAll(/create temp(?:orary)? table (?:if not exists )?(\w+)/gi)].map(
+    ([, name = '']) => name,
+  ),
+);
+const ofOneSession = new RegExp(
+  `\\bpg_temp\\b|\\btest_|\\b(from|join|into|update) (${['pg_temp', ...temporary].join('|')})\\b`,
+  'i',
+);
 const prepared = statements.filter(
-  (text) => preparable.test(text) && !several.test(text) && !ofTests.test(text),
+  (text) => preparable.test(text) && !several.test(text) && !ofOneSession.test(text),
 );
 const postgres = await startProgramPostgres(process.env.TEST_POSTGRES_BIN ?? '');
 const failures: string[] = [];
