@@ -71,3 +71,8 @@ function parseBackupManifest(name: string, content: Uint8Array): BackupManifest 
     );
   }
 }
+
+/** The encrypted size of a base backup. */
+export function bytesOf({ parts }: Pick<BackupManifest, 'parts'>): number {
+  return parts.reduce((sum, part) => sum + part.bytes, 0);
+}

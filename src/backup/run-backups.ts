@@ -6,6 +6,7 @@ import type { Log } from '../foundation/log.ts';
 import { WalArchiver } from './archive-wal.ts';
 import { createEncrypter } from './backup-encryption.ts';
 import { BackupKeys } from './backup-keys.ts';
+import { bytesOf } from './backup-manifest.ts';
 import type { BackupSettings } from './backup-settings.ts';
 import {
   type BackupServiceState,
@@ -112,7 +113,7 @@ class BackupService {
             recipients: settings.recipients,
             keepDays: settings.keepDays,
           });
-          const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
+          const bytes = bytesOf(manifest);
           const { id, finishedAt } = manifest;
           writeBaseBackupState(folder.path, { target: this.#target, id, finishedAt, bytes });
           this.#update({ hasGap: false, baseProblem: undefined });

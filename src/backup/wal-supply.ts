@@ -93,7 +93,7 @@ export class WalSupply {
     const known = this.#fetched.get(name);
     if (known !== undefined) return known;
     const fetching = this.#read(name);
-    // Whoever needs it gets the error.
+    // The one that awaits it gets the error.
     fetching.catch(() => undefined);
     this.#fetched.set(name, fetching);
     return fetching;

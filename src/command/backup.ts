@@ -2,7 +2,7 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readIdentityFile } from '../backup/backup-encryption.ts';
-import { readBackupManifests } from '../backup/backup-manifest.ts';
+import { bytesOf, readBackupManifests } from '../backup/backup-manifest.ts';
 import { writeBaseBackupState } from '../backup/backup-state.ts';
 import {
   type BackupTarget,
@@ -66,10 +66,10 @@ export async function createBackup(
     recipients,
     keys: config,
     release: await readReleaseVersion(),
-    // A folder of its own may be kept for longer, by whoever made it.
+    // Backups in another folder may be meant to stay.
     keepDays: ownTarget ? keepDays : undefined,
   });
-  const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
+  const bytes = bytesOf(manifest);
   const { id, finishedAt } = manifest;
   const state = { target: formatBackupTarget(target), id, finishedAt, bytes };
   // The state is that of BACKUP_TO, if it is set.
@@ -91,10 +91,13 @@ export async function listBackups(
   const config = readConfig(environment);
   const target = requireTarget(config, targetText);
   const manifests = await readBackupManifests(await openBackupRepository(target, config.backup.s3));
-  const shown = manifests.map(({ id, finishedAt, release, postgres, parts }) => {
-    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-    return { id, finishedAt, bytes, release, postgres };
-  });
+  const shown = manifests.map(({ id, finishedAt, release, postgres, parts }) => ({
+    id,
+    finishedAt,
+    bytes: bytesOf({ parts }),
+    release,
+    postgres,
+  }));
   printTable(options, shown, [
     ['backup', ({ id }) => id],
     ['finished', ({ finishedAt }) => finishedAt],

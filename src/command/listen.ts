@@ -83,14 +83,14 @@ export async function listen(http: Http, { host, port }: Config, socket?: number
 /** @throws OperatorError if the descriptor is no listening TCP socket */
 async function listenInherited(http: Http, fd: number): Promise<void> {
   const options = { fd, host: '127.0.0.1' };
-  await http.listen(options).catch((cause: unknown) => {
-    throw new OperatorError(
-      'The socket unit must pass a TCP socket: ListenStream=127.0.0.1:3000.',
-      { cause },
-    );
+  const cause: unknown = await http.listen(options).then(
+    () => undefined,
+    (error) => error,
+  );
+  if (cause === undefined && typeof http.server.address() !== 'string') return;
+  throw new OperatorError('The socket unit must pass a TCP socket: ListenStream=127.0.0.1:3000.', {
+    cause,
   });
-  if (typeof http.server.address() === 'string')
-    throw new OperatorError('The socket unit must pass a TCP socket: ListenStream=127.0.0.1:3000.');
 }
 
 /** The URL at which this machine reaches a service on a host and port. */

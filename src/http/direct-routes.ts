@@ -43,7 +43,6 @@ export class DirectRoutes {
   readonly #http: FastifyInstance;
   readonly #dependencies: DirectRoutesDependencies;
   readonly #routes: DirectRoute[] = [];
-  #closing = false;
 
   constructor(http: FastifyInstance, dependencies: DirectRoutesDependencies) {
     this.#http = http;
@@ -61,10 +60,6 @@ export class DirectRoutes {
     server.on('checkExpectation', (request, response) =>
       answerUnknownExpectation(request, response, dependencies.log, dependencies.transport),
     );
-    // From now on, connections close after the response in progress.
-    http.addHook('preClose', async () => {
-      this.#closing = true;
-    });
   }
 
   /**
@@ -93,7 +88,7 @@ export class DirectRoutes {
     const context = {
       ...shared,
       route: name,
-      closing: () => this.#closing || draining.isOn,
+      closing: () => draining.isOn,
       limit,
     };
     const route = { ...parts, context };

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * The time between the request to stop and the end of listening, in which load balancers learn from `/readyz` that the node is
- * leaving. It still answers, and asks every client to use another connection for its next request (RFC 9112 section 9.6), so
- * that none is lost on a connection that closes.
+ * Whether the node is leaving: from the request to stop, so that load balancers learn from `/readyz` before it stops listening,
+ * until the server has closed. It still answers, and asks every client to use another connection for its next request
+ * (RFC 9112 section 9.6), so that none is lost on a connection that closes.
  */
 export class Draining {
   #isOn = false;
@@ -13,6 +13,7 @@ export class Draining {
       if (this.#isOn) reply.header('connection', 'close');
       done();
     });
+    http.addHook('preClose', async () => this.begin());
   }
 
   get isOn(): boolean {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readOpenFileLimit } from '../../http/limits/cap-to-open-file-limit.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
@@ -165,15 +166,12 @@ async function checkTime(): Promise<Diagnosis> {
 const wantedFiles = 65_536;
 
 async function checkLimits(): Promise<Diagnosis> {
-  const report = process.report.getReport() as unknown as {
-    readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
-  };
-  const soft = report.userLimits?.open_files?.soft;
-  const files = soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
-  if (!(files < wantedFiles)) return { ok: true, finding: `${soft ?? 'unknown'} open files` };
+  const files = readOpenFileLimit();
+  if (files === undefined || files >= wantedFiles)
+    return { ok: true, finding: `${files ?? 'unlimited'} open files` };
   return {
     ok: true,
-    finding: `${soft} open files in this shell, which limits connections if the service has the same`,
+    finding: `${files} open files in this shell, which limits connections if the service has the same`,
     advice: `Set LimitNOFILE=${wantedFiles} in the unit, or ulimit -n ${wantedFiles}. ${page('operate/deploy.md#4-run-it')}`,
   };
 }

@@ -1,12 +1,18 @@
 /** File descriptors reserved for the database, SMTP and imports. */
 const reserved = 512;
 
-/** Caps the connections of this process to what the open file limit (`ulimit -n`) allows. */
-export function capToOpenFileLimit(requested: number): number {
+/** The limit of open files (`ulimit -n`) of this process; undefined if there is none or it is unknown. */
+export function readOpenFileLimit(): number | undefined {
   const report = process.report.getReport() as unknown as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
   };
   const files = Number(report.userLimits?.open_files?.soft);
-  if (!Number.isSafeInteger(files) || files <= 0) return requested;
+  return Number.isSafeInteger(files) && files > 0 ? files : undefined;
+}
+
+/** Caps the connections of this process to what the open file limit allows. */
+export function capToOpenFileLimit(requested: number): number {
+  const files = readOpenFileLimit();
+  if (files === undefined) return requested;
   return Math.max(1, Math.min(requested, Math.max(files - reserved, Math.floor(files / 2))));
 }
