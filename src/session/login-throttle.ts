@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../foundation/clock.ts';
 import type { ClientId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { networkOf } from '../foundation/network/ip-address.ts';
@@ -22,6 +24,9 @@ const maxHoldSeconds = 8;
 const maxHeldRequests = 64;
 /** Delay before a wrong guess of a throttled client is answered. */
 const wrongGuessDelayMs = 250;
+/** What must wait, per process: each is remembered without asking the database, for a second at most. */
+const maxRefused = 10_000;
+const refusalMs = 1_000;
 
 /** The origin of a guess. Guesses of one kind never count against another. */
 export type GuessOrigin =
@@ -37,6 +42,12 @@ export type GuessOrigin =
   /** The token endpoint, after client authentication. */
   | { readonly kind: 'client'; readonly clientId: ClientId; readonly remoteAddress: string };
 
+/** Both in milliseconds of the monotonic clock. */
+interface Refusal {
+  readonly rememberedUntil: number;
+  readonly freeAt: number;
+}
+
 type Check<Proof> = () => Promise<Proof | undefined>;
 
 /**
@@ -47,15 +58,20 @@ type Check<Proof> = () => Promise<Proof | undefined>;
 export class LoginThrottle {
   readonly #store: WrongGuessStore;
   readonly #keys: PurposeKeys;
+  readonly #clock: Clock;
   readonly #sleep: (delayMs: number) => Promise<void>;
+  /** When keys may be guessed for again, so that a flood delays nobody else by its writes. */
+  readonly #refused = new LRUCache<string, Refusal>({ max: maxRefused });
   #held = 0;
 
   constructor(
     store: WrongGuessStore,
     key: MasterKey,
+    clock: Clock,
     sleep: (delayMs: number) => Promise<void> = delay,
   ) {
     this.#store = store;
+    this.#clock = clock;
     // Counts last an hour: with a new master key they start again.
     this.#keys = key.keysFor('wrong guesses');
     this.#sleep = sleep;
@@ -117,8 +133,20 @@ export class LoginThrottle {
     subjects: readonly GuessSubject[],
     check: Check<Proof>,
   ): Promise<Proof | undefined> {
+    const now = this.#clock.monotonic();
+    const refusal = subjects
+      .map(({ key }) => this.#refused.get(nameOf(key)))
+      .find((known) => known !== undefined && known.rememberedUntil > now);
+    if (refusal !== undefined) throw slowDown((refusal.freeAt - now) / 1_000);
     const turn = await this.#store.count(subjects);
-    if (turn.counted === undefined) throw slowDown(turn.wait);
+    if (turn.counted === undefined) {
+      for (const { key, wait } of turn.refused)
+        this.#refused.set(nameOf(key), {
+          rememberedUntil: now + Math.min(wait * 1_000, refusalMs),
+          freeAt: now + turn.wait * 1_000,
+        });
+      throw slowDown(turn.wait);
+    }
     const { counted } = turn;
     if (turn.wait > 0 && !(await this.#hold(Math.ceil(turn.wait * 1_000)))) {
       await this.#store.retract(counted);
@@ -184,6 +212,10 @@ export class LoginThrottle {
   #hashKey(...parts: readonly string[]): Buffer {
     return createHmac('sha256', this.#keys.current).update(parts.join('\0')).digest();
   }
+}
+
+function nameOf(key: Buffer): string {
+  return key.toString('latin1');
 }
 
 function scopeOf(origin: GuessOrigin): string {

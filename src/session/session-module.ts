@@ -104,7 +104,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const { database, key, clock, log, integrations, publicUrl } = dependencies;
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
-  const throttle = new LoginThrottle(new WrongGuessStore(database), key);
+  const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
   const passwords = new PasswordChecker(dependencies.processes, dependencies.passwordMemory);
   const clients = new ClientAuthenticator(
     integrations,
@@ -154,7 +154,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const idleSeconds = dependencies.sessionIdleHours * 3_600;
   const browser = new BrowserSessions({ store: sessions, key, publicUrl, idleSeconds });
   const devices = new KnownDevices({ browser, key, clock });
-  const notices = new SignInNotices(database, log);
+  const notices = new SignInNotices(database, clock, log);
   const links = new PasswordLinks({
     database,
     store: new PasswordLinkStore(database),

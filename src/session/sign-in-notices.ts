@@ -1,4 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -7,16 +9,25 @@ import { browserName } from './pages/browser-name.ts';
 
 /** Notices being queued at once; a flood of guesses takes no more connections, and its next guess tries again. */
 const maxPending = 5;
+/** How long a process doesn't ask again whether a notice about blocked sign-ins is due, and for how many addresses. */
+const blockedTtlMs = 60_000;
+const maxBlocked = 1_000;
 
 /** Notices to people about sign-ins in their name (ASVS 2.2.3, 2.5.5). */
 export class SignInNotices {
   readonly #database: Pick<Database, 'kysely'>;
   readonly #log: Log;
   readonly #pending = new Set<Promise<void>>();
+  readonly #blocked: LRUCache<string, true>;
 
-  constructor(database: Pick<Database, 'kysely'>, log: Log) {
+  constructor(database: Pick<Database, 'kysely'>, clock: Clock, log: Log) {
     this.#database = database;
     this.#log = log;
+    this.#blocked = new LRUCache({
+      max: maxBlocked,
+      ttl: blockedTtlMs,
+      perf: { now: () => clock.monotonic() },
+    });
   }
 
   /** Someone signed in as a person with a browser that they never used before. Nothing is sent about the first sign-in ever. */
@@ -32,9 +43,14 @@ export class SignInNotices {
    * at once, so that timing doesn't reveal whether there is such a person.
    */
   blocked(email: string, { ip }: Pick<FastifyRequest, 'ip'>): void {
-    if (this.#pending.size >= maxPending) return;
-    const work = notifyOfBlockedSignIn(this.#database.kysely, email.toLowerCase(), ip).catch(
-      (error: unknown) => this.#log.warn({ err: error }, 'could not queue a security notice'),
+    const address = email.toLowerCase();
+    if (this.#pending.size >= maxPending || this.#blocked.has(address)) return;
+    this.#blocked.set(address, true);
+    const work = notifyOfBlockedSignIn(this.#database.kysely, address, ip).catch(
+      (error: unknown) => {
+        this.#blocked.delete(address);
+        this.#log.warn({ err: error }, 'could not queue a security notice');
+      },
     );
     this.#pending.add(work);
     void work.finally(() => this.#pending.delete(work));

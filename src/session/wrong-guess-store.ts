@@ -23,10 +23,14 @@ export interface CountedGuess {
  * The result of requesting a guess: either it is counted and may be checked after some seconds, or it must be retried
  * then.
  */
-export interface GuessTurn {
-  readonly counted: readonly CountedGuess[] | undefined;
-  readonly wait: number;
-}
+export type GuessTurn = { readonly wait: number } & (
+  | { readonly counted: readonly CountedGuess[] }
+  | {
+      readonly counted?: undefined;
+      /** The subjects that refused it, and for how many seconds they will. */
+      readonly refused: readonly { readonly key: Buffer; readonly wait: number }[];
+    }
+);
 
 /** Maximum delay between two guesses, in seconds. */
 const maxDelaySeconds = 900;
@@ -63,14 +67,18 @@ export class WrongGuessStore {
         // Below the free limit there is no wait, not even for a guess that was counted just after this one began.
         const due = failures < subject.free ? 0 : Math.max(0, wait);
         return {
+          key,
           due,
-          refused: due > (subject.hold ?? 0),
+          refusedFor: due - (subject.hold ?? 0),
           delay: delayAfter(subject, failures + 1),
         };
       });
-      const refused = turns.filter((turn) => turn.refused);
+      const refused = turns.filter(({ refusedFor }) => refusedFor > 0);
       if (refused.length > 0)
-        return { counted: undefined, wait: Math.max(...refused.map(({ due }) => due)) };
+        return {
+          refused: refused.map(({ key, refusedFor }) => ({ key, wait: refusedFor })),
+          wait: Math.max(...refused.map(({ due }) => due)),
+        };
       const wait = Math.max(...turns.map(({ due }) => due));
       const counts = rows.map(({ failures }) => failures + 1);
       const delays = turns.map(({ due, delay }) => due + delay);

@@ -72,7 +72,7 @@ test('RFC 6749 4.3.2: a right password of an authenticated client is never refus
 });
 
 test('second-factor codes are counted per person, wherever they come from, and separately from passwords', async () => {
-  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey);
+  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, clock);
   const wrong = async () => undefined;
   const from = (remoteAddress: string): GuessOrigin => ({
     kind: 'sign-in',
@@ -95,6 +95,20 @@ test('second-factor codes are counted per person, wherever they come from, and s
   );
   assert.equal(await throttle.attemptCode('code p2', from('203.0.115.2'), right), true);
   assert.equal(await throttle.attempt('password p1', from('203.0.115.3'), right), true);
+});
+
+test('a refusal is remembered for a second without asking the database', async () => {
+  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, clock);
+  const origin = { kind: 'link', remoteAddress: '192.0.2.31' } as const;
+  const guessRight = () => throttle.attempt('link p1', origin, async () => true);
+  for (let count = 0; count < 5; count += 1)
+    await throttle.attempt('link p1', origin, async () => undefined);
+  await runEarlier(clock, async () => {
+    await assert.rejects(guessRight(), { status: 429, retryAfter: 11 });
+    await database.pool.query('delete from wrong_guess');
+    await assert.rejects(guessRight(), { status: 429, retryAfter: 11 });
+  });
+  assert.equal(await guessRight(), true);
 });
 
 test('unknown people are throttled like existing ones', async () => {
