@@ -207,6 +207,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           passkeys,
           notices,
           audit,
+          clock,
         });
         registerSignInPasskeyRoutes(scope, {
           database,

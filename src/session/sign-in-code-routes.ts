@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { AuditStore } from '../audit/audit-store.ts';
+import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { Http } from '../http/create-http.ts';
 import { withOwnSecondFactor } from './browser/browser-session-store.ts';
@@ -27,7 +29,14 @@ export interface SignInCodeDependencies {
   readonly passkeys: Passkeys;
   readonly notices: SignInNotices;
   readonly audit: AuditStore;
+  readonly clock: Clock;
 }
+
+/** Browsers whose refused guess is answered the same again for a second, before anything asks the database. */
+const maxRefused = 1_000;
+const refusalMs = 1_000;
+
+type Refusals = LRUCache<string, { readonly page: Page; readonly retryAfter: number }>;
 
 /** A way to verify the second factor. */
 interface SecondFactorMethod {
@@ -50,7 +59,12 @@ interface SecondFactorMethod {
  * `GET` and `POST /sign-in/recovery-code`: a recovery code instead. Both continue to the local path `next`.
  */
 export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDependencies): void {
-  const { browser, secondFactors, recoveryCodes, passkeys } = dependencies;
+  const { browser, secondFactors, recoveryCodes, passkeys, clock } = dependencies;
+  const refusals: Refusals = new LRUCache({
+    max: maxRefused,
+    ttl: refusalMs,
+    perf: { now: () => clock.monotonic() },
+  });
   const methods: readonly SecondFactorMethod[] = [
     {
       path: '/sign-in/code',
@@ -84,22 +98,32 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
       const error = failed ? passkeyFailedText : undefined;
       return sendPage(reply, await method.page({ personId, csrf, next, error }));
     });
-    scope.post(method.path, (request, reply) => submitCode(dependencies, method, request, reply));
+    scope.post(method.path, (request, reply) =>
+      submitCode(dependencies, refusals, method, request, reply),
+    );
   }
 }
 
 async function submitCode(
   { browser, devices, notices, audit }: SignInCodeDependencies,
+  refusals: Refusals,
   method: SecondFactorMethod,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const form = formOf(request);
   const next = localPath(form.get('next'));
+  const isOwnForm = browser.hasValidCsrfToken(request, form);
+  // The token stands for the browser and its session.
+  const guesser = `${method.path} ${form.get('csrf')} ${next}`;
+  const refusal = isOwnForm ? refusals.get(guesser) : undefined;
+  if (refusal !== undefined) {
+    reply.header('retry-after', refusal.retryAfter);
+    return sendPage(reply, refusal.page);
+  }
   const { csrf, person, awaitingSecondFactor: halfway } = await browser.visit(request, reply);
   if (person !== undefined) return seeOther(reply, next);
-  if (halfway === undefined || !browser.hasValidCsrfToken(request, form))
-    return seeOther(reply, signInPath(next));
+  if (halfway === undefined || !isOwnForm) return seeOther(reply, signInPath(next));
   const { personId, email } = halfway;
   const guess = {
     kind: 'sign-in',
@@ -109,18 +133,21 @@ async function submitCode(
   const origin = originOf(request);
   const record = (outcome: 'success' | 'refused') =>
     audit.record({ kind: 'sign_in', outcome, personId, origin, detail: method.detail });
-  const showAgain = async (error: string, status: number) =>
-    sendPage(reply, await method.page({ personId, csrf, next, error, status }));
+  const pageAgain = async (error: string, status: number) =>
+    method.page({ personId, csrf, next, error, status });
   try {
     if (!(await method.verifyCode(personId, form.get('code') ?? '', guess))) {
       await record('refused');
-      return showAgain(method.wrongCodeText, 401);
+      return sendPage(reply, await pageAgain(method.wrongCodeText, 401));
     }
   } catch (error) {
     if (!(error instanceof SlowDown)) throw error;
     notices.blocked(email, request);
-    reply.header('retry-after', error.retryAfter);
-    return showAgain(waitText(error.retryAfter), error.status);
+    const { retryAfter, status } = error;
+    const page = await pageAgain(waitText(retryAfter), status);
+    refusals.set(guesser, { page, retryAfter });
+    reply.header('retry-after', retryAfter);
+    return sendPage(reply, page);
   }
   const signedIn = { personId, email, provider: withOwnSecondFactor(halfway) };
   await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
