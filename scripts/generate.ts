@@ -15,6 +15,7 @@ import { describeErrors } from './describe-errors.ts';
 import { describeEvents } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
 import { describeMetrics, writeAlertRules, writeDashboard } from './describe-metrics.ts';
+import { describePackages } from './describe-packages.ts';
 import { describeSettings } from './describe-settings.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { plotBenchmarks } from './plot-benchmarks.ts';
@@ -87,6 +88,7 @@ await writeTables('docs/reference/cli.md', { commands: await describeCommands() 
 await writeTables('docs/reference/errors.md', describeErrors());
 await writeTables('docs/reference/events.md', describeEvents());
 await writeTables('docs/reference/limits.md', describeLimits());
+await writeTables('docs/reference/packages.md', await describePackages());
 await writeTables('docs/operate/monitor.md', describeMetrics());
 await writeGenerated('ops/alerts.yaml', writeAlertRules());
 await writeGenerated('ops/grafana/signalpost.json', writeDashboard());

@@ -82,8 +82,11 @@ test('ASVS 4.0.3 2.2.1: 300 wrong passwords from 60 addresses are throttled, and
 
 test('ASVS 4.0.3 2.2.1: strangers can check fewer than 100 passwords an hour for one person, from any number of addresses', async () => {
   const began = clock.now();
-  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, clock, (milliseconds) =>
-    clock.advance(milliseconds),
+  const throttle = new LoginThrottle(
+    new WrongGuessStore(database),
+    testKey,
+    clock,
+    (milliseconds) => clock.advance(milliseconds),
   );
   let checked = 0;
   for (let number = 0; clock.now() < began + 3_600_000; number += 1) {
