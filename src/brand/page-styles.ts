@@ -51,6 +51,8 @@ button, .button {
 button[hidden] { display: none; }
 button:hover, .button:hover { background: var(--brand-button-hover); }
 button.quiet, .button.quiet { color: var(--brand-ink); background: var(--brand-surface); border-color: var(--brand-edge); font-weight: 500; }
+button.danger { color: var(--brand-bad); background: var(--brand-surface); border-color: var(--brand-bad); font-weight: 500; }
+button.danger:hover { background: var(--brand-bad-soft); }
 button.quiet:hover, .button.quiet:hover { background: var(--brand-hover); }
 button.small, .button.small { min-height: 2.125rem; padding: .2rem .8rem; font-size: .875rem; }
 button.link { min-height: 0; padding: 0; border: 0; background: none; color: var(--brand-accent); font-weight: 500; text-decoration: underline; text-underline-offset: .18em; }

@@ -61,7 +61,7 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
         ]);
         return secondFactorPage({ csrf, prompt, hasAuthenticator, ...page });
       },
-      wrongCodeText: 'The code is wrong or was already used. Wait for the next one.',
+      wrongCodeText: 'This code is wrong or was already used. Enter the next one from your app.',
       detail: { secondFactor: true },
       verifyCode: (...guess) => secondFactors.verify(...guess),
     },

@@ -278,7 +278,7 @@ test('a wrong first code keeps the QR code, and another browser can’t get the 
   const key = keyOn(page) ?? '';
   const wrong = await browser.submit(page, { code: '000000' });
   assert.equal(wrong.status, 401);
-  assert.match(wrong.text, /The code is wrong or was already used/);
+  assert.match(wrong.text, /This code is wrong or was already used/);
   assert.equal(keyOn(wrong), key);
   assert.match(wrong.text, /<svg/);
   const [thief, { forms }] = await signedIn(email);

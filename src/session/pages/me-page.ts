@@ -255,10 +255,10 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
 <div class="actions"><button type="submit" class="quiet">Create new recovery codes</button></div>
 </form>`;
   const app = hasAuthenticator
-    ? html`<p>Your authenticator app is set up. !${hasPasskey ? 'Without it, you use a passkey after your password.' : 'Without it, you sign in with your password only, and your recovery codes are deleted.'}</p>
+    ? html`<p>Your authenticator app is set up. !${hasPasskey ? 'If you remove it, you use a passkey after your password.' : 'If you remove it, you sign in with your password only, and your recovery codes are deleted.'}</p>
 <form method="post" action="/me/second-factor/remove">
 !${csrfField}
-<div class="actions"><button type="submit" class="quiet">Remove authenticator app</button></div>
+<div class="actions"><button type="submit" class="danger">Remove authenticator app</button></div>
 </form>`
     : html`!${isOn ? '<p>You have a passkey. An authenticator app is another way to sign in after your password.</p>' : ''}!${begin}`;
   const body = html`<h1>${title}</h1>

@@ -74,8 +74,9 @@ export function passkeyPage(csrf: string, passkey: ListedPasskey, isLastFactor: 
 </form>
 <form method="post" action="/me/passkeys/remove" class="foot">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
-<p>It stops working at once.!${isLastFactor ? ' It’s your only second factor, so your password alone will sign you in, and your recovery codes are deleted.' : ''} Also delete it on the device that keeps it.</p>
-<div class="actions"><button type="submit" class="quiet">Remove passkey</button></div>
+<h2>Remove this passkey</h2>
+<p>It stops working immediately.!${isLastFactor ? ' It’s your only second factor, so your password alone will sign you in, and your recovery codes are deleted.' : ''} Also delete it on the device that keeps it.</p>
+<div class="actions"><button type="submit" class="danger">Remove passkey</button></div>
 </form>
 <p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
   return { title: 'Passkey', body };
