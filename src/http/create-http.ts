@@ -146,7 +146,12 @@ export function createHttp(options: HttpOptions): Http {
     return reply
       .header('content-security-policy', plainPagePolicy)
       .type('text/html; charset=utf-8')
-      .send(plainPage('Page not found', 'Check the address.', { label: 'Go to the console', href: '/console' }));
+      .send(
+        plainPage('Page not found', 'Check the address.', {
+          label: 'Go to the console',
+          href: '/console',
+        }),
+      );
   });
   http.setErrorHandler((error, request, reply) => {
     const given = statusOf(error);
