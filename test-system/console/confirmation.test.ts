@@ -10,12 +10,12 @@ test('an access policy is set in the account’s settings, and one that would lo
   const { page } = visit;
   await visit.open(`${shop.id}/settings/access`);
   const policy = page.getByRole('region', { name: 'Access policy' });
-  await policy.getByLabel('Allowed networks for API keys and tokens').fill('192.0.2.0/24\n2001:db8::/32');
+  await policy
+    .getByLabel('Allowed networks for API keys and tokens')
+    .fill('192.0.2.0/24\n2001:db8::/32');
   await policy.getByLabel('Second factor').selectOption('Required for everyone');
   await policy.getByRole('button', { name: 'Save policy' }).click();
-  await policy
-    .getByText('would lock you out: add a second factor at /me/second-factor first')
-    .waitFor();
+  await policy.getByText('This would lock you out: add a second factor first.').waitFor();
   await visit.look('policy-refused');
   await policy.getByLabel('Second factor').selectOption('Optional');
   await policy.getByRole('button', { name: 'Save policy' }).click();

@@ -25,9 +25,9 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
   const title = problem?.status === 409 ? (conflictTitle ?? ownTitle) : ownTitle;
   if (problem?.isShownAtFields)
     return (
-      <Alert color="red" role="alert">
+      <Text size="sm" c="var(--mantine-color-error)" role="alert">
         {text('problem.atFields', { count: problem.errors.length })}
-      </Alert>
+      </Text>
     );
   if (problem?.status === 401) return <SessionExpired retry={retry} />;
   const other = problem?.status === 412 || problem?.status === 404;
