@@ -395,7 +395,8 @@ test('API keys: a new key is shown once with a command that works until the key 
   await row.getByText(/^Created \w+ \d+ by /).waitFor();
   await row.getByText('3 permissions').click();
   await row.getByText('Read senders').waitFor();
-  await row.getByRole('button', { name: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Actions for Deploy' }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
   await dialog.getByLabel('Type Deploy to confirm').fill('Deploy');
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -39,7 +39,7 @@ test('a sensitive change asks who it is in a window of its own, keeps the form, 
   await form.getByLabel('Name').fill('Deploy');
   await form.getByRole('button', { name: 'Create key' }).click();
   const question = page.getByRole('dialog', { name: 'Confirm it’s you' });
-  await question.getByText('This change is sensitive.').waitFor();
+  await question.getByText('You’ll confirm in a new window').waitFor();
   await visit.look('confirm-identity');
   await question.getByRole('button', { name: 'Cancel' }).click();
   await form.getByText('Confirm who you are at /sign-in/confirm').waitFor();

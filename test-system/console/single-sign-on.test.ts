@@ -37,7 +37,7 @@ test('owners set up single sign-on for an account, see what is wrong, and remove
   assert.equal(await section.getByLabel('Issuer').inputValue(), 'https://login.shop.test');
   assert.equal(await section.getByLabel('Role of rule 1').inputValue(), 'developer');
   assert.equal(await section.getByLabel('Group or domain of rule 1').inputValue(), 'engineering');
-  await section.getByRole('button', { name: 'Remove' }).click();
+  await section.getByRole('button', { name: 'Remove', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill('Shop ID');
   await dialog.getByRole('button', { name: 'Remove' }).click();
@@ -55,7 +55,7 @@ test('an account that asks for single sign-on leads people with a password to it
     shop.id,
   ]);
   await announceChange(database.kysely, accountTopic, shop.id);
-  const button = page.getByRole('button', { name: 'Sign in with the provider' });
+  const button = page.getByRole('button', { name: 'Continue with single sign-on' });
   await waitFor('the policy to be known', async () => {
     await visit.open(`${shop.id}/senders`);
     await page.getByRole('main').getByRole('button').or(page.getByRole('alert')).first().waitFor();

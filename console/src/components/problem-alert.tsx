@@ -30,6 +30,7 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
       </Text>
     );
   if (problem?.status === 401) return <SessionExpired retry={retry} />;
+  const isSignIn = typeof problem?.body.signInPath === 'string';
   const other = problem?.status === 412 || problem?.status === 404;
 
   async function refresh() {
@@ -39,7 +40,12 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
   }
 
   return (
-    <Alert color="red" title={title} role="alert">
+    <Alert
+      color={isSignIn ? 'blue' : 'red'}
+      className={isSignIn ? 'sign-in-required' : undefined}
+      title={title}
+      role="alert"
+    >
       {problem === undefined ? (
         <Text size="sm">{text('problem.networkHint')}</Text>
       ) : (

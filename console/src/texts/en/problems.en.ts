@@ -12,7 +12,7 @@ export const problemsTexts = {
   'problem.sessionHint':
     'Sign in again in another tab, then continue here. Nothing you typed is lost.',
   'problem.secondFactor': 'Add a second factor',
-  'problem.provider': 'Sign in with the provider',
+  'problem.provider': 'Continue with single sign-on',
   'problem.signIn': 'Open the sign-in page',
   'problem.role': 'Ask an account owner if you need it.',
   'problem.gone': 'It may have been removed.',
@@ -67,6 +67,17 @@ export const problemsTexts = {
   'member.url': 'URL',
   'member.verified': 'Verified',
   'member.warmUp': 'Warm-up',
+  'member.messageId': 'Message ID',
+  'member.templateId': 'Template',
+  'member.address': 'Address',
+  'member.reason': 'Reason',
+  'member.count': 'Count',
+  'member.provider': 'Provider',
+  'member.passkey': 'Passkey',
+  'member.recoveryCode': 'Recovery code',
+  'member.email': 'Email address',
+  'member.scopes': 'Permissions',
+  'member.expiresAt': 'Expires',
 
   'problem.requestId': 'Request ID for your operator: {id}',
 } as const;

@@ -30,6 +30,7 @@ export const templatesTexts = {
 
   'versions.none': 'No versions yet',
   'versions.noneHint': 'Publish the draft to create the first one.',
+  'versions.column': 'Version',
   'versions.version': 'Version {version}',
   'versions.published': 'Published',
   'versions.compare': 'Compare',
