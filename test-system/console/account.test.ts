@@ -342,7 +342,7 @@ test('team: the last owner keeps the role; a user is invited with a role, which 
   await dialog.getByLabel('Role').selectOption('viewer');
   await dialog.getByRole('button', { name: 'Send invitation' }).click();
   const row = page.getByRole('row', { name: /vic@shop\.test/ });
-  await row.getByText(`By ${shop.owner.email}, expires`).waitFor();
+  await row.getByTitle(`Invited by ${shop.owner.email}`).waitFor();
   await visit.look('team-invited');
   await row.getByRole('button', { name: 'Send again' }).click();
   await page.getByText(/less than two minutes ago/).waitFor();

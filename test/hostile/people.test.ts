@@ -110,7 +110,11 @@ test('ASVS 2.5.1: a password chosen by another person, and its sessions, end wit
   assert.match((await thief.open('/me')).text, /Sign-in and security/);
   await managerOfA.put(`${usersOfA}/${email}`, { role: 'owner' });
   const link = await invitationOf(email);
-  assert.match((await thief.open('/invitation')).text, /Invitation no longer valid/, 'no link, no way in');
+  assert.match(
+    (await thief.open('/invitation')).text,
+    /Invitation no longer valid/,
+    'no link, no way in',
+  );
   const me = await signedInManagerOf(thief);
   assert.deepEqual(me.accounts, []);
   const page = await new TestBrowser(service.url).open(link);

@@ -13,7 +13,7 @@ export const teamTexts = {
     'Invitations can’t be sent, because SYSTEM_MAIL_FROM isn’t set. Ask an operator to set it.',
   'team.resend': 'Send again',
   'team.resent': 'Sent',
-  'team.withdraw': 'Cancel',
+  'team.withdraw': 'Cancel invitation',
   'team.withdrawKeep': 'Keep invitation',
   'team.withdrawTitle': 'Cancel this invitation?',
   'team.withdrawConsequence': 'The link in the invitation stops working.',

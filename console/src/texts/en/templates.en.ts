@@ -69,5 +69,5 @@ export const templatesTexts = {
   'use.publish': 'Publish it in the editor',
   'use.fields': 'Fields',
   'use.noFields': 'This template has no fields.',
-  'use.optional': '(optional)',
+  'use.optional': 'Optional.',
 } as const;
