@@ -16,6 +16,7 @@ import { type ConnectionLimits, limitConnections } from './limits/limit-connecti
 import { limitRoutes } from './limits/limit-routes.ts';
 import { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
+import { plainPage, plainPagePolicy } from './plain-page.ts';
 import { RequestLog } from './request-log.ts';
 import { skipBody } from './skip-body.ts';
 import { strictTransport, type TransportHeader } from './strict-transport.ts';
@@ -137,9 +138,21 @@ export function createHttp(options: HttpOptions): Http {
     );
     done();
   });
-  http.setNotFoundHandler((request, reply) =>
-    reply.code(404).send({ status: 404, message: 'Not Found', requestId: request.id }),
-  );
+  http.setNotFoundHandler((request, reply) => {
+    reply.code(404);
+    // A browser that opens an address, not a program.
+    if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true)
+      return reply.send({ status: 404, message: 'Not Found', requestId: request.id });
+    return reply
+      .header('content-security-policy', plainPagePolicy)
+      .type('text/html; charset=utf-8')
+      .send(
+        plainPage('Page not found', 'Check the address.', {
+          label: 'Go to the console',
+          href: '/console',
+        }),
+      );
+  });
   http.setErrorHandler((error, request, reply) => {
     const given = statusOf(error);
     const status = isUnavailable(error) ? 503 : given;

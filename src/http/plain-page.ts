@@ -4,15 +4,21 @@ import { pageHead, pageSources } from '../brand/brand-files.ts';
 /** The policy of a plain page. */
 export const plainPagePolicy = `${pageSources}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
+interface PlainButton {
+  readonly label: string;
+  readonly action?: string;
+}
+
+interface PlainLink {
+  readonly label: string;
+  readonly href: string;
+}
+
 /**
- * A page without scripts for someone who followed a link: a message and at most one button.
- * @param button posts to `action`, or to the page's own URL
+ * A page without scripts for someone who followed a link: a message and at most one way on.
+ * @param wayOn a link, or a button that posts to `action` or the page's own URL
  */
-export function plainPage(
-  title: string,
-  text: string,
-  button?: { readonly label: string; readonly action?: string },
-): string {
+export function plainPage(title: string, text: string, wayOn?: PlainButton | PlainLink): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -24,14 +30,18 @@ export function plainPage(
 <main>
 <h1>${title}</h1>
 <p>${text}</p>
-!${button === undefined ? '' : form(button)}
+!${wayOn === undefined ? '' : 'href' in wayOn ? link(wayOn) : form(wayOn)}
 </main>
 </body>
 </html>
 `;
 }
 
-function form({ label, action }: { readonly label: string; readonly action?: string }): string {
+function link({ label, href }: PlainLink): string {
+  return html`<p class="actions"><a class="button" href="${href}">${label}</a></p>`;
+}
+
+function form({ label, action }: PlainButton): string {
   return action === undefined
     ? html`<form method="post"><button>${label}</button></form>`
     : html`<form method="post" action="${action}"><button>${label}</button></form>`;

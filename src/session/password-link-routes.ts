@@ -9,7 +9,7 @@ import type { LoginThrottle } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
-import { forgotPasswordPage, setPasswordPage } from './pages/password-link-pages.ts';
+import { forgotPasswordPage, linkSentPage, setPasswordPage } from './pages/password-link-pages.ts';
 import type { PasswordLinks } from './password-links.ts';
 
 export interface PasswordLinkRoutesDependencies {
@@ -29,6 +29,7 @@ const invalidLinkPage = messagePage(
   'It was already used, or it’s older than 30 minutes.',
   400,
   { href: '/forgot-password', label: 'Request a new link' },
+  backToSignIn,
 );
 
 /**
@@ -47,8 +48,10 @@ export function registerPasswordLinkRoutes(
       return sendPage(
         reply,
         messagePage(
-          'Set or reset your password',
+          'Reset your password',
           'This service isn’t set up to send mail, so it can’t send a link. Ask an operator to set SYSTEM_MAIL_FROM.',
+          200,
+          backToSignIn,
         ),
       );
     return sendPage(reply, forgotPasswordPage(csrf));
@@ -113,9 +116,7 @@ async function sendLink(
     return sendPage(reply, forgotPasswordPage(csrf, text, 429));
   }
   links.request(email, originOf(request));
-  const text =
-    'If there’s a user with that address, a link is on its way. It works for 30 minutes.';
-  return sendPage(reply, messagePage('Check your email', text, 200, backToSignIn));
+  return sendPage(reply, linkSentPage(email));
 }
 
 /** Lax: the cookie must be sent when a link in an email leads here. */

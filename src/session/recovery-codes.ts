@@ -60,9 +60,13 @@ export class RecoveryCodes {
   }
 }
 
-/** Ignores spaces, hyphens and case. */
+/** Ignores spaces, hyphens and case. Codes contain no 0 and 1, so these are misread letters. */
 function hashCode(key: KeyObject, personId: PersonId, code: string): Buffer {
-  const normalized = code.toUpperCase().replaceAll(/[^A-Z2-7]/g, '');
+  const normalized = code
+    .toUpperCase()
+    .replaceAll('0', 'O')
+    .replaceAll('1', 'I')
+    .replaceAll(/[^A-Z2-7]/g, '');
   return createHmac('sha256', key).update(`${personId}\0${normalized}`).digest();
 }
 

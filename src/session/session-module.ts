@@ -1,6 +1,6 @@
 import { TokenMint } from '../access/token-mint.ts';
 import type { Person } from '../account/account.ts';
-import { findPersonByEmail, renewPasswordHash } from '../account/person-store.ts';
+import { findPersonByEmail, hasOperatorRole, renewPasswordHash } from '../account/person-store.ts';
 import { AuditStore } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -136,7 +136,13 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     throttle,
     key,
   });
-  const passkeys = new Passkeys({ store: new PasskeyStore(database), key, clock, publicUrl });
+  const passkeys = new Passkeys({
+    store: new PasskeyStore(database),
+    key,
+    clock,
+    publicUrl,
+    isOperator: (id) => hasOperatorRole(database.kysely, id),
+  });
   const confirmation = new Confirmation({
     passwordAuthenticator,
     secondFactors,
@@ -271,6 +277,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           flows,
         });
         registerMyPasskeysRoutes(scope, {
+          database,
           browser,
           passkeys,
           secondFactors,

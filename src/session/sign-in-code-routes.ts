@@ -75,14 +75,14 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
         ]);
         return secondFactorPage({ csrf, prompt, hasAuthenticator, ...page });
       },
-      wrongCodeText: 'The code is wrong or was already used. Wait for the next one.',
+      wrongCodeText: 'Incorrect or already used code. Enter the next one from your app.',
       detail: { secondFactor: true },
       verifyCode: (...guess) => secondFactors.verify(...guess),
     },
     {
       path: '/sign-in/recovery-code',
       page: recoveryCodePage,
-      wrongCodeText: 'The recovery code is wrong or was already used.',
+      wrongCodeText: 'Incorrect or already used recovery code.',
       detail: { secondFactor: true, recoveryCode: true },
       verifyCode: (...guess) => recoveryCodes.consume(...guess),
     },

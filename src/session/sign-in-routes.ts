@@ -34,9 +34,9 @@ export const passkeyFailedText =
 
 /** Shown after a right password or passkey of people who have to sign in with a provider. */
 const needsProviderText =
-  'You sign in with your company’s provider here. Use its button or the link from your administrator.';
+  'Sign in with your company’s provider. Use its button, or the link from your administrator.';
 
-const expiredFormNotice = 'The page expired. Try again.';
+const expiredFormNotice = 'This page expired. Sign in again.';
 
 /**
  * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor if there is one; `POST
@@ -111,7 +111,7 @@ async function signIn(
       await record('refused', result.claimed?.id);
       const error = result.needsProvider
         ? needsProviderText
-        : 'The email address or password is wrong.';
+        : 'Incorrect email address or password.';
       return showAgain({ error, status: 401 });
     }
     const complete = !(await secondFactors.has(person.id));

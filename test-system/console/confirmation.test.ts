@@ -10,14 +10,14 @@ test('an access policy is set in the account’s settings, and one that would lo
   const { page } = visit;
   await visit.open(`${shop.id}/settings/access`);
   const policy = page.getByRole('region', { name: 'Access policy' });
-  await policy.getByLabel('Networks of API keys and tokens').fill('192.0.2.0/24\n2001:db8::/32');
-  await policy.getByLabel('Second factor').selectOption('Everyone needs one');
-  await policy.getByRole('button', { name: 'Save policy' }).click();
   await policy
-    .getByText('would lock you out: add a second factor at /me/second-factor first')
-    .waitFor();
+    .getByLabel('Allowed networks for API keys and tokens')
+    .fill('192.0.2.0/24\n2001:db8::/32');
+  await policy.getByLabel('Second factor').selectOption('Required for everyone');
+  await policy.getByRole('button', { name: 'Save policy' }).click();
+  await policy.getByText('This would lock you out: add a second factor first.').waitFor();
   await visit.look('policy-refused');
-  await policy.getByLabel('Second factor').selectOption('Everyone’s own choice');
+  await policy.getByLabel('Second factor').selectOption('Optional');
   await policy.getByRole('button', { name: 'Save policy' }).click();
   await page.getByText('Saved.').first().waitFor();
   const { rows } = await database.pool.query('select program_networks from account where id = $1', [
@@ -39,7 +39,7 @@ test('a sensitive change asks who it is in a window of its own, keeps the form, 
   await form.getByLabel('Name').fill('Deploy');
   await form.getByRole('button', { name: 'Create key' }).click();
   const question = page.getByRole('dialog', { name: 'Confirm it’s you' });
-  await question.getByText('This change is sensitive.').waitFor();
+  await question.getByText('You’ll confirm in a new window').waitFor();
   await visit.look('confirm-identity');
   await question.getByRole('button', { name: 'Cancel' }).click();
   await form.getByText('Confirm who you are at /sign-in/confirm').waitFor();

@@ -110,12 +110,12 @@ test('privacy: a rule changed by someone else is shown; untouched fields follow 
   await visit.open(`${shop.id}/privacy`);
   await page.getByLabel('Addresses').fill('30');
   await change(rule, { contentDays: 7, addressDays: null, engagementDays: null });
-  await page.getByRole('button', { name: 'Save rule' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Values and subjects: – → 7').waitFor();
   await page.locator('input[value="7 days"]').waitFor();
   await visit.look('privacy-conflict');
-  await page.getByRole('button', { name: 'Save rule' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved.').waitFor();
   assert.deepEqual((await colleague.get(rule)).body, {
     contentDays: 7,

@@ -67,7 +67,7 @@ test('operators limit the size of messages with attachments; a limit that is too
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   const field = page.getByLabel('Max message size (MiB)');
-  const save = page.getByRole('button', { name: 'Save attachment limit' });
+  const save = page.getByRole('button', { name: 'Save limit' });
   const limit = async () =>
     (
       await database.pool.query('select attachment_limit as bytes from account where id = $1', [

@@ -425,11 +425,11 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-  await page.getByRole('button', { name: 'Empty inbox' }).click();
+  await page.getByRole('button', { name: 'Delete all mail' }).click();
   const dialog = page.getByRole('dialog');
-  assert.equal(await dialog.getByRole('button', { name: 'Empty inbox' }).isDisabled(), true);
+  assert.equal(await dialog.getByRole('button', { name: 'Delete all mail' }).isDisabled(), true);
   await dialog.getByLabel('Type inbox to confirm').fill('inbox');
-  await dialog.getByRole('button', { name: 'Empty inbox' }).click();
+  await dialog.getByRole('button', { name: 'Delete all mail' }).click();
   await page.getByText('No mail yet').waitFor();
   await page.goto(read);
   await page.getByRole('alert').getByRole('link', { name: 'Back to inbox' }).waitFor();

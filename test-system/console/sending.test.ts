@@ -133,11 +133,13 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);
   await page.getByText('No mail waiting').waitFor();
-  await page.getByLabel('Pause mail to a domain').fill('no domain');
-  await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await page.getByRole('alert').waitFor();
-  await page.getByLabel('Pause mail to a domain').fill('held.test');
-  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByRole('button', { name: 'Pause a domain' }).click();
+  const pausing = page.getByRole('dialog');
+  await pausing.getByLabel('Domain').fill('no domain');
+  await pausing.getByRole('button', { name: 'Pause', exact: true }).click();
+  await pausing.getByRole('alert').waitFor();
+  await pausing.getByLabel('Domain').fill('held.test');
+  await pausing.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByText('Paused', { exact: true }).waitFor();
   await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();

@@ -19,11 +19,13 @@ test('owners set up single sign-on for an account, see what is wrong, and remove
   const { page } = visit;
   await visit.open(`${shop.id}/settings/access`);
   const section = page.getByRole('region', { name: 'Single sign-on' });
+  await section.getByRole('button', { name: 'Set up single sign-on' }).click();
   await section.getByLabel('Name').fill('Shop ID');
   await section.getByLabel('Issuer').fill('https://127.0.0.1');
   await section.getByLabel('Client ID').fill('signalpost');
   await section.getByLabel('Client secret').first().fill('a secret of the shop');
-  await section.getByLabel('Members').fill('developer engineering');
+  await section.getByLabel('Role of rule 1').selectOption('Developer');
+  await section.getByLabel('Group or domain of rule 1').fill('engineering');
   await section.getByText(`/sign-in/oidc/callback/${shop.id}`).waitFor();
   await section.getByRole('button', { name: 'Save provider' }).click();
   await section.getByText('must be a public address').waitFor();
@@ -33,13 +35,14 @@ test('owners set up single sign-on for an account, see what is wrong, and remove
   await visit.look('single-sign-on');
   await page.reload();
   assert.equal(await section.getByLabel('Issuer').inputValue(), 'https://login.shop.test');
-  assert.equal(await section.getByLabel('Members').inputValue(), 'developer engineering');
-  await section.getByRole('button', { name: 'Remove' }).click();
+  assert.equal(await section.getByLabel('Role of rule 1').inputValue(), 'developer');
+  assert.equal(await section.getByLabel('Group or domain of rule 1').inputValue(), 'engineering');
+  await section.getByRole('button', { name: 'Remove', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill('Shop ID');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await section.getByText(`/sign-in/oidc?account=${shop.id}`).waitFor({ state: 'detached' });
-  assert.equal(await section.getByLabel('Issuer').inputValue(), '');
+  await section.getByRole('button', { name: 'Set up single sign-on' }).waitFor();
 });
 
 test('an account that asks for single sign-on leads people with a password to its provider', async () => {
@@ -52,7 +55,7 @@ test('an account that asks for single sign-on leads people with a password to it
     shop.id,
   ]);
   await announceChange(database.kysely, accountTopic, shop.id);
-  const button = page.getByRole('button', { name: 'Sign in with the provider' });
+  const button = page.getByRole('button', { name: 'Continue with single sign-on' });
   await waitFor('the policy to be known', async () => {
     await visit.open(`${shop.id}/senders`);
     await page.getByRole('main').getByRole('button').or(page.getByRole('alert')).first().waitFor();

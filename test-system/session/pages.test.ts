@@ -78,14 +78,14 @@ for (const [device, options] of [
     await signIn(page, person.email, 'wrong password');
     assert.match(
       (await page.getByRole('alert').textContent()) ?? '',
-      /email address or password is wrong/,
+      /Incorrect email address or password/,
     );
     assert.equal(await page.getByLabel('Email address').inputValue(), person.email);
     await look(page, `sign-in-wrong-${device}`);
     await signIn(page, person.email);
     assert.equal(
       await page.getByRole('heading', { level: 1 }).textContent(),
-      `Allow ${client.name}?`,
+      `${client.name} wants access to your account`,
     );
     await look(page, `consent-${device}`);
     await page.getByLabel('Shop 2000').check();
@@ -110,7 +110,7 @@ test('signing in and allowing work without scripts and with the keyboard alone',
   await page.keyboard.press('Tab');
   await page.keyboard.type(password);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('heading', { name: /wants access/ }).waitFor();
   await page.getByRole('button', { name: 'Allow' }).focus();
   await page.keyboard.press('Enter');
   await page.waitForURL(`${redirectUri}?**`);
@@ -143,7 +143,7 @@ test('an expired page shows a message and works on the second try', async () => 
   assert.match((await page.getByRole('status').textContent()) ?? '', /page expired/);
   await look(page, 'sign-in-expired');
   await signIn(page, person.email);
-  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('heading', { name: /wants access/ }).waitFor();
   await visitor.clearCookies();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -156,9 +156,9 @@ test('the back button works after signing in and after allowing', async () => {
   const { page } = await newPage(visitor);
   await page.goto(start);
   await signIn(page, person.email);
-  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('heading', { name: /wants access/ }).waitFor();
   await page.goBack();
-  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('heading', { name: /wants access/ }).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(`${redirectUri}?**`);
   await page.goBack();
@@ -187,17 +187,17 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await page.goto(`${service.url}/me`);
   await signIn(page, person.email);
   await look(page, 'me-phone');
-  await page.getByRole('link', { name: 'Add a second factor' }).click();
+  await page.getByRole('link', { name: 'Add second factor' }).click();
   await look(page, 'second-factor-begin');
   // The sign-in is recent enough to change it without the password.
   await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
-  await page.getByLabel('Code', { exact: true }).waitFor();
+  await page.getByLabel('6-digit code').waitFor();
   await look(page, 'second-factor-scan');
   const secret = Secret.fromBase32(
     ((await page.locator('code').textContent()) ?? '').replaceAll(' ', ''),
   );
   const totp = new TOTP({ secret });
-  await page.getByLabel('Code', { exact: true }).fill(totp.generate());
+  await page.getByLabel('6-digit code').fill(totp.generate());
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
   await look(page, 'recovery-codes');
@@ -212,13 +212,11 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await page.goto(`${service.url}/sign-in?next=/me`);
   await signIn(page, person.email);
   await look(page, 'second-factor-code');
-  await page.getByLabel('Code', { exact: true }).fill('000000');
+  await page.getByLabel('6-digit code').fill('000000');
   await page.getByRole('button', { name: 'Continue' }).click();
-  assert.match((await page.getByRole('alert').textContent()) ?? '', /is wrong or was already used/);
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /Incorrect or already used/);
   await look(page, 'second-factor-wrong');
-  await page
-    .getByLabel('Code', { exact: true })
-    .fill(totp.generate({ timestamp: Date.now() + 30_000 }));
+  await page.getByLabel('6-digit code').fill(totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
@@ -228,7 +226,7 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await look(page, 'recovery-code');
   await page.getByLabel('Recovery code').fill('ABCD-EFGH-IJKL-MNOP');
   await page.getByRole('button', { name: 'Continue' }).click();
-  assert.match((await page.getByRole('alert').textContent()) ?? '', /is wrong or was already used/);
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /Incorrect or already used/);
   await look(page, 'recovery-code-wrong');
   await page.getByLabel('Recovery code').fill(recoveryCode);
   await page.getByRole('button', { name: 'Continue' }).click();
@@ -274,14 +272,14 @@ test('pages cannot be framed, and other sites cannot submit their forms', async 
   const { page } = await newPage(visitor);
   await page.goto(start);
   await signIn(page, person.email);
-  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('heading', { name: /wants access/ }).waitFor();
   await page.goto(`${redirectUri}?attack`);
   await page.evaluate(
     `document.body.innerHTML = '<iframe src="${start}"></iframe><form method="post" action="${start}"><input name="decision" value="allow"><input name="account" value="1000"></form>'`,
   );
   const framed = page.frames()[1];
   await framed?.waitForLoadState();
-  assert.equal(await framed?.getByRole('heading', { name: /^Allow/ }).count(), 0);
+  assert.equal(await framed?.getByRole('heading', { name: /wants access/ }).count(), 0);
   await page.evaluate('document.forms[0].submit()');
   await page.waitForURL(`${service.url}/**`);
   assert.equal(page.url().includes('code='), false);

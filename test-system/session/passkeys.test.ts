@@ -106,7 +106,7 @@ test('a passkey is created, signs in alone and after the password, and a recover
   await page.goto(`${site}/sign-in?next=/me`);
   await look(page, 'sign-in-with-passkey');
   await signInWithPassword(page, email);
-  await page.getByRole('heading', { name: 'Use your passkey' }).waitFor();
+  await page.getByRole('heading', { name: 'Verify it’s you' }).waitFor();
   await look(page, 'passkey-second-factor');
   await page.getByRole('link', { name: 'Use a recovery code' }).click();
   await page.getByLabel('Recovery code').fill(recoveryCode);
@@ -134,7 +134,7 @@ test('after the password, the passkey is the second factor; it also confirms a s
   await page.goto(`${site}/sign-in?next=/me`);
   await page.unroute('**/session.js*');
   await signInWithPassword(page, email);
-  await page.getByRole('button', { name: 'Use your passkey' }).click();
+  await page.getByRole('button', { name: 'Use passkey' }).click();
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
   await database.pool.query(
     "update browser_session set authenticated_at = now() - interval '11 minutes' where person_id = $1",
@@ -143,7 +143,7 @@ test('after the password, the passkey is the second factor; it also confirms a s
   await page.getByRole('link', { name: 'Manage second factor' }).click();
   await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await look(page, 'confirm');
-  await page.getByRole('button', { name: 'Use your passkey' }).click();
+  await page.getByRole('button', { name: 'Use passkey' }).click();
   await page.getByRole('heading', { name: 'Second factor' }).waitFor();
   await look(page, 'second-factor-with-passkey');
   assert.deepEqual(
@@ -153,11 +153,13 @@ test('after the password, the passkey is the second factor; it also confirms a s
   await visitor.close();
 });
 
-test('at another address than PUBLIC_URL, the page says where passkeys work', async () => {
+test('at another address than PUBLIC_URL, the page leads to where passkeys work', async () => {
   const { page, visitor } = await openWindow();
   await page.goto(`http://127.0.0.1:${port}/sign-in`);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
   await page.getByText(`Passkeys work only at ${site}.`).waitFor();
+  const link = page.getByRole('link', { name: 'Continue there' });
+  assert.equal(await link.getAttribute('href'), `${site}/sign-in`);
   await look(page, 'passkey-elsewhere');
   await visitor.close();
 });

@@ -26,6 +26,16 @@ test('every response has X-Request-Id, and error bodies have the same id', async
   });
 });
 
+test('a browser gets a page for an unknown address, with a way on and without scripts', async () => {
+  const answer = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+  assert.equal(answer.status, 404);
+  assert.match(answer.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  const text = await answer.text();
+  assert.match(text, /<h1>Page not found<\/h1>/);
+  assert.match(text, /<a class="button" href="\/console">/);
+  assert.doesNotMatch(text, /<script|nowhere/);
+});
+
 test('a trailing slash makes no difference', async () => {
   assert.equal((await fetch(`${url}/healthz/`)).status, 200);
 });

@@ -160,7 +160,7 @@ test("an account that the person doesn't belong to can't be chosen", async () =>
   const [browser, page] = await signIn(person.email, request());
   const answer = await browser.submit(page, { decision: 'allow', account: '2000' });
   assert.equal(answer.location, undefined);
-  assert.match(answer.text, /<h1>Allow/);
+  assert.match(answer.text, /wants access to your account<\/h1>/);
 });
 
 test('RFC 6749 4.1.2.1: declining is access_denied with state and issuer', async () => {
@@ -234,7 +234,7 @@ test('RFC 6749 3.1: repeated parameters are rejected; without a redirect if they
 test('query parameter names are case-insensitive, and unknown ones are ignored', async () => {
   const address = `/authorize?SCOPE=PRODUCTION&Response_Type=code&Client_ID=${client.clientId}&prompt=none`;
   const [, page] = await signIn((await world.addPerson()).email, address);
-  assert.match(page.text, /<h1>Allow/);
+  assert.match(page.text, /wants access to your account<\/h1>/);
 });
 
 test('5.3: a code works once; a second use revokes what the first issued, including refreshed tokens', async () => {

@@ -50,7 +50,7 @@ async function enrolWithCodes(
     {},
     '/me/second-factor/begin',
   );
-  const secret = (/or enter this key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(
+  const secret = (/class="key"[^>]*><code>([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(
     ' ',
     '',
   );
@@ -193,7 +193,7 @@ test('changing the password revokes all tokens and other browsers of the person,
   const next = 'quite another password';
   assert.match((await browser.submit(page, { password, new: 'short' })).text, /at least 12/);
   const wrong = await browser.submit(page, { password: 'wrong', new: next });
-  assert.match(wrong.text, /current password is wrong/);
+  assert.match(wrong.text, /Incorrect current password/);
   assert.match((await browser.submit(page, { password, new: next })).text, /Password changed/);
   for (const node of nodes)
     await waitFor(
@@ -216,12 +216,12 @@ test('with a second factor, signing in requires a code; each code works once', a
   assert.match(page.text, /<h1>Enter your code/);
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/, 'not signed in yet');
   const refused = await browser.submit(page, { code: used });
-  assert.match(refused.text, /was already used/);
+  assert.match(refused.text, /already used code/);
   await clock.advance(30_000);
   const code = codeOf(secret);
   assert.match((await browser.submit(page, { code })).text, /<h1>Sign-in and security/);
   const [again, second] = await signedIn(email);
-  assert.match((await again.submit(second, { code })).text, /was already used/);
+  assert.match((await again.submit(second, { code })).text, /already used code/);
   assert.deepEqual((await lastEvents(id)).slice(0, 2), [
     'sign_in success',
     'second_factor_added success',
@@ -269,7 +269,7 @@ test('a wrong first code keeps the QR code, and another browser can’t get the 
   const { email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const keyOn = (page: VisitedPage) =>
-    /or enter this key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1]?.replaceAll(' ', '');
+    /class="key"[^>]*><code>([A-Z2-7 ]+)</.exec(page.text)?.[1]?.replaceAll(' ', '');
   const page = await browser.submit(
     await browser.open('/me/second-factor'),
     {},
@@ -278,7 +278,7 @@ test('a wrong first code keeps the QR code, and another browser can’t get the 
   const key = keyOn(page) ?? '';
   const wrong = await browser.submit(page, { code: '000000' });
   assert.equal(wrong.status, 401);
-  assert.match(wrong.text, /The code is wrong or was already used/);
+  assert.match(wrong.text, /Incorrect or already used code/);
   assert.equal(keyOn(wrong), key);
   assert.match(wrong.text, /<svg/);
   const [thief, { forms }] = await signedIn(email);
@@ -335,7 +335,10 @@ test('ASVS 2.6.1: ten recovery codes are shown once, and each signs in once with
   assert.deepEqual(recoveryCodesOn(await browser.open('/me/second-factor')), []);
   const [first = '', second = ''] = recoveryCodes;
   assert.match((await signInByRecovery(email, first)).text, /<h1>Sign-in and security/);
-  assert.match((await signInByRecovery(email, first)).text, /is wrong or was already used/);
+  assert.match(
+    (await signInByRecovery(email, first)).text,
+    /Incorrect or already used recovery code/,
+  );
   const typed = ` ${second.toLowerCase().replaceAll('-', ' ')} `;
   assert.match((await signInByRecovery(email, typed)).text, /<h1>Sign-in and security/);
   assert.match((await browser.open('/me/second-factor')).text, /You have 8 recovery codes left/);
@@ -376,7 +379,10 @@ test('ASVS 2.6.2: recovery codes are stored hashed under the key and bound to th
     rows.some(({ unkeyed, plain }) => unkeyed || plain),
     false,
   );
-  assert.match((await signInByRecovery(other.email, code)).text, /is wrong or was already used/);
+  assert.match(
+    (await signInByRecovery(other.email, code)).text,
+    /Incorrect or already used recovery code/,
+  );
   const { rows: logged } = await database.pool.query(
     'select detail::text as detail from audit_event',
   );
@@ -394,7 +400,10 @@ test('new recovery codes replace the old ones', async () => {
   const renewed = await browser.submit(page, {}, '/me/second-factor/recovery-codes');
   assert.equal(recoveryCodesOn(renewed).length, 10);
   const [old = ''] = recoveryCodes;
-  assert.match((await signInByRecovery(email, old)).text, /is wrong or was already used/);
+  assert.match(
+    (await signInByRecovery(email, old)).text,
+    /Incorrect or already used recovery code/,
+  );
   const made = (await lastEvents(id)).filter((event) => event.startsWith('recovery_codes_made'));
   assert.deepEqual(made, ['recovery_codes_made success', 'recovery_codes_made success']);
 });

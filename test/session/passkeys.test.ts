@@ -107,7 +107,7 @@ test('with a passkey, the password alone signs nobody in: a passkey or a recover
   const browser = await signedIn(person.email);
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/);
   const page = await browser.open('/sign-in/code?next=/me');
-  assert.match(page.text, /<h1>Use your passkey/);
+  assert.match(page.text, /<h1>Verify it’s you/);
   // After the password, a security key without a PIN is enough.
   const signed = await usePasskey(browser, page, passkey, { verifiesUser: false });
   assert.match(signed.text, signedInPage);
@@ -359,7 +359,7 @@ test('an authenticator app can be added to a passkey, and confirms with its code
     {},
     '/me/second-factor/begin',
   );
-  const secret = /or enter this key: <code>([A-Z2-7 ]+)</.exec(begun.text)?.[1] ?? '';
+  const secret = /class="key"[^>]*><code>([A-Z2-7 ]+)</.exec(begun.text)?.[1] ?? '';
   const totp = new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) });
   const codeAt = (ms: number) => totp.generate({ timestamp: clock.now() + ms });
   assert.match((await browser.submit(begun, { code: codeAt(0) })).text, /Authenticator app set up/);
@@ -375,7 +375,7 @@ test('an authenticator app can be added to a passkey, and confirms with its code
   assert.match((await signInWith(passkey)).text, signedInPage);
 });
 
-test('passkeys are offered at https and localhost; an IP address says why it can’t have any', async () => {
+test('passkeys are offered at https and localhost; at an IP address, operators learn why there are none', async () => {
   for (const address of ['https://mail.example.com', 'http://localhost:3000', 'https://localhost'])
     assert.ok('rpId' in passkeySupport(address), address);
   for (const address of ['http://127.0.0.1:3000', 'https://192.0.2.1', 'https://[2001:db8::1]'])
@@ -385,10 +385,13 @@ test('passkeys are offered at https and localhost; an IP address says why it can
   const { email } = await world.addPerson();
   const browser = new TestBrowser(plain.url);
   const page = await browser.submit(await browser.open('/me'), { email, password });
+  assert.match(page.text, /This service can’t use passkeys\. If you need them, ask an operator\./);
+  assert.doesNotMatch((await new TestBrowser(plain.url).open('/sign-in')).text, /passkey/);
+  assert.match((await browser.open('/me/passkeys/new')).text, /<h1>Passkeys aren’t available/);
+  assert.equal((await browser.open('/me/passkeys')).url, `${plain.url}/me#passkeys`);
+  await database.pool.query('update person set operator = true where email = $1', [email]);
   assert.match(
-    page.text,
+    (await browser.open('/me')).text,
     /Passkeys need a host name, and this service’s address is the IP address 127\.0\.0\.1/,
   );
-  assert.doesNotMatch((await new TestBrowser(plain.url).open('/sign-in')).text, /passkey/);
-  assert.equal((await browser.open('/me/passkeys/new')).url, `${plain.url}/me`);
 });

@@ -35,7 +35,7 @@ async function mailsTo(email: string, wait = 60): Promise<CapturedMail[]> {
 
 async function linkFor(email: string): Promise<string> {
   const page = await askForLink(email);
-  assert.match(page.text, /If there’s a user with that address/);
+  assert.match(page.text, /a link to set a new password is on its way/);
   const [mail] = await mailsTo(email);
   const link = /href="(http[^"]+\/set-password\/spl_[A-Za-z0-9_-]{59})"/.exec(
     mail?.html ?? '',
@@ -72,12 +72,12 @@ test('an unknown address, a disabled person and a known one get the same respons
   const known = await world.addPerson();
   const disabled = await world.addPerson();
   await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
-  const answers = [
-    await askForLink(known.email),
-    await askForLink('nobody@shop.test'),
-    await askForLink(disabled.email),
-  ];
-  assert.equal(new Set(answers.map(({ text, status }) => `${status} ${text}`)).size, 1);
+  const answers = [];
+  for (const email of [known.email, 'nobody@shop.test', disabled.email]) {
+    const { status, text } = await askForLink(email);
+    answers.push(`${status} ${text.replaceAll(email, 'ADDRESS')}`);
+  }
+  assert.equal(new Set(answers).size, 1);
   assert.equal((await mailsTo(known.email)).length, 1);
   assert.equal((await mailsTo(disabled.email, 0)).length, 0);
 });

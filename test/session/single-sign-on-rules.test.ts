@@ -206,7 +206,7 @@ test('contract 5.2: people of an account that asks for single sign-on can’t us
   assert.match(String(refused.body.error_description), /use a service user/);
   const { page } = await withPassword(person.email);
   assert.equal(page.status, 401);
-  assert.match(page.text, /sign in with your company’s provider/);
+  assert.match(page.text, /Sign in with your company’s provider/);
   const program = await world.addPerson({ accounts: [] });
   await saveMembership(database.kysely, {
     accountId: account,
@@ -238,7 +238,7 @@ test('OIDC_ONLY turns passwords off for the provider’s people, except operator
   );
   const refused = await withPassword(person.email, strict);
   assert.equal(refused.page.status, 401);
-  assert.match(refused.page.text, /sign in with your company’s provider/);
+  assert.match(refused.page.text, /Sign in with your company’s provider/);
   assert.equal((await postToken(strict, passwordFields(person, client))).status, 400);
   assert.equal((await withPassword(person.email)).page.url, `${service.url}/me`);
   await setOperator(database.kysely, person.id, true);

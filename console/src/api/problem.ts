@@ -43,7 +43,7 @@ export class ApiProblem extends Error {
 
 /** A reason of the API, which follows the name of a field there, as a sentence of its own. */
 export function asSentence(reason: string): string {
-  const whole = reason.replace(/^(?=(?:is|isn’t|has|must|can’t)\b)/, 'this ');
+  const whole = reason.replace(/^(?=(?:is|isn’t|has|must|can’t|would)\b)/, 'this ');
   return whole.charAt(0).toUpperCase() + whole.slice(1) + (/[.!?:…]$/.test(whole) ? '' : '.');
 }
 

@@ -11,6 +11,7 @@ import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { formatDay } from '../format/format-time.ts';
 import { text, textOr } from '../texts/text.ts';
 import { AuditFilterBar } from './audit-filter-bar.tsx';
 import { auditQuery, readAuditFilters } from './audit-filters.ts';
@@ -62,6 +63,7 @@ export function AuditPage() {
         label={text('audit.title')}
         pages={pages}
         idOf={({ id }) => id}
+        headingOf={({ at }) => formatDay(at)}
         empty={{
           icon: 'audit',
           title: text(filtered ? 'audit.noneFound' : 'audit.none'),
@@ -69,8 +71,12 @@ export function AuditPage() {
         }}
         columns={[
           { title: text('audit.event'), cell: (event) => <EventCell event={event} /> },
-          { title: text('audit.from.address'), cell: ({ remoteAddress }) => remoteAddress },
-          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} /> },
+          {
+            title: text('audit.from.address'),
+            cell: ({ remoteAddress }) =>
+              remoteAddress === 'command line' ? text('audit.commandLine') : remoteAddress,
+          },
+          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} clock /> },
         ]}
       />
     </>

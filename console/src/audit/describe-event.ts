@@ -1,5 +1,6 @@
 import './audit-texts.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
+import { describeValue } from '../components/change-list.tsx';
 import { text, textOr } from '../texts/text.ts';
 
 /** A changed setting with its values. */
@@ -55,7 +56,7 @@ export function otherDetails(event: AuditEvent): string[] {
   return Object.entries(event.detail).flatMap(([name, value]) => {
     if (said.has(name)) return [];
     if (name !== 'changed' || typeof value !== 'string')
-      return [`${textOr(`member.${name}`, name)}: ${String(value)}`];
+      return [`${textOr(`member.${name}`, name)}: ${describeValue(value)}`];
     const others = value.split(', ').filter((one) => !shown.has(one));
     const named = others.map((one) => textOr(`member.${one}`, one)).join(', ');
     return others.length === 0 ? [] : [text('audit.alsoChanged', { names: named })];

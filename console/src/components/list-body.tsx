@@ -20,6 +20,8 @@ interface ListBodyProps<Item> {
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
   /** As in `Rows`. */
+  headingOf?: (item: Item) => string;
+  /** As in `Rows`. */
   below?: (item: Item) => ReactNode;
   empty: {
     readonly title: string;
@@ -31,7 +33,7 @@ interface ListBodyProps<Item> {
 
 /** A list in any state: loading, failed, empty, loaded, or with more pages. */
 export function ListBody<Item>(props: ListBodyProps<Item>) {
-  const { label, pages, columns, idOf, below, empty } = props;
+  const { label, pages, columns, idOf, headingOf, below, empty } = props;
   const { items } = pages;
   if (pages.error !== null && items.length === 0)
     return <ProblemAlert error={pages.error} retry={() => pages.refetch()} />;
@@ -45,7 +47,14 @@ export function ListBody<Item>(props: ListBodyProps<Item>) {
   return (
     <>
       <ProblemAlert error={pages.error} />
-      <Rows label={label} items={items} columns={columns} idOf={idOf} below={below} />
+      <Rows
+        label={label}
+        items={items}
+        columns={columns}
+        idOf={idOf}
+        headingOf={headingOf}
+        below={below}
+      />
       <LoadMore pages={pages} />
     </>
   );

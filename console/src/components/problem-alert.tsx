@@ -25,11 +25,12 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
   const title = problem?.status === 409 ? (conflictTitle ?? ownTitle) : ownTitle;
   if (problem?.isShownAtFields)
     return (
-      <Alert color="red" role="alert">
+      <Text size="sm" c="var(--mantine-color-error)" role="alert">
         {text('problem.atFields', { count: problem.errors.length })}
-      </Alert>
+      </Text>
     );
   if (problem?.status === 401) return <SessionExpired retry={retry} />;
+  const isSignIn = typeof problem?.body.signInPath === 'string';
   const other = problem?.status === 412 || problem?.status === 404;
 
   async function refresh() {
@@ -39,7 +40,12 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
   }
 
   return (
-    <Alert color="red" title={title} role="alert">
+    <Alert
+      color={isSignIn ? 'blue' : 'red'}
+      className={isSignIn ? 'sign-in-required' : undefined}
+      title={title}
+      role="alert"
+    >
       {problem === undefined ? (
         <Text size="sm">{text('problem.networkHint')}</Text>
       ) : (

@@ -1,4 +1,5 @@
 import {
+  formatClock,
   formatDateAndTime,
   formatDistance,
   formatExactTime,
@@ -11,11 +12,19 @@ interface TimeTextProps {
   distance?: boolean;
   /** With the date, also today. */
   full?: boolean;
+  /** Without the date. */
+  clock?: boolean;
 }
 
 /** A time in the person's time zone, with the exact time as tooltip. */
-export function TimeText({ value, distance, full }: TimeTextProps) {
-  const format = distance ? formatDistance : full ? formatDateAndTime : formatTime;
+export function TimeText({ value, distance, full, clock }: TimeTextProps) {
+  const format = distance
+    ? formatDistance
+    : full
+      ? formatDateAndTime
+      : clock
+        ? formatClock
+        : formatTime;
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">
       {format(value)}

@@ -28,7 +28,8 @@ export function UndoButton({ name, action, remove, restore, restored }: UndoButt
       <Button
         size="compact-sm"
         variant="subtle"
-        color="red"
+        color="gray"
+        c="dimmed"
         loading={removal.isPending}
         onClick={() => removal.mutate()}
         aria-label={text('removeName', { name })}

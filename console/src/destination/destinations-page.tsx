@@ -1,7 +1,7 @@
-import { Badge, Button, Group, TextInput } from '@mantine/core';
+import { Badge, Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -9,6 +9,8 @@ import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
+import { Field } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
@@ -46,7 +48,9 @@ export function DestinationsPage() {
   const isHeld = (destination: string) => paused.includes(destination) || paused.includes('*');
   return (
     <>
-      <PageHeading title={text('destinations.title')} hint={text('destinations.hint')} />
+      <PageHeading title={text('destinations.title')} hint={text('destinations.hint')}>
+        <PauseDomain />
+      </PageHeading>
       <DestinationTabs />
       <ProblemAlert error={queue.error} retry={() => queue.refetch()} />
       {queue.isPending && <RowsSkeleton />}
@@ -112,7 +116,6 @@ export function DestinationsPage() {
           ]}
         />
       )}
-      <PauseForm />
     </>
   );
 }
@@ -133,31 +136,42 @@ function usePause() {
 }
 
 /** Pauses mail to any domain, even if none is queued. */
-function PauseForm() {
+function PauseDomain() {
   const may = useMay();
+  const [opened, dialog] = useDisclosure();
   const [destination, setDestination] = useState('');
   const pause = usePause();
   if (!may('queue:control')) return null;
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    pause.mutate({ destination, pause: true }, { onSuccess: () => setDestination('') });
-  }
   return (
-    <form onSubmit={submit}>
-      <Group gap="xs" align="flex-end" mt="lg">
-        <TextInput
-          label={text('destinations.pauseDomain')}
-          placeholder="example.com"
-          required
-          value={destination}
-          onChange={(event) => setDestination(event.currentTarget.value)}
-        />
-        <Button type="submit" variant="default" loading={pause.isPending}>
-          {text('destinations.pause')}
-        </Button>
-      </Group>
-      <ProblemAlert error={pause.error} />
-    </form>
+    <>
+      <Button variant="default" onClick={dialog.open}>
+        {text('destinations.pauseDomain')}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={dialog.close}
+        title={text('destinations.pauseDomain')}
+        action={text('destinations.pause')}
+        submit={async () => {
+          await pause.mutateAsync({ destination, pause: true });
+          setDestination('');
+        }}
+      >
+        {(error) => (
+          <Field
+            field="destination"
+            label={text('destinations.domain')}
+            description={text('destinations.pauseHint')}
+            placeholder="example.com"
+            required
+            value={destination}
+            change={setDestination}
+            error={error}
+            data-autofocus
+          />
+        )}
+      </FormDialog>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useSettings } from '../account/use-settings.ts';
 import type { Receiver } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -21,6 +22,8 @@ export function ReceiversPage() {
     queryFn: () => answerOf(api.GET('/installation/receivers')),
     refetchInterval: 5_000,
   });
+  const { data: settings } = useSettings();
+  const isDirect = settings?.delivery === 'direct';
   const items = receivers.data?.items ?? [];
   return (
     <>
@@ -28,11 +31,11 @@ export function ReceiversPage() {
       <DestinationTabs />
       <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
       {receivers.isPending && <RowsSkeleton />}
-      {receivers.data !== undefined && items.length === 0 && (
+      {receivers.data !== undefined && settings !== undefined && items.length === 0 && (
         <EmptyState
           icon="destinations"
-          title={text('receivers.none')}
-          hint={text('receivers.noneHint')}
+          title={text(isDirect ? 'receivers.none' : 'destinations.notDirect')}
+          hint={text(isDirect ? 'receivers.noneHint' : 'destinations.notDirectHint')}
         />
       )}
       {items.length > 0 && (

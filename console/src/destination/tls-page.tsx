@@ -1,6 +1,7 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
+import { useSettings } from '../account/use-settings.ts';
 import type { TlsDay } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
@@ -21,6 +22,8 @@ export function TlsPage() {
     ...(from !== '' && { from }),
     ...(until !== '' && { until }),
   };
+  const { data: settings } = useSettings();
+  const isDirect = settings?.delivery !== 'inbox' && settings?.delivery !== 'relay';
   const filtered = Object.keys(query).length > 0;
   const pages = usePages<TlsDay>({
     queryKey: ['tls-results', query],
@@ -57,8 +60,20 @@ export function TlsPage() {
         idOf={({ day, domain: name, policyType }) => `${day} ${name} ${policyType}`}
         empty={{
           icon: 'destinations',
-          title: text(filtered ? 'encryption.noneFound' : 'encryption.none'),
-          hint: text(filtered ? 'encryption.noneFoundHint' : 'encryption.noneHint'),
+          title: text(
+            filtered
+              ? 'encryption.noneFound'
+              : isDirect
+                ? 'encryption.none'
+                : 'destinations.notDirect',
+          ),
+          hint: text(
+            filtered
+              ? 'encryption.noneFoundHint'
+              : isDirect
+                ? 'encryption.noneHint'
+                : 'destinations.notDirectHint',
+          ),
         }}
         columns={[
           { title: text('encryption.day'), cell: ({ day }) => day },

@@ -25,6 +25,11 @@ export function formatTime(value: string): string {
     : full().format(time);
 }
 
+/** The time without its date. */
+export function formatClock(value: string): string {
+  return clock().format(new Date(value));
+}
+
 /** Date and time, also of today. */
 export function formatDateAndTime(value: string): string {
   return full().format(new Date(value));

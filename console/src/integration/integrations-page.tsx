@@ -108,16 +108,11 @@ function IntegrationList({ show, add }: IntegrationListProps) {
         },
         {
           title: text('integrations.grants'),
-          cell: ({ grants, allowance }) => (
-            <div>
-              <Text size="sm">
-                {grants.map((name) => textOr(`grant.${name}`, name)).join(' · ')}
-              </Text>
-              <Text size="xs" c="dimmed">
-                {text('integrations.allowance', { count: allowance })}
-              </Text>
-            </div>
-          ),
+          cell: ({ grants }) => grants.map((name) => textOr(`grant.${name}`, name)).join(' · '),
+        },
+        {
+          title: text('integrations.limit'),
+          cell: ({ allowance }) => text('integrations.allowance', { count: allowance }),
         },
         {
           title: text('actions'),

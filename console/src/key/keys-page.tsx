@@ -6,11 +6,12 @@ import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatShortDay } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
@@ -58,7 +59,7 @@ export function KeysPage() {
           {
             title: text('keys.used'),
             cell: ({ lastUsedAt }) =>
-              lastUsedAt === null ? text('never') : <TimeText value={lastUsedAt} distance />,
+              lastUsedAt === null ? text('keys.notUsed') : <TimeText value={lastUsedAt} distance />,
           },
           { title: text('keys.expires'), cell: (apiKey) => <KeyExpiry apiKey={apiKey} /> },
           {
@@ -153,7 +154,7 @@ function isExpired({ expiresAt }: ApiKey): boolean {
 }
 
 function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
-  if (apiKey.expiresAt === null) return text('never');
+  if (apiKey.expiresAt === null) return text('keys.noExpiry');
   if (isExpired(apiKey))
     return (
       <Badge className="state-badge" data-color="red" tt="none">
@@ -166,6 +167,7 @@ function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
 function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedKey) => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
+  const [revoking, revocation] = useDisclosure();
 
   async function revoke() {
     await answerOf(
@@ -181,12 +183,18 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
       {!isExpired(apiKey) && apiKey.replacedBy === null && (
         <RotateKey apiKey={apiKey} show={show} />
       )}
-      <RemoveButton
+      <RowMenu
+        name={apiKey.name}
+        items={[{ label: text('keys.end'), color: 'red', choose: revocation.open }]}
+      />
+      <ConfirmByName
+        opened={revoking}
+        close={revocation.close}
         title={text('keys.end')}
         consequence={text('keys.endConsequence')}
         name={apiKey.name}
         action={text('keys.end')}
-        remove={revoke}
+        confirm={revoke}
       />
     </Group>
   );

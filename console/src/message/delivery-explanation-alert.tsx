@@ -76,19 +76,19 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
         role="status"
       />
     );
+  if (state === 'delivered')
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        {text('why.state.delivered')}
+      </Text>
+    );
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');
   const { reply, reason } = parseEventDetail(last?.detail);
   return (
-    <Alert
-      color={stateViews[state].alert}
-      title={text(state === 'delivered' ? 'why.delivered' : 'why.title')}
-      role="status"
-    >
+    <Alert color={stateViews[state].alert} title={text('why.title')} role="status">
       <Text size="sm">{text(`why.state.${state}`)}</Text>
-      {reply !== undefined && state !== 'delivered' && (
-        <Text size="sm">{text('why.reply', { reply })}</Text>
-      )}
-      {reply === undefined && reason !== undefined && state !== 'delivered' && (
+      {reply !== undefined && <Text size="sm">{text('why.reply', { reply })}</Text>}
+      {reply === undefined && reason !== undefined && (
         <Text size="sm">{text('why.reason', { reason })}</Text>
       )}
       {nextAttempt !== null && (

@@ -30,6 +30,7 @@ const columns = {
   state: { title: text('messages.state'), cell: (line) => <LineState line={line} /> },
   template: {
     title: text('messages.template'),
+    secondary: true,
     cell: ({ templateId, templateVersion }) => (
       <Group gap={6} wrap="nowrap">
         <span className="nowrap">{templateId}</span>
@@ -39,18 +40,21 @@ const columns = {
       </Group>
     ),
   },
-  tag: { title: text('messages.tag'), cell: ({ tag }) => tag },
+  tag: { title: text('messages.tag'), secondary: true, cell: ({ tag }) => tag },
   externalId: {
     title: text('messages.externalId'),
+    secondary: true,
     cell: ({ externalId }) => externalId !== null && <span className="nowrap">{externalId}</span>,
   },
   locale: {
     title: text('messages.filter.locale'),
+    secondary: true,
     cell: ({ locale }) => locale !== null && nameLocale(locale),
   },
-  from: { title: text('messages.from'), cell: ({ from }) => from },
+  from: { title: text('messages.from'), secondary: true, cell: ({ from }) => from },
   id: {
     title: text('message.id'),
+    secondary: true,
     cell: ({ id }) => <code className="nowrap">{id}</code>,
   },
   accepted: {

@@ -49,10 +49,12 @@ export function MessageFacts({ message }: { message: Message }) {
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')}{' '}
-        <StateBadge
-          state={state}
-          waits={isFinalMessageState(state) ? undefined : waitOf(message)}
-        />
+        {message.recipients.length > 1 && (
+          <StateBadge
+            state={state}
+            waits={isFinalMessageState(state) ? undefined : waitOf(message)}
+          />
+        )}
       </span>,
     ]),
     [text('messages.tag'), message.tag],

@@ -8,7 +8,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
-import { SchedulePanel } from '../schedule/schedule-panel.tsx';
+import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { MessageActions } from './message-actions.tsx';
@@ -35,10 +35,17 @@ export function MessagePage() {
   const { data } = message;
   return (
     <>
-      <PageAnchor to="/$account/messages" params={{ account: accountId }} size="sm">
-        {text('message.back')}
-      </PageAnchor>
+      {data !== undefined && waitOf(data) === 'scheduled' ? (
+        <PageAnchor to="/$account/scheduled" params={{ account: accountId }} size="sm">
+          {text('nav.scheduled')}
+        </PageAnchor>
+      ) : (
+        <PageAnchor to="/$account/messages" params={{ account: accountId }} size="sm">
+          {text('message.back')}
+        </PageAnchor>
+      )}
       <PageHeading title={data?.recipients[0]?.address ?? text('message.title')}>
+        {data !== undefined && <ScheduledActions message={data} />}
         {data !== undefined && <MessageActions message={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="messages" retry={() => message.refetch()}>

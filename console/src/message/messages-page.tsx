@@ -77,7 +77,13 @@ export function MessagesPage() {
         </EmptyState>
       )}
       {pages.items.length > 0 && (
-        <Rows label={text('messages.title')} items={pages.items} columns={columns} idOf={idOf} />
+        <Rows
+          label={text('messages.title')}
+          items={pages.items}
+          columns={columns}
+          idOf={idOf}
+          compact
+        />
       )}
       <LoadMore pages={pages} />
     </>

@@ -1,8 +1,9 @@
-import { Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMay } from '../account/use-me.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { showNotice } from '../components/notices.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
 import { describeChange, useScheduleChanges } from './change-schedule.ts';
 import { MoveDialog } from './move-dialog.tsx';
@@ -31,30 +32,23 @@ export function ScheduleActions({ message, onPage = false }: ScheduleActionsProp
   const name = to ?? messageId;
   return (
     <>
-      <Group gap="xs" justify="flex-end" wrap="nowrap">
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`${text('schedule.move')} ${name}`}
-          onClick={moveDialog.open}
-        >
-          {text('schedule.move')}
-        </Button>
-        {onPage ? (
-          <Button size="compact-sm" onClick={sendDialog.open}>
-            {text('schedule.sendNow')}
+      {onPage ? (
+        <>
+          <Button variant="default" onClick={moveDialog.open}>
+            {text('schedule.move')}
           </Button>
-        ) : (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`${text('schedule.cancel')} ${name}`}
-            onClick={cancelDialog.open}
-          >
-            {text('schedule.cancel')}
-          </Button>
-        )}
-      </Group>
+          <Button onClick={sendDialog.open}>{text('schedule.sendNow')}</Button>
+        </>
+      ) : (
+        <RowMenu
+          name={name}
+          items={[
+            { label: text('schedule.move'), choose: moveDialog.open },
+            { label: text('schedule.sendNow'), choose: sendDialog.open },
+            { label: text('schedule.cancelMessage'), color: 'red', choose: cancelDialog.open },
+          ]}
+        />
+      )}
       <MoveDialog
         opened={moving}
         close={moveDialog.close}

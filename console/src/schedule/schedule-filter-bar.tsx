@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-import { Icon } from '../components/icon.tsx';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
 import { text } from '../texts/text.ts';
 import { readScheduleFilters, type ScheduleFilters } from './schedule-filters.ts';
 
@@ -9,42 +9,35 @@ interface FilterBarProps {
   change: (filters: ScheduleFilters) => void;
 }
 
-/** Filters by tag and external ID, applied on Enter. */
+/** Filters by tag and external ID, while they are typed. */
 export function ScheduleFilterBar({ filters, change }: FilterBarProps) {
-  const [tag, setTag] = useState(filters.tag ?? '');
-  const [externalId, setExternalId] = useState(filters.externalId ?? '');
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    change(readScheduleFilters({ tag, externalId }));
-  }
-
+  const { tag = '', externalId = '' } = filters;
+  const [typed, setTyped] = useState({ tag, externalId });
+  const find = useDebouncedCallback((now: typeof typed) => change(readScheduleFilters(now)), 250);
+  const field = (name: 'tag' | 'externalId') => ({
+    label: text(`messages.${name}`),
+    value: typed[name],
+    onChange(event: { currentTarget: { value: string } }) {
+      const now = { ...typed, [name]: event.currentTarget.value };
+      setTyped(now);
+      find(now);
+    },
+  });
   return (
-    <search>
-      <form onSubmit={submit}>
-        <Group mb="md" gap="xs" align="flex-end">
-          <TextInput
-            label={text('messages.tag')}
-            maxLength={48}
-            value={tag}
-            onChange={(event) => setTag(event.currentTarget.value)}
-          />
-          <TextInput
-            label={text('messages.externalId')}
-            maxLength={128}
-            value={externalId}
-            onChange={(event) => setExternalId(event.currentTarget.value)}
-          />
-          <Button type="submit" variant="light" leftSection={<Icon name="search" size={16} />}>
-            {text('schedule.search')}
-          </Button>
-          {Object.keys(filters).length > 0 && (
-            <Button variant="subtle" onClick={() => change({})}>
-              {text('schedule.clear')}
-            </Button>
-          )}
-        </Group>
-      </form>
-    </search>
+    <Group component="search" mb="md" gap="xs" align="flex-end">
+      <TextInput {...field('tag')} maxLength={48} />
+      <TextInput {...field('externalId')} maxLength={128} />
+      {Object.keys(filters).length > 0 && (
+        <Button
+          variant="subtle"
+          onClick={() => {
+            setTyped({ tag: '', externalId: '' });
+            change({});
+          }}
+        >
+          {text('schedule.clear')}
+        </Button>
+      )}
+    </Group>
   );
 }

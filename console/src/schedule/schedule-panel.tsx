@@ -1,4 +1,4 @@
-import { Box, Group, Title } from '@mantine/core';
+import { Box, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
@@ -8,8 +8,8 @@ import { formatDistance, formatExactTime, formatTime } from '../format/format-ti
 import { text } from '../texts/text.ts';
 import { ScheduleActions } from './schedule-actions.tsx';
 
-/** The send time and deadline of a scheduled message; nothing for other messages. */
-export function SchedulePanel({ message }: { message: Message }) {
+/** The schedule of a message; undefined for other messages. */
+function useSchedule(message: Message) {
   const accountId = useAccountId();
   const may = useMay();
   const { messageId, content } = message;
@@ -26,16 +26,26 @@ export function SchedulePanel({ message }: { message: Message }) {
         }),
       ),
   });
-  const entry = isScheduled ? scheduled.data?.items[0] : undefined;
+  return isScheduled ? scheduled.data?.items[0] : undefined;
+}
+
+/** The actions of a scheduled message; nothing for other messages. */
+export function ScheduledActions({ message }: { message: Message }) {
+  const may = useMay();
+  const entry = useSchedule(message);
+  return entry && <ScheduleActions message={entry} onPage={may('messages:control')} />;
+}
+
+/** The send time and deadline of a scheduled message; nothing for other messages. */
+export function SchedulePanel({ message }: { message: Message }) {
+  const { content } = message;
+  const entry = useSchedule(message);
   if (entry === undefined) return null;
   return (
     <Box component="section" aria-labelledby="schedule" mb="lg">
-      <Group justify="space-between" mb="xs">
-        <Title order={2} id="schedule">
-          {text('nav.scheduled')}
-        </Title>
-        <ScheduleActions message={entry} onPage={may('messages:control')} />
-      </Group>
+      <Title order={2} id="schedule" mb="xs">
+        {text('nav.scheduled')}
+      </Title>
       <Facts
         facts={[
           [text('schedule.sendAt'), <DueTime key="at" value={entry.sendAt} />],

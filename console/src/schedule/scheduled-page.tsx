@@ -44,8 +44,6 @@ export function ScheduledPage() {
     <>
       <PageHeading title={text('schedule.title')} hint={text('schedule.hint')} />
       <ScheduleFilterBar
-        // Syncs the fields with the URL, which also changes through the back button.
-        key={JSON.stringify(filters)}
         filters={filters}
         change={(search) => navigate({ search, replace: true })}
       />
@@ -112,7 +110,7 @@ const columns: readonly Column<ScheduledMessage>[] = [
             v{templateVersion}
           </Text>
         </Group>
-        <Text span size="xs" c="dimmed">
+        <Text span size="xs" c="dimmed" className="cut-short" title={tag ?? undefined}>
           {tag}
         </Text>
       </Stack>

@@ -53,7 +53,14 @@ export function SendersPage() {
           action: add,
         }}
         columns={[
-          { title: text('senders.address'), cell: ({ address }) => address },
+          {
+            title: text('senders.address'),
+            cell: ({ address }) => (
+              <span className="cut" title={address}>
+                {address}
+              </span>
+            ),
+          },
           {
             title: text('senders.verified'),
             cell: (sender) => <SenderState sender={sender} />,

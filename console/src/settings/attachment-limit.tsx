@@ -60,13 +60,8 @@ export function AttachmentLimit({ current }: { current: number | null }) {
           onChange={setLimit}
           error={error}
         />
-        <Button
-          type="submit"
-          variant="default"
-          loading={save.isPending}
-          aria-label={text('operate.attachmentsSave')}
-        >
-          {text('save')}
+        <Button type="submit" variant="default" loading={save.isPending}>
+          {text('operate.attachmentsSave')}
         </Button>
       </Group>
       <ProblemAlert error={save.error} onRefreshed={save.reset} />

@@ -1,4 +1,4 @@
-import { Paper, Stack, Switch, Text, Title } from '@mantine/core';
+import { Button, Group, Paper, Stack, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMe } from '../account/use-me.ts';
 import { Confirm } from '../components/confirm.tsx';
@@ -38,16 +38,28 @@ export function OperatorSettings() {
             })
           }
         />
-        <Switch
-          label={text('operate.suspended')}
-          description={text('operate.suspendedHint')}
-          color="red"
-          checked={suspended}
-          disabled={busy}
-          // Only suspending asks for confirmation.
-          onChange={() => (suspended ? suspend(false) : confirmation.open())}
-        />
         {account !== undefined && <AttachmentLimit current={account.attachmentLimit} />}
+        <Paper withBorder p="sm" className="danger-zone">
+          <Group justify="space-between">
+            <div>
+              <Text size="sm" fw={600}>
+                {text(suspended ? 'operate.suspended' : 'operate.active')}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {text(suspended ? 'operate.suspendedHint' : 'operate.activeHint')}
+              </Text>
+            </div>
+            {/* Only suspending asks for confirmation. */}
+            <Button
+              variant="light"
+              {...(suspended ? {} : { color: 'red' })}
+              disabled={busy}
+              onClick={() => (suspended ? suspend(false) : confirmation.open())}
+            >
+              {text(suspended ? 'operate.lift' : 'operate.suspend')}
+            </Button>
+          </Group>
+        </Paper>
       </Stack>
       <ProblemAlert error={error ?? save.error} onRefreshed={save.reset} />
       <Confirm
@@ -58,7 +70,7 @@ export function OperatorSettings() {
         action={text('operate.suspend')}
         dismiss={text('operate.keepActive')}
         destructive
-        // The error is shown next to the switch.
+        // The error is shown below.
         confirm={async () => suspend(true)}
       />
     </Paper>

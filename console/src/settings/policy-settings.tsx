@@ -99,6 +99,8 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
     },
   });
 
+  const lockout = reasonFor(save.error, 'secondFactor');
+
   function submit(event: FormEvent) {
     event.preventDefault();
     save.mutate();
@@ -138,7 +140,16 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             onChange={(event) =>
               change({ secondFactor: event.currentTarget.value as AccessPolicy['secondFactor'] })
             }
-            error={reasonFor(save.error, 'secondFactor')}
+            error={
+              lockout !== undefined && (
+                <>
+                  {lockout}{' '}
+                  <Anchor href="/me/second-factor" size="xs" underline="always">
+                    {text('problem.secondFactor')}
+                  </Anchor>
+                </>
+              )
+            }
             disabled={reading}
           />
           <NumberInput

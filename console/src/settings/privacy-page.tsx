@@ -161,13 +161,10 @@ function PersonData() {
             {text('privacy.export')}
           </Button>
         )}
-        {!given && may('privacy:write') && (
-          <Button variant="default" disabled>
-            {text('privacy.erase')}
-          </Button>
-        )}
-        {given && may('privacy:write') && (
+        {may('privacy:write') && (
           <RemoveButton
+            large
+            disabled={!given}
             title={text('privacy.eraseTitle')}
             consequence={text('privacy.eraseConsequence')}
             name={address}

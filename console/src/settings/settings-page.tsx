@@ -104,7 +104,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
           </SimpleGrid>
           <Group mb="sm">
             <Button type="submit" variant="default" loading={rename.isPending}>
-              {text('save')}
+              {text('settings.save')}
             </Button>
             {rename.isSuccess && (
               <Text size="sm" role="status">

@@ -1,13 +1,15 @@
 import {
+  ActionIcon,
   Button,
   Checkbox,
   Group,
+  Input,
+  NativeSelect,
   Paper,
   PasswordInput,
   SimpleGrid,
   Stack,
   Text,
-  Textarea,
   TextInput,
   Title,
 } from '@mantine/core';
@@ -19,6 +21,7 @@ import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
 import { ApiProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
+import { Icon } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
@@ -67,13 +70,14 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const params = { path: { accountId } };
+  const [editing, setEditing] = useState(stored !== null);
   const [values, setValues] = useState(() => ({
     name: stored?.value.name ?? '',
     issuer: stored?.value.issuer ?? '',
     clientId: stored?.value.clientId ?? '',
     clientSecret: '',
     trustEmail: stored?.value.trustEmail ?? false,
-    members: (stored?.value.members ?? []).map(toLine).join('\n'),
+    members: stored?.value.members.map(toRule) ?? [newRule],
   }));
   const change = (changed: Partial<typeof values>) => setValues({ ...values, ...changed });
   const reload = () => client.invalidateQueries({ queryKey: ['sign-in-provider', accountId] });
@@ -85,7 +89,7 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
       const body = {
         ...others,
         ...(clientSecret === '' ? {} : { clientSecret }),
-        members: members.split('\n').filter(Boolean).map(toRule),
+        members: members.filter(({ who }) => who !== '').map(toMember),
       };
       return answerOf(
         api.PUT('/accounts/{accountId}/sign-in-provider', { params, body, ...precondition }),
@@ -111,9 +115,22 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
     error: reasonFor(save.error, name),
   });
 
+  if (!editing)
+    return (
+      <Button variant="default" onClick={() => setEditing(true)}>
+        {text('provider.setUp')}
+      </Button>
+    );
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
+        <Input.Wrapper
+          labelElement="div"
+          label={text('provider.callback')}
+          description={text('provider.callbackHint')}
+        >
+          <CopyField value={callbackUrl} label={text('provider.callback')} />
+        </Input.Wrapper>
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <TextInput {...field('name')} required />
           <TextInput {...field('issuer')} required placeholder="https://login.example.com" />
@@ -124,14 +141,9 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
             placeholder={stored === null ? '' : text('provider.secretKept')}
           />
         </SimpleGrid>
-        <Textarea
-          label={text('provider.members')}
-          description={text('provider.membersHint')}
-          placeholder={'developer engineering\nviewer @example.com'}
-          autosize
-          minRows={2}
-          value={values.members}
-          onChange={(event) => change({ members: event.currentTarget.value })}
+        <MemberRules
+          rules={values.members}
+          change={(members) => change({ members })}
           error={reasonFor(save.error, 'members')}
         />
         <Checkbox
@@ -139,13 +151,10 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
           checked={values.trustEmail}
           onChange={(event) => change({ trustEmail: event.currentTarget.checked })}
         />
-        <Text size="sm">{text('provider.callback')}</Text>
-        <CopyField value={callbackUrl} label={text('provider.callback')} />
         {stored !== null && (
-          <>
-            <Text size="sm">{text('provider.start')}</Text>
+          <Input.Wrapper labelElement="div" label={text('provider.start')}>
             <CopyField value={stored.value.signInUrl} label={text('provider.start')} />
-          </>
+          </Input.Wrapper>
         )}
         <ProblemAlert error={save.error} />
         <Group>
@@ -171,13 +180,91 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
   );
 }
 
-function toLine({ role, group, domain }: SignInProvider['members'][number]): string {
-  return `${role} ${group ?? `@${domain}`}`;
+type Member = SignInProvider['members'][number];
+
+/** A rule for members as it is edited. */
+interface Rule {
+  readonly role: Member['role'];
+  readonly by: 'group' | 'domain';
+  /** The group or domain. */
+  readonly who: string;
 }
 
-/** `role group` or `role @domain`; the API says what is wrong. */
-function toRule(line: string) {
-  const [, role = '', who = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(line) ?? [];
-  const member = who.startsWith('@') ? { domain: who.slice(1) } : { group: who };
-  return { role: role as SignInProvider['members'][number]['role'], ...member };
+const roles = ['owner', 'developer', 'marketer', 'viewer'] as const;
+const newRule: Rule = { role: 'viewer', by: 'group', who: '' };
+
+function toRule({ role, group, domain }: Member): Rule {
+  return !domain ? { role, by: 'group', who: group ?? '' } : { role, by: 'domain', who: domain };
+}
+
+function toMember({ role, by, who }: Rule): Member {
+  return { role, [by]: who } as Member;
+}
+
+interface MemberRulesProps {
+  rules: readonly Rule[];
+  change: (rules: Rule[]) => void;
+  error: string | undefined;
+}
+
+/** Which groups and domains get which role. */
+function MemberRules({ rules, change, error }: MemberRulesProps) {
+  const set = (index: number, part: Partial<Rule>) =>
+    change(rules.map((rule, at) => (at === index ? { ...rule, ...part } : rule)));
+  return (
+    <Input.Wrapper
+      labelElement="div"
+      label={text('provider.members')}
+      description={text('provider.membersHint')}
+      error={error}
+    >
+      <Stack gap="xs" mt={4}>
+        {rules.map(({ role, by, who }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity
+          <Group key={index} gap="xs" wrap="nowrap">
+            <NativeSelect
+              aria-label={text('provider.rule.role', { number: index + 1 })}
+              data={roles.map((value) => ({ value, label: text(`role.${value}`) }))}
+              value={role}
+              onChange={(event) => set(index, { role: event.currentTarget.value as Rule['role'] })}
+            />
+            <NativeSelect
+              aria-label={text('provider.rule.by', { number: index + 1 })}
+              data={[
+                { value: 'group', label: text('provider.group') },
+                { value: 'domain', label: text('provider.domain') },
+              ]}
+              value={by}
+              onChange={(event) => set(index, { by: event.currentTarget.value as Rule['by'] })}
+            />
+            <TextInput
+              flex={1}
+              aria-label={text('provider.rule.who', { number: index + 1 })}
+              placeholder={by === 'group' ? 'engineering' : 'example.com'}
+              value={who}
+              onChange={(event) => set(index, { who: event.currentTarget.value.trim() })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={text('provider.rule.remove', { number: index + 1 })}
+              onClick={() => change(rules.filter((_, at) => at !== index))}
+            >
+              <Icon name="trash" />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Group>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            leftSection={<Icon name="plus" size={16} />}
+            onClick={() => change([...rules, newRule])}
+          >
+            {text('provider.rule.add')}
+          </Button>
+        </Group>
+      </Stack>
+    </Input.Wrapper>
+  );
 }

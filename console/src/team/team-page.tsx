@@ -2,7 +2,7 @@ import { Alert, Badge, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { User } from '../api/management.generated.ts';
@@ -32,6 +32,7 @@ export function TeamPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  const { data: me } = useMe();
   const [failure, setFailure] = useState<RoleFailure>();
   const pages = usePages<User>({
     queryKey: ['users', accountId],
@@ -42,6 +43,9 @@ export function TeamPage() {
         }),
       ),
   });
+  const owners = pages.items.filter(({ role, invitation }) => role === 'owner' && !invitation);
+  const isOnlyOwner = ({ email }: User) =>
+    !pages.hasNextPage && owners.length === 1 && owners[0]?.email === email;
   return (
     <>
       <PageHeading title={text('team.title')} hint={text('team.hint')}>
@@ -70,7 +74,12 @@ export function TeamPage() {
             title: text('team.name'),
             cell: ({ name, email }) => (
               <div>
-                {name || email}
+                {name || email}{' '}
+                {email === me?.person?.email && (
+                  <Badge className="state-badge" data-color="gray" tt="none">
+                    {text('team.you')}
+                  </Badge>
+                )}
                 {name !== '' && (
                   <Text size="xs" c="dimmed">
                     {email}
@@ -83,9 +92,10 @@ export function TeamPage() {
             title: text('team.role'),
             cell: (user) => <RoleChoice user={user} fail={setFailure} />,
           },
+          { title: text('team.status'), cell: (user) => <UserStatus user={user} /> },
           {
             title: text('team.signIn'),
-            cell: (user) => <SignInText user={user} />,
+            cell: (user) => user.invitation === null && text(signInOf(user)),
           },
           {
             title: text('actions'),
@@ -93,7 +103,7 @@ export function TeamPage() {
             cell: (user) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
                 {user.invitation !== null && <ResendInvitation user={user} />}
-                <RemoveUser user={user} />
+                {!isOnlyOwner(user) && <RemoveUser user={user} />}
               </Group>
             ),
           },
@@ -104,8 +114,18 @@ export function TeamPage() {
   );
 }
 
-function SignInText({ user }: { user: User }) {
-  if (user.invitation === null) return <>{text(signInOf(user))}</>;
+function UserStatus({ user }: { user: User }) {
+  if (user.invitation === null)
+    return (
+      <Badge
+        variant="light"
+        tt="none"
+        className="state-badge"
+        data-color={user.disabled ? 'gray' : 'green'}
+      >
+        {text(user.disabled ? 'team.disabled' : 'team.active')}
+      </Badge>
+    );
   const { invitedBy, expiresAt } = user.invitation;
   const isExpired = Date.parse(expiresAt) < Date.now();
   return (
@@ -118,16 +138,14 @@ function SignInText({ user }: { user: User }) {
       >
         {text(isExpired ? 'team.invitationExpired' : 'team.invitationPending')}
       </Badge>
-      <Text size="xs" c="dimmed">
-        {text('team.invitedBy', { by: invitedBy })}{' '}
+      <Text size="xs" c="dimmed" title={text('team.invitedBy', { by: invitedBy })}>
         {text(isExpired ? 'team.expired' : 'team.expires')} <TimeText value={expiresAt} distance />
       </Text>
     </>
   );
 }
 
-function signInOf({ disabled, hasPassword, hasSecondFactor }: User) {
-  if (disabled) return 'team.disabled';
+function signInOf({ hasPassword, hasSecondFactor }: User) {
   if (!hasPassword) return 'team.noPassword';
   return hasSecondFactor ? 'team.secondFactor' : 'team.password';
 }

@@ -53,8 +53,9 @@ export function TemplateMenu({ template }: { template: Template }) {
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon
-            variant="default"
-            size={36}
+            variant="subtle"
+            color="gray"
+            c="bright"
             className="template-menu"
             aria-label={text('actionsFor', { name })}
             loading={remove.isPending}

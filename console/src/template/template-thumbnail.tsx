@@ -5,8 +5,8 @@ import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { showImages } from './template-images.ts';
 
-/** A thumbnail of a template with its samples; decorative, because the name is next to it. */
-export function TemplateThumbnail({ templateId }: { templateId: string }) {
+/** A template with its samples; undefined until it's rendered, or if it can't be. */
+export function useSample(templateId: string) {
   const accountId = useAccountId();
   const preview = useQuery({
     queryKey: ['thumbnail', accountId, templateId],
@@ -20,7 +20,12 @@ export function TemplateThumbnail({ templateId }: { templateId: string }) {
     staleTime: 60_000,
     retry: false,
   });
-  const html = preview.data?.rendered?.html;
+  return preview.data?.rendered;
+}
+
+/** A thumbnail of a template with its samples; decorative, because the name is next to it. */
+export function TemplateThumbnail({ templateId }: { templateId: string }) {
+  const html = useSample(templateId)?.html;
   return (
     <Box className="thumbnail" aria-hidden="true" inert>
       {typeof html === 'string' && <MailFrame html={showImages(html)} title="" minHeight={600} />}

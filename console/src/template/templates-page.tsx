@@ -17,7 +17,7 @@ import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
 import { TemplateMenu } from './template-menu.tsx';
-import { TemplateThumbnail } from './template-thumbnail.tsx';
+import { TemplateThumbnail, useSample } from './template-thumbnail.tsx';
 
 /** The templates of the account, with thumbnails. */
 export function TemplatesPage() {
@@ -81,6 +81,7 @@ export function TemplatesPage() {
 function TemplateCard({ template }: { template: Template }) {
   const account = useAccountId();
   const { id, name, subject, publishedVersion, hasDraft, changedAt } = template;
+  const sample = useSample(id);
   return (
     <Card withBorder padding="sm">
       <Card.Section>
@@ -99,7 +100,7 @@ function TemplateCard({ template }: { template: Template }) {
         <TemplateMenu template={template} />
       </Group>
       <Text size="sm" c="dimmed" truncate dir="auto">
-        {subject}
+        {sample?.subject ?? subject}
       </Text>
       <Group gap={6} mt="xs">
         <Badge

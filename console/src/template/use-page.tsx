@@ -2,7 +2,6 @@ import {
   Alert,
   Code,
   Group,
-  List,
   Paper,
   Stack,
   Switch,
@@ -15,6 +14,7 @@ import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
 import { CopyButton } from '../components/copy-field.tsx';
+import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -170,13 +170,12 @@ function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
       {fields.length === 0 ? (
         <Text size="sm">{text('use.noFields')}</Text>
       ) : (
-        <List size="sm">
-          {fields.map(({ name, description, required }) => (
-            <List.Item key={name}>
-              <Code>{name}</Code> {!required && text('use.optional')} {description}
-            </List.Item>
-          ))}
-        </List>
+        <Facts
+          facts={fields.map(({ name, description, required }) => [
+            name,
+            [!required && text('use.optional'), description].filter(Boolean).join(' '),
+          ])}
+        />
       )}
     </Stack>
   );

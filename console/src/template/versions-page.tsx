@@ -39,7 +39,7 @@ export function VersionsPage() {
         empty={{ icon: 'templates', title: text('versions.none'), hint: text('versions.noneHint') }}
         columns={[
           {
-            title: text('editor.versions'),
+            title: text('versions.column'),
             cell: ({ version, published }) => (
               <Group gap="xs" wrap="nowrap">
                 {text('versions.version', { version })}

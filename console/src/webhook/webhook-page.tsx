@@ -64,8 +64,6 @@ export function WebhookPage() {
 function WebhookBody({ webhook }: { webhook: Webhook }) {
   const accountId = useAccountId();
   const { state, event } = readWebhookFilters(route.useSearch());
-  const [testing, test] = useDisclosure();
-  const may = useMay();
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
   const log = usePages<WebhookDelivery>({
@@ -113,13 +111,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           icon="webhooks"
           title={text('webhooks.nothing')}
           hint={text('webhooks.nothingHint')}
-        >
-          {may('webhooks:write') && (
-            <Button variant="default" onClick={test.open}>
-              {text('webhooks.test')}
-            </Button>
-          )}
-        </EmptyState>
+        />
       ) : (
         <div className="workbench" data-chosen={event !== undefined}>
           <section aria-label={text('webhooks.deliveries')}>
@@ -142,7 +134,6 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           </section>
         </div>
       )}
-      <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
     </>
   );
 }

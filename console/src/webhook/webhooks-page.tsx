@@ -76,7 +76,7 @@ export function WebhooksPage() {
                   params={{ account: accountId, webhook: webhook.id }}
                   className="breakable"
                 >
-                  {webhook.url}
+                  {withoutQuery(webhook.url)}
                 </PageAnchor>
                 <Text size="xs" c="dimmed">
                   {kindsText(webhook)}
@@ -111,4 +111,9 @@ export function WebhooksPage() {
       </SecretDialog>
     </>
   );
+}
+
+/** A query may contain a token, which a glance over the list must not reveal. */
+function withoutQuery(url: string): string {
+  return url.replace(/\?.*$/s, '?…');
 }

@@ -79,6 +79,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/me/second-factor/confirm', 'a browser', form),
   line('POST', '/me/second-factor/recovery-codes', 'a browser', form),
   line('POST', '/me/second-factor/remove', 'a browser', form),
+  line('GET', '/me/passkeys', 'a browser', none),
   line('POST', '/me/passkeys', 'a browser', form),
   line('GET', '/me/passkeys/new', 'a browser', none),
   line('GET', '/me/passkeys/:id', 'a browser', none),

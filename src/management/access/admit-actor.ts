@@ -119,8 +119,7 @@ function isRefused(decision: Decision): decision is Extract<Decision, { refusal:
   return decision.refusal !== undefined;
 }
 
-const singleSignOnDetail =
-  'This account asks for single sign-on. Sign out, then sign in with its provider';
+const singleSignOnDetail = 'This account requires single sign-on. Sign in with its provider';
 
 /** Says where to sign in instead; only members of the account get here. */
 async function toProviderProblem(

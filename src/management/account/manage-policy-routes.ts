@@ -95,7 +95,7 @@ async function requireStillPermitted(
   if (refusal === undefined) return;
   const [field, reason]: readonly [string, string] =
     refusal === 'second-factor-missing'
-      ? ['secondFactor', 'would lock you out: add a second factor at /me/second-factor first']
+      ? ['secondFactor', 'would lock you out: add a second factor first']
       : refusal === 'outside-networks'
         ? [
             actor?.kind === 'key' ? 'programNetworks' : 'peopleNetworks',

@@ -93,7 +93,7 @@ async function readClient(
   const client = isPublicId(clientId) ? await findIntegration(clientId) : undefined;
   if (client === undefined || client.disabled)
     throw new UnusableRequest(
-      'Integration not found or disabled. Check the client_id in the link.',
+      `No integration has this client_id, or it’s disabled: ${clientId.slice(0, 64)}`,
     );
   return client;
 }

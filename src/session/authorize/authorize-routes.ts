@@ -7,9 +7,8 @@ import type { Http } from '../../http/create-http.ts';
 import type { BrowserSession } from '../browser/browser-session-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { formOf, originOf } from '../form-body.ts';
-import { consentPage } from '../pages/consent-page.ts';
+import { consentPage, unusableRequestPage } from '../pages/consent-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
-import { messagePage } from '../pages/message-page.ts';
 import { signInPath } from '../sign-in-routes.ts';
 import { saveAuthorizationCode } from './authorization-code-store.ts';
 import {
@@ -76,8 +75,7 @@ async function answer(
       query,
     );
   } catch (error) {
-    if (error instanceof UnusableRequest)
-      return sendPage(reply, messagePage('Invalid link', error.message, 400));
+    if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
     if (error instanceof AuthorizationRefused)
       return await refuse(dependencies, request, reply, query, error);
     throw error;
@@ -144,6 +142,7 @@ async function showConsent(
       query,
       integrationName: client.name,
       clientId: client.clientId,
+      owner: accounts.find(({ id }) => id === client.accountId)?.name,
       target: new URL(redirectUri).host || redirectUri,
       formAction: formActionSource(redirectUri),
       email: person.email,

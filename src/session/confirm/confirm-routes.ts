@@ -73,8 +73,7 @@ export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDe
           code: form.get('code'),
         });
         if (!confirmed) {
-          const error =
-            passkey === undefined ? 'The password or code is wrong.' : passkeyFailedText;
+          const error = passkey === undefined ? 'Incorrect password or code.' : passkeyFailedText;
           return show(reply, visit, next, { error, status: 401 });
         }
       } catch (error) {

@@ -21,8 +21,8 @@ const page = '/invitation';
 const maxNameLength = 200;
 
 const invalidInvitationPage = messagePage(
-  'Invitation expired',
-  `It was used or withdrawn, or it’s older than ${invitationDays} days. Ask for a new one.`,
+  'Invitation no longer valid',
+  `It was used or withdrawn, or it’s older than ${invitationDays} days. Ask the person who invited you for a new one.`,
   400,
   { href: '/sign-in', label: 'Go to sign-in' },
 );

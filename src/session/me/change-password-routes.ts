@@ -61,7 +61,7 @@ export function registerChangePasswordRoutes(
       );
       if (result.person === undefined) {
         await record('refused');
-        const error = 'The current password is wrong.';
+        const error = 'Incorrect current password.';
         return sendPage(reply, changePasswordPage({ csrf, personal, error, status: 401 }));
       }
       await changePassword(dependencies, person.personId, next);

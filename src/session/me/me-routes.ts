@@ -66,6 +66,7 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
         identities,
         locale,
         formats,
+        passkeyProblem,
       ] = await Promise.all([
         sessions.list(person.personId),
         consents.list(person.personId),
@@ -75,6 +76,7 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
         listProviderIdentities(database.kysely, person.personId),
         readLocale(database.kysely, person.personId),
         readFormats(database.kysely, person.personId),
+        passkeys.problemFor(person.personId),
       ]);
       return sendPage(
         reply,
@@ -87,7 +89,7 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           consents: consented,
           hasAuthenticator,
           passkeys: ownPasskeys,
-          passkeyProblem: passkeys.problem,
+          passkeyProblem,
           providers: offered,
           identities,
           locale: locale ?? 'en',

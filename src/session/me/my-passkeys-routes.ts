@@ -1,19 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readFormats } from '../../account/person-store.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { originOf } from '../form-body.ts';
 import { browserName } from '../pages/browser-name.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { pageTime } from '../pages/page-time.ts';
 import { newPasskeyPage, passkeyPage } from '../pages/passkey-pages.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
 import { maxPasskeys } from '../passkey/passkey-store.ts';
 import type { Passkeys } from '../passkey/passkeys.ts';
 import type { RecoveryCodes } from '../recovery-codes.ts';
 import type { SecondFactors } from '../second-factor.ts';
+import { backToMe } from './my-providers-routes.ts';
 import { confirmedForm, confirmedPage, type SignedInVisit } from './signed-in-form.ts';
 
 export interface MyPasskeysDependencies {
+  readonly database: Database;
   readonly browser: BrowserSessions;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
@@ -30,11 +37,13 @@ const newPage = '/me/passkeys/new';
  * All ask people to confirm who they are.
  */
 export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDependencies): void {
-  const { browser, passkeys, secondFactors, recoveryCodes, audit } = dependencies;
+  const { database, browser, passkeys, secondFactors, recoveryCodes, audit } = dependencies;
 
   scope.get(newPage, (request, reply) =>
     confirmedPage(browser, (visit) => showNew(request, reply, visit))(request, reply),
   );
+
+  scope.get('/me/passkeys', (_request, reply) => seeOther(reply, '/me#passkeys'));
 
   scope.post(
     '/me/passkeys',
@@ -58,13 +67,17 @@ export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDe
 
   scope.get<{ Params: { id: string } }>('/me/passkeys/:id', (request, reply) =>
     confirmedPage(browser, async ({ csrf, person }) => {
-      const [list, hasAuthenticator] = await Promise.all([
+      const [list, hasAuthenticator, formats] = await Promise.all([
         passkeys.store.list(person.personId),
         secondFactors.hasAuthenticator(person.personId),
+        readFormats(database.kysely, person.personId),
       ]);
       const passkey = list.find(({ id }) => id === request.params.id);
       if (passkey === undefined) return seeOther(reply, '/me');
-      return sendPage(reply, passkeyPage(csrf, passkey, list.length === 1 && !hasAuthenticator));
+      const isLastFactor = list.length === 1 && !hasAuthenticator;
+      const timeZone = browserTimeZone(request);
+      const time = (at: Date) => pageTime(at, formats, timeZone);
+      return sendPage(reply, passkeyPage({ csrf, passkey, isLastFactor, time }));
     })(request, reply),
   );
 
@@ -99,7 +112,10 @@ export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDe
     error?: string,
   ): Promise<FastifyReply> {
     const prompt = await passkeys.promptToRegister(person, csrf);
-    if (prompt === undefined) return seeOther(reply, '/me');
+    if (prompt === undefined) {
+      const text = (await passkeys.problemFor(person.personId)) ?? '';
+      return sendPage(reply, messagePage('Passkeys aren’t available', text, 404, backToMe));
+    }
     const name = browserName(request.headers['user-agent'] ?? '');
     const first = !(await secondFactors.has(person.personId));
     return sendPage(reply, newPasskeyPage({ csrf, prompt, name, first, error }));

@@ -24,7 +24,7 @@ export interface SecondFactorRoutesDependencies {
 }
 
 const page = '/me/second-factor';
-const wrongCode = 'The code is wrong or was already used. Wait for the next one.';
+const wrongCode = 'Incorrect or already used code. Enter the next one from your app.';
 
 /**
  * `GET /me/second-factor`: set up or remove an authenticator app, and create recovery codes. `POST …/begin` shows the

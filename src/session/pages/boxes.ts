@@ -5,6 +5,9 @@ export function errorBox(text: string | undefined): string {
   return text === undefined ? '' : html`<p id="problem" class="error" role="alert">${text}</p>`;
 }
 
+/** Between two ways to do the same. */
+export const orLine = '<p class="or">or</p>';
+
 /** A notice; empty if undefined. */
 export function noticeBox(text: string | undefined): string {
   return text === undefined ? '' : html`<p class="note" role="status">${text}</p>`;

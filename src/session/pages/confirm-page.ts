@@ -1,6 +1,6 @@
 import { html } from 'ghtml';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
-import { errorBox } from './boxes.ts';
+import { errorBox, orLine } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
 import { passkeyForm } from './passkey-form.ts';
@@ -24,9 +24,8 @@ export interface ConfirmPage {
 export function confirmPage(page: ConfirmPage): Page {
   const { csrf, next, email, prompt, needsCode, providerName, error } = page;
   const passkey =
-    prompt &&
-    passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use your passkey' });
-  const code = html`<label for="code">Code or recovery code</label>
+    prompt && passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use passkey' });
+  const code = html`<label for="code">6-digit code or recovery code</label>
 <input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
   const withProvider =
     providerName &&
@@ -34,9 +33,10 @@ export function confirmPage(page: ConfirmPage): Page {
   const title = 'Confirm it’s you';
   const body = html`<h1>${title}</h1>
 !${errorBox(error)}
-<p>You’re about to change something sensitive. You won’t be asked again for 10 minutes.</p>
+<p>This protects a sensitive change. You won’t be asked again for 10 minutes.</p>
 !${withProvider ?? ''}
 !${passkey ?? ''}
+!${passkey === undefined && withProvider === undefined ? '' : orLine}
 <form method="post" action="/sign-in/confirm">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
 <input type="hidden" autocomplete="username" value="${email}">
@@ -45,7 +45,8 @@ export function confirmPage(page: ConfirmPage): Page {
 !${needsCode ? code : ''}
 <div class="actions"><button type="submit"!${passkey === undefined && providerName === undefined ? '' : ' class="quiet"'}>Continue</button></div>
 </form>
-<p class="foot">No password? <a href="/forgot-password">Set one by email</a>. <a href="/me">Back to sign-in and security</a></p>`;
+<div class="foot"><p>No password? <a href="/forgot-password">Set one by email</a></p>
+<p><a href="/me">Back to sign-in and security</a></p></div>`;
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
 
@@ -53,7 +54,7 @@ export function confirmPage(page: ConfirmPage): Page {
 export function afterConfirmPage(): Page {
   const title = 'Confirmed';
   const body = html`<h1>${title}</h1>
-<p data-confirmed>Close this window to go on where you were.</p>
+<p data-confirmed>You can close this window.</p>
 <p class="foot"><a href="/console">Go to the console</a></p>`;
   return { title, body, script: passkeyScript };
 }

@@ -1,6 +1,7 @@
 import { html } from 'ghtml';
 import { tokenOperations } from '../../access/token-operations.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import type { UnusableRequest } from '../authorize/authorization-errors.ts';
 import type { Page } from './layout.ts';
 
 export interface ConsentPage {
@@ -9,6 +10,8 @@ export interface ConsentPage {
   readonly query: string;
   readonly integrationName: string;
   readonly clientId: string;
+  /** The name of the account that registered it; undefined if the person doesn't belong to it. */
+  readonly owner: string | undefined;
   /** The host that the browser is redirected to afterwards. */
   readonly target: string;
   readonly formAction: string;
@@ -20,25 +23,26 @@ export interface ConsentPage {
 }
 
 const allowed = Object.values(tokenOperations)
-  .map(({ allows }) => html`<li>${allows}</li>`)
+  .map(({ allows }) => html`<li>${allows.charAt(0).toUpperCase()}${allows.slice(1)}</li>`)
   .join('\n');
 
 /** Asks whether an integration may act in one of the person's accounts. */
 export function consentPage(page: ConsentPage): Page {
-  const body = html`<h1>Allow ${page.integrationName}?</h1>
-<p><strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) wants to act on your behalf in Signalpost.!${page.allowedBefore ? ' You’ve allowed it before.' : ''}</p>
+  const title = `${page.integrationName} wants access to your account`;
+  const body = html`<h1>${title}</h1>
+<p class="soft">Registered by !${page.owner === undefined ? 'another account' : html`<strong>${page.owner}</strong>`} · Client ID <code>${page.clientId}</code>!${page.allowedBefore ? '<br>You’ve allowed it before.' : ''}</p>
 <form method="post" action="/authorize?${page.query}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 !${accountChoice(page)}
-<p id="may">If your role in the account allows it, this integration can:</p>
+<p id="may">As far as your role allows, it can:</p>
 <ul class="may" aria-labelledby="may">
 !${allowed}
 </ul>
 <p class="soft">It can’t change settings, see your contacts, manage users or keys, or act in another account.</p>
 <p class="soft">You’ll be sent to <strong>${page.target}</strong>. You can revoke access at any time under <a href="/me">Sign-in and security</a>.</p>
-<div class="actions">
-<button type="submit" name="decision" value="allow">Allow</button>
+<div class="actions equal">
 <button type="submit" name="decision" value="deny" class="quiet">Decline</button>
+<button type="submit" name="decision" value="allow">Allow</button>
 </div>
 </form>
 <form method="post" action="/sign-out" class="foot">
@@ -46,7 +50,7 @@ export function consentPage(page: ConsentPage): Page {
 <input type="hidden" name="next" value="/authorize?${page.query}">
 Signed in as ${page.email}. <button type="submit" class="link">Sign in as someone else</button>
 </form>`;
-  return { title: `Allow ${page.integrationName}?`, body, formAction: page.formAction };
+  return { title, body, formAction: page.formAction };
 }
 
 function accountChoice({ accounts, chosen }: ConsentPage): string {
@@ -59,4 +63,13 @@ function accountChoice({ accounts, chosen }: ConsentPage): string {
       html`<label class="choice"><input type="radio" name="account" value="${id}" required !${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
   );
   return html`<fieldset><legend>Choose an account</legend>!${choices.join('')}</fieldset>`;
+}
+
+/** Shown instead of a consent page if it's unclear which integration asks, or where to send the person afterwards. */
+export function unusableRequestPage({ message }: UnusableRequest): Page {
+  const title = 'This app can’t be connected';
+  const body = html`<h1>${title}</h1>
+<p>Go back to the app and try again, or contact its developer.</p>
+<p class="soft">${message}</p>`;
+  return { title, body, status: 400 };
 }

@@ -16,8 +16,9 @@ import type { SignInProvider } from '../single-sign-on/sign-in-provider.ts';
 import { errorBox, noticeBox } from './boxes.ts';
 import { browserName } from './browser-name.ts';
 import type { Page } from './layout.ts';
-import { passwordHint, passwordScript } from './page-script.ts';
-import { passkeySection } from './passkey-pages.ts';
+import { copyScript, passwordHint, passwordScript } from './page-script.ts';
+import { pageTime } from './page-time.ts';
+import { passkeySection, passwordGrantNote } from './passkey-pages.ts';
 
 export interface MePage {
   readonly csrf: string;
@@ -57,11 +58,11 @@ export function mePage(page: MePage): Page {
 !${noticeBox(page.note)}
 <section class="row" aria-labelledby="own-password">
 <div><h2 id="own-password">Password</h2><p class="soft">Changing it signs you out everywhere else.</p></div>
-<a class="button quiet small" href="/me/password">Change your password</a>
+<a class="button quiet small" href="/me/password">Change password</a>
 </section>
 <section class="row" aria-labelledby="factor">
 <div><h2 id="factor">Second factor</h2><p class="soft">!${secondFactorText(page)}</p></div>
-<a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add a second factor'}</a>
+<a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add second factor'}</a>
 </section>
 <section aria-labelledby="passkeys">
 !${passkeySection(page.passkeys, page.passkeyProblem, (at) => time(page, at))}
@@ -171,7 +172,7 @@ function sessionItem(page: MePage, session: ListedBrowserSession): string {
 function endOthersForm(csrf: string): string {
   return html`<form method="post" action="/me/sessions/end-others">
 <input type="hidden" name="csrf" value="${csrf}">
-<div class="actions"><button type="submit" class="quiet">Sign out all other browsers</button></div>
+<div class="actions"><button type="submit" class="quiet">Sign out everywhere else</button></div>
 </form>`;
 }
 
@@ -189,7 +190,7 @@ function consentList(page: MePage): string {
 }
 
 function time({ formats, timeZone }: MePage, at: Date): string {
-  return html`<time datetime="${at.toISOString()}">${formatPersonTime(at, formats, timeZone)}</time>`;
+  return pageTime(at, formats, timeZone);
 }
 
 export interface PasswordPage {
@@ -220,7 +221,7 @@ export function changePasswordPage({ csrf, personal, error, status }: PasswordPa
  * @param personal what is easy to guess for this person, such as their name and address
  */
 export function newPasswordField(personal: readonly string[]): string {
-  return html`<label for="new">New password</label>
+  return html`<div class="label"><label for="new">New password</label><button type="button" class="link" data-reveal="new" hidden>Show</button></div>
 <input id="new" name="new" type="password" autocomplete="new-password" minlength="${minPasswordLength}" required aria-describedby="rule" data-strength="rule" data-personal="${JSON.stringify(personalWords(personal))}">
 <p id="rule" class="soft" aria-live="polite">${passwordHint}</p>`;
 }
@@ -247,7 +248,8 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
 </form>`;
   const intro = isOn
     ? ''
-    : html`<p>After your password, you’ll enter a code from an authenticator app. You can’t use the API’s password grant with a second factor; use a service user for integrations.</p>`;
+    : html`<p>After your password, you’ll enter a code from your phone. You need an authenticator app, such as 1Password or Google Authenticator.</p>
+<p class="soft">!${passwordGrantNote}</p>`;
   const codes = html`<h2>Recovery codes</h2>
 <p>You have ${recoveryCodes === 1 ? '1 recovery code' : `${recoveryCodes} recovery codes`} left. Each replaces your second factor once. New codes replace the old ones.</p>
 <form method="post" action="/me/second-factor/recovery-codes">
@@ -255,10 +257,10 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
 <div class="actions"><button type="submit" class="quiet">Create new recovery codes</button></div>
 </form>`;
   const app = hasAuthenticator
-    ? html`<p>Your authenticator app is set up. !${hasPasskey ? 'Without it, you use a passkey after your password.' : 'Without it, you sign in with your password only, and your recovery codes are deleted.'}</p>
+    ? html`<p>Your authenticator app is set up. !${hasPasskey ? 'If you remove it, you’ll use a passkey after your password.' : 'If you remove it, you’ll sign in with your password only, and your recovery codes are deleted.'}</p>
 <form method="post" action="/me/second-factor/remove">
 !${csrfField}
-<div class="actions"><button type="submit" class="quiet">Remove authenticator app</button></div>
+<div class="actions"><button type="submit" class="danger">Remove authenticator app</button></div>
 </form>`
     : html`!${isOn ? '<p>You have a passkey. An authenticator app is another way to sign in after your password.</p>' : ''}!${begin}`;
   const body = html`<h1>${title}</h1>
@@ -285,16 +287,18 @@ export interface EnrollPage {
 export function enrollPage({ csrf, secret, picture, error, status }: EnrollPage): Page {
   const body = html`<h1>Scan this code</h1>
 !${errorBox(error)}
+<p>Scan it with your authenticator app, then enter the code that the app shows.</p>
 <div class="qr" role="img" aria-label="QR code with the key below">!${picture}</div>
-<p>Scan it with your authenticator app, or enter this key: <code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
+<p class="soft">Can’t scan it? Enter this key in your app:</p>
+<p class="key" data-copy="${secret}"><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><button type="button" class="quiet small" hidden>Copy</button></p>
 <form method="post" action="/me/second-factor/confirm">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="secret" value="${secret}">
-<label for="code">Code</label>
+<label for="code">6-digit code</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required!${error === undefined ? '' : ' aria-describedby="problem" aria-invalid="true" autofocus'}>
 <div class="actions"><button type="submit">Turn on</button></div>
 </form>
 <p class="foot"><a href="/me">Cancel</a></p>`;
   const title = error === undefined ? 'Scan this code' : 'Scan this code: try again';
-  return { title, body, status: status ?? 200 };
+  return { title, body, script: copyScript, status: status ?? 200 };
 }

@@ -1,16 +1,24 @@
 import { html } from 'ghtml';
 import type { Page } from './layout.ts';
 
-/** A page with a message and optionally a link. */
+interface PageLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** A page with a message and optionally links: the next step, and a way back. */
 export function messagePage(
   title: string,
   text: string,
   status = 200,
-  next?: { readonly href: string; readonly label: string },
+  next?: PageLink,
+  back?: PageLink,
 ): Page {
   const link =
     next === undefined
       ? ''
-      : html`<div class="actions"><a class="button quiet" href="${next.href}">${next.label}</a></div>`;
-  return { title, status, body: html`<h1>${title}</h1><p>${text}</p>!${link}` };
+      : html`<div class="actions"><a class="button" href="${next.href}">${next.label}</a></div>`;
+  const foot =
+    back === undefined ? '' : html`<p class="foot"><a href="${back.href}">${back.label}</a></p>`;
+  return { title, status, body: html`<h1>${title}</h1><p>${text}</p>!${link}!${foot}` };
 }

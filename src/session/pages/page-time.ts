@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
+import { formatPersonTime, type PersonFormats } from '../../account/person-formats.ts';
 
-/** A time in UTC, as HTML. */
-export function pageTime(at: Date): string {
-  const text = at.toISOString();
-  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
+/** A time in a person's formats and time zone, as HTML. */
+export function pageTime(at: Date, formats: PersonFormats, timeZone: string): string {
+  return html`<time datetime="${at.toISOString()}">${formatPersonTime(at, formats, timeZone)}</time>`;
 }

@@ -4,7 +4,6 @@ import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
-import { pageTime } from './page-time.ts';
 import { passkeyForm } from './passkey-form.ts';
 
 /**
@@ -26,12 +25,16 @@ export function passkeySection(
       : html`<ul class="plain" aria-labelledby="passkeys">!${items.join('')}</ul>`;
   const add =
     problem === undefined
-      ? html`<p>!${items.length === 0 ? 'Sign in with a fingerprint, face, PIN or security key instead of a password. ' : ''}<a href="/me/passkeys/new">Add a passkey</a></p>`
+      ? html`<p>!${items.length === 0 ? 'Sign in with your fingerprint, face, PIN or security key instead of your password. ' : ''}<a href="/me/passkeys/new">Add a passkey</a></p>`
       : html`<p class="soft">${problem}</p>`;
   return html`<h2 id="passkeys">Passkeys</h2>
 !${list}
 !${add}`;
 }
+
+/** What a second factor changes for programs; HTML. */
+export const passwordGrantNote =
+  'Programs that get tokens with your password (the API’s password grant) stop working; use a service user for them.';
 
 export interface NewPasskeyPage {
   readonly csrf: string;
@@ -48,8 +51,8 @@ export function newPasskeyPage({ csrf, prompt, name, first, error }: NewPasskeyP
   const title = 'Add a passkey';
   const body = html`<h1>${title}</h1>
 !${errorBox(error)}
-<p>Your device, password manager or security key keeps the passkey. It signs you in without a password, and only on this site.</p>
-!${first ? '<p>From then on, your password alone no longer signs you in: you also use the passkey or a recovery code. The API’s password grant stops working for you; use a service user for integrations.</p>' : ''}
+<p>Sign in with your fingerprint, face, PIN or security key instead of your password.</p>
+!${first ? html`<p class="soft">Your password alone won’t sign you in anymore: you’ll also need a passkey or a recovery code. !${passwordGrantNote}</p>` : ''}
 <noscript><p class="error">Passkeys need JavaScript.</p></noscript>
 !${passkeyForm({ prompt, action: '/me/passkeys', csrf, fields: nameField(name), label: 'Create passkey' })}
 <p class="foot"><a href="/me">Cancel</a></p>`;
@@ -59,14 +62,23 @@ export function newPasskeyPage({ csrf, prompt, name, first, error }: NewPasskeyP
 function nameField(name: string): string {
   return html`<label for="name">Name</label>
 <input id="name" name="name" type="text" maxlength="60" required autocomplete="off" value="${name}" aria-describedby="name-hint">
-<p id="name-hint" class="soft">So you recognize it later, such as “Work laptop”.</p>`;
+<p id="name-hint" class="soft">Such as “Work laptop”.</p>`;
+}
+
+export interface PasskeyPage {
+  readonly csrf: string;
+  readonly passkey: ListedPasskey;
+  /** The person has no other second factor. */
+  readonly isLastFactor: boolean;
+  /** Writes a time as HTML. */
+  readonly time: (at: Date) => string;
 }
 
 /** Renames or removes a passkey. */
-export function passkeyPage(csrf: string, passkey: ListedPasskey, isLastFactor: boolean): Page {
+export function passkeyPage({ csrf, passkey, isLastFactor, time }: PasskeyPage): Page {
   const { id, name, createdAt, lastUsedAt } = passkey;
   const body = html`<h1>Passkey</h1>
-<p class="soft">Added !${pageTime(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${pageTime(lastUsedAt)}`}.</p>
+<p class="soft">Added !${time(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${time(lastUsedAt)}`}.</p>
 <form method="post" action="/me/passkeys/rename">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
 !${nameField(name)}
@@ -74,8 +86,9 @@ export function passkeyPage(csrf: string, passkey: ListedPasskey, isLastFactor: 
 </form>
 <form method="post" action="/me/passkeys/remove" class="foot">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
-<p>It stops working at once.!${isLastFactor ? ' It’s your only second factor, so your password alone will sign you in, and your recovery codes are deleted.' : ''} Also delete it on the device that keeps it.</p>
-<div class="actions"><button type="submit" class="quiet">Remove passkey</button></div>
+<h2>Remove this passkey</h2>
+<p>It stops working immediately!${isLastFactor ? ', and your recovery codes are deleted. Your password alone will sign you in' : ''}. Also delete it on your device.</p>
+<div class="actions"><button type="submit" class="danger">Remove passkey</button></div>
 </form>
 <p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
   return { title: 'Passkey', body };

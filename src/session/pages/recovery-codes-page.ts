@@ -11,7 +11,7 @@ export function recoveryCodesPage(codes: readonly string[]): Page {
 <p id="codes">If you lose your authenticator app or passkey, sign in with one of these codes instead. Each works once.</p>
 <ul class="codes" aria-labelledby="codes">!${items.join('')}</ul>
 <p>You won’t see them again. Print them or store them in a password manager, not only on your phone.</p>
-<p data-copy="${codes.join('\n')}"><button type="button" class="quiet small" hidden>Copy</button> <a class="button quiet small" download="signalpost-recovery-codes.txt" href="data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}">Download</a></p>
+<p class="actions" data-copy="${codes.join('\n')}"><button type="button" class="quiet small" hidden>Copy</button><a class="button quiet small" download="signalpost-recovery-codes.txt" href="data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}">Download</a></p>
 <div class="actions"><a class="button" href="/me">I’ve saved them</a></div>`;
   return { title, body, script: copyScript };
 }

@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { providerSignInPath, type SignInProvider } from '../single-sign-on/sign-in-provider.ts';
-import { errorBox, noticeBox } from './boxes.ts';
+import { errorBox, noticeBox, orLine } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
 import { passkeyForm } from './passkey-form.ts';
@@ -34,7 +34,8 @@ export function signInPage(page: SignInPage): Page {
       label: 'Sign in with a passkey',
       quiet: true,
     });
-  const invalid = page.error === undefined ? '' : 'aria-invalid="true" aria-describedby="problem"';
+  const failed = page.error !== undefined;
+  const wrongPassword = failed && page.email !== undefined;
   const withProvider =
     provider &&
     html`<div class="actions"><a class="button quiet" href="${providerSignInPath(provider, next)}">Sign in with ${provider.name}</a></div>`;
@@ -44,15 +45,15 @@ export function signInPage(page: SignInPage): Page {
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
 <label for="email">Email address</label>
-<input id="email" name="email" type="email" autocomplete="username!${passkey === undefined ? '' : ' webauthn'}" required maxlength="254" value="${page.email ?? ''}" !${invalid}>
+<input id="email" name="email" type="email" autocomplete="username!${passkey === undefined ? '' : ' webauthn'}" required maxlength="254" value="${page.email ?? ''}">
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required !${invalid}>
+<input id="password" name="password" type="password" autocomplete="current-password" required!${wrongPassword ? ' aria-invalid="true" aria-describedby="problem" autofocus' : ''}>
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>
 !${passkey ?? ''}
 !${withProvider ?? ''}
 <p class="foot"><a href="/forgot-password">Forgot password?</a></p>`;
-  const title = page.error === undefined ? 'Sign in' : 'Sign in: try again';
+  const title = failed ? 'Sign in: try again' : 'Sign in';
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
 
@@ -70,12 +71,12 @@ export interface SecondFactorPage {
 export function secondFactorPage(page: SecondFactorPage): Page {
   const { csrf, next, prompt, hasAuthenticator, error } = page;
   const passkey =
-    prompt &&
-    passkeyForm({ prompt, action: '/sign-in/passkey', csrf, next, label: 'Use your passkey' });
-  const title = hasAuthenticator ? 'Enter your code' : 'Use your passkey';
+    prompt && passkeyForm({ prompt, action: '/sign-in/passkey', csrf, next, label: 'Use passkey' });
+  const title = passkey === undefined ? 'Enter your code' : 'Verify it’s you';
   const body = html`<h1>${title}</h1>
 !${errorBox(error)}
 !${passkey ?? ''}
+!${passkey !== undefined && hasAuthenticator ? orLine : ''}
 !${passkey === undefined || hasAuthenticator ? '' : '<noscript><p class="error">Passkeys need JavaScript. Use a recovery code.</p></noscript>'}
 !${hasAuthenticator ? codeForm(page) : ''}
 <form method="post" action="/sign-out" class="foot">
@@ -97,9 +98,9 @@ function codeForm(page: SecondFactorPage): string {
   return html`<form method="post" action="/sign-in/code">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
-<label for="code">Code</label>
-<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required aria-describedby="hint!${page.error === undefined ? '' : ' problem'}" !${invalid}>
-<p id="hint" class="soft">The six-digit code from your authenticator app.</p>
+<label for="code">6-digit code</label>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required!${page.prompt === undefined ? ' autofocus' : ''} aria-describedby="hint!${page.error === undefined ? '' : ' problem'}" !${invalid}>
+<p id="hint" class="soft">From your authenticator app.</p>
 <div class="actions"><button type="submit"!${page.prompt === undefined ? '' : ' class="quiet"'}>Continue</button></div>
 </form>`;
 }

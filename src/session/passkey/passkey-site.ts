@@ -18,7 +18,7 @@ export type PasskeySupport = PasskeySite | { readonly problem: string };
 export function passkeySupport(publicUrl: string): PasskeySupport {
   const { protocol, hostname, origin } = new URL(publicUrl);
   const address = hostname.replace(/^\[|\]$/g, '');
-  const fix = 'An operator can set PUBLIC_URL to an https address, or to http://localhost.';
+  const fix = 'Set PUBLIC_URL to an https address, or to http://localhost.';
   if (isIP(address) !== 0)
     return {
       problem: `Passkeys need a host name, and this service’s address is the IP address ${address}. ${fix}`,

@@ -20,6 +20,7 @@ export interface PasskeysDependencies {
   readonly clock: Clock;
   /** The public base URL. */
   readonly publicUrl: () => string;
+  readonly isOperator: (personId: PersonId) => Promise<boolean>;
 }
 
 /** A request to the browser for a passkey, as a page carries it. */
@@ -50,10 +51,13 @@ export class Passkeys {
     this.#challenges = new PasskeyChallenges(dependencies.key, dependencies.clock);
   }
 
-  /** Why this service can't have passkeys, as a sentence; undefined if it can. */
-  get problem(): string | undefined {
+  /** Why this service can't have passkeys; undefined if it can. Only operators learn the cause, which they can fix. */
+  async problemFor(personId: PersonId): Promise<string | undefined> {
     const support = passkeySupport(this.#dependencies.publicUrl());
-    return 'problem' in support ? support.problem : undefined;
+    if (!('problem' in support)) return undefined;
+    return (await this.#dependencies.isOperator(personId))
+      ? support.problem
+      : 'This service can’t use passkeys. If you need them, ask an operator.';
   }
 
   get store(): PasskeyStore {

@@ -36,6 +36,7 @@ export const auditTexts = {
 
   'audit.byKey': 'API key “{name}”',
   'audit.byRemovedKey': 'A removed API key',
+  'audit.commandLine': 'Command line',
   'audit.byCommand': 'The command line',
   'audit.byService': 'Signalpost',
   'audit.allDomains': 'all domains',

@@ -8,7 +8,7 @@ export const commonTexts = {
   remove: 'Remove',
   'confirmation.title': 'Confirm it’s you',
   'confirmation.why':
-    'This change is sensitive. Confirm who you are in a new window, and it is made. You won’t be asked again for 10 minutes.',
+    'You’ll confirm in a new window, and then we’ll save your change. You won’t be asked again for 10 minutes.',
   'confirmation.open': 'Confirm',
   cancel: 'Cancel',
   close: 'Close',

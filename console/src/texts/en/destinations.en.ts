@@ -22,7 +22,8 @@ export const destinationsTexts = {
   'destinations.cancelConsequence':
     '{count|One message|# messages} won’t be sent. You can’t undo this.',
   'destinations.cancelMany': '{count} messages won’t be sent. You can’t undo this.',
-  'destinations.pauseDomain': 'Pause mail to a domain',
+  'destinations.pauseDomain': 'Pause a domain',
+  'destinations.pauseHint': 'Mail to it waits until you resume it.',
   'destinations.none': 'No mail waiting',
   'destinations.noneHint': 'Mail that can’t be sent right away appears here.',
 
@@ -30,7 +31,7 @@ export const destinationsTexts = {
   'receivers.hint':
     'How fast each mailbox provider takes mail, for all domains it serves. All nodes share these limits.',
   'receivers.none': 'No rate limits yet',
-  'receivers.noneHint': 'Rate limits appear here when DELIVERY=direct.',
+  'receivers.noneHint': 'They appear here once you send to a mailbox provider.',
   'receivers.name': 'Destination',
   'receivers.rate': 'Messages per second',
   'receivers.column.rate': 'Messages/s',
@@ -60,8 +61,11 @@ export const destinationsTexts = {
   'encryption.success': 'Encrypted',
   'encryption.failed': 'Failed',
   'encryption.failures': 'Failure reasons',
+  'destinations.notDirect': 'Not available',
+  'destinations.notDirectHint':
+    'Signalpost isn’t delivering directly to receiving servers (DELIVERY=direct).',
   'encryption.none': 'No TLS sessions yet',
-  'encryption.noneHint': 'TLS sessions appear here when DELIVERY=direct.',
+  'encryption.noneHint': 'They appear here once you send to other servers.',
   'encryption.noneFound': 'No TLS sessions match these filters',
   'encryption.noneFoundHint': 'Clear a filter.',
   'encryption.type.starttls-not-supported': 'STARTTLS not supported',

@@ -11,7 +11,7 @@ export const inboxTexts = {
   'inbox.noneHint': 'Messages appear here once they’re sent.',
   'inbox.noneFound': 'No mail matches your search',
   'inbox.noneFoundHint': 'Try a shorter search.',
-  'inbox.empty': 'Empty inbox',
+  'inbox.empty': 'Delete all mail',
   'inbox.emptyConsequence': 'All captured mail will be deleted. You can’t undo this.',
   'inbox.download': 'Download',
   'inbox.delete': 'Delete',

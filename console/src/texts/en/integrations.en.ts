@@ -31,6 +31,7 @@ export const integrationsTexts = {
   'integrations.consents': 'Approvals',
   'integrations.consentsTo': 'Users who approved {name}',
   'integrations.noConsents': 'Nobody yet.',
+  'integrations.limit': 'Sign-in limit',
   'integrations.allowance': '{count|1 sign-in|# sign-ins} per user per hour',
 
   'allowance.title': 'Sign-in limit',

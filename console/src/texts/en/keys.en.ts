@@ -60,6 +60,8 @@ export const keysTexts = {
   'keys.scope.integrations:write': 'Register, change and remove OAuth apps',
   'keys.scope.webhooks:read': 'Read webhooks and their events',
   'keys.scope.webhooks:write': 'Add, change and remove webhooks',
+  'keys.notUsed': 'Not used',
+  'keys.noExpiry': 'No expiry',
   'keys.expires': 'Expires',
   'keys.expired': 'Expired',
   'keys.lifetime.0': 'Never',

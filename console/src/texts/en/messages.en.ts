@@ -124,7 +124,6 @@ export const messagesTexts = {
   'message.unchanged': 'Nothing to change.',
 
   'why.title': 'Delivery',
-  'why.delivered': 'Delivered',
   'why.state.queued': 'Accepted and queued for its first attempt.',
   'why.state.sending': 'Being sent now.',
   'why.state.deferred': 'The last attempt failed temporarily. It will be retried automatically.',

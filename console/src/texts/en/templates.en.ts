@@ -30,6 +30,7 @@ export const templatesTexts = {
 
   'versions.none': 'No versions yet',
   'versions.noneHint': 'Publish the draft to create the first one.',
+  'versions.column': 'Version',
   'versions.version': 'Version {version}',
   'versions.published': 'Published',
   'versions.compare': 'Compare',
@@ -68,5 +69,5 @@ export const templatesTexts = {
   'use.publish': 'Publish it in the editor',
   'use.fields': 'Fields',
   'use.noFields': 'This template has no fields.',
-  'use.optional': '(optional)',
+  'use.optional': 'Optional.',
 } as const;

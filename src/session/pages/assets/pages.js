@@ -25,8 +25,6 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
 
   const explain = (error) => {
     const name = error?.cause?.name ?? error?.name;
-    if (location.origin !== form.dataset.origin)
-      return `Passkeys work only at ${form.dataset.origin}. Open this page there.`;
     if (name === 'InvalidStateError') return 'This device already has a passkey for you.';
     if (name === 'NotAllowedError' || name === 'AbortError')
       return 'That was canceled or took too long. Try again.';
@@ -38,8 +36,21 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
     problem.hidden = text === '';
   };
 
+  const { origin } = form.dataset;
+  const openAtOrigin = () => {
+    const link = document.createElement('a');
+    link.className = `button ${form.querySelector('[data-start]').className}`;
+    link.href = origin + location.pathname + location.search;
+    link.textContent = 'Continue there';
+    problem.className = 'note';
+    problem.textContent = `Passkeys work only at ${origin}.`;
+    problem.hidden = false;
+    form.querySelector('[data-start]').replaceWith(link);
+  };
+
   form.querySelector('[data-start]').addEventListener('click', async (event) => {
     event.preventDefault();
+    if (location.origin !== origin) return openAtOrigin();
     if (!form.reportValidity()) return;
     show('');
     try {
