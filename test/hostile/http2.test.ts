@@ -11,7 +11,7 @@ import {
   headerBlock,
   lastKeptField,
   openRawHttp2,
-  requestFields,
+  pseudoFields,
   uint32,
 } from '../support/raw-http2.ts';
 import { testRoute } from '../support/test-route.ts';
@@ -48,7 +48,7 @@ const { port, authority, http } = await startTlsServer(
 );
 
 const { headers, reset, data, continuation, windowUpdate, ping } = frameType;
-const get = headerBlock(requestFields('/'));
+const get = headerBlock(pseudoFields('/'));
 const cancel = uint32(8);
 const enhanceYourCalm = 11;
 
@@ -76,7 +76,7 @@ test('RFC 9113 section 10.5: requests that are canceled in the same moment end t
 test('RFC 9113 section 10.5: requests that are canceled in small numbers end the connection once they are many', async () => {
   const client = await open();
   const ids = streamIds();
-  const slow = headerBlock(requestFields('/slow'));
+  const slow = headerBlock(pseudoFields('/slow'));
   for (let round = 1; round <= 20 && !client.isClosed(); round += 1) {
     const batch = Array.from({ length: 50 }, () => {
       const id = ids.next().value;
@@ -106,7 +106,7 @@ test('RFC 9113 section 10.5: requests that the server must reset end the connect
 test('RFC 9113 section 5.1.2: a connection has at most 100 requests in progress', async () => {
   const client = await open();
   const ids = streamIds();
-  const slow = headerBlock(requestFields('/slow'));
+  const slow = headerBlock(pseudoFields('/slow'));
   inProgress = 0;
   mostInProgress = 0;
   const requests = Array.from({ length: 300 }, () =>
@@ -136,7 +136,7 @@ test('RFC 9113 section 10.5.1: header fields beyond 16 KiB reset the stream, and
   );
   const before = begun;
   const large = {
-    ...requestFields('/'),
+    ...pseudoFields('/'),
     'x-large': 'x'.repeat(16_000),
     'x-more': 'x'.repeat(2_000),
   };
@@ -201,7 +201,7 @@ test('RFC 9113 section 10.5: floods of PING and SETTINGS that expect answers end
 test('RFC 9113 section 8.1: a body whose stream is reset is not taken for a complete one', async () => {
   const client = await open();
   const post = headerBlock({
-    ...requestFields('/body', 'POST'),
+    ...pseudoFields('/body', 'POST'),
     'content-type': 'application/json',
   });
   client.write(

@@ -64,7 +64,7 @@ export function headerBlock(
 export const lastKeptField = Buffer.from([0x80 | 62]);
 
 /** The pseudo fields of a request. */
-export function requestFields(path: string, method = 'GET'): Record<string, string> {
+export function pseudoFields(path: string, method = 'GET'): Record<string, string> {
   return { ':method': method, ':scheme': 'https', ':authority': 'localhost', ':path': path };
 }
 

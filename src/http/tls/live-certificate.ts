@@ -1,4 +1,4 @@
-import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Log } from '../../foundation/log.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 
@@ -7,9 +7,6 @@ export interface LiveCertificateOptions {
   readonly log: Log;
   readonly checkIntervalMs?: number;
 }
-
-/** The two files are rarely replaced in the same moment; until both are, they don't match. */
-const settleMs = 1_000;
 
 /**
  * The certificate of the HTTP port, read again whenever its files change. A new one that can't be used is logged, and the
@@ -21,7 +18,11 @@ export class LiveCertificate {
   readonly #checkIntervalMs: number;
   readonly #listeners: ((certificate: Certificate) => void)[] = [];
   #current: Certificate;
-  #settling: NodeJS.Timeout | undefined;
+  /** The contents that are in use, or were found unusable. */
+  #handled: string;
+  /** The contents at the last check. */
+  #seen: string;
+  #timer: NodeJS.Timeout | undefined;
 
   /** @throws OperatorError if the files can't be used */
   constructor({ files, log, checkIntervalMs = 5_000 }: LiveCertificateOptions) {
@@ -29,6 +30,8 @@ export class LiveCertificate {
     this.#log = log;
     this.#checkIntervalMs = checkIntervalMs;
     this.#current = readCertificate(files);
+    this.#handled = this.#current.cert + this.#current.key;
+    this.#seen = this.#handled;
     this.#warnIfExpired();
   }
 
@@ -43,26 +46,28 @@ export class LiveCertificate {
 
   /** Starts to watch the files. */
   start(): void {
-    // The paths are looked up each time, so that replaced files and symbolic links count: inotify follows neither.
-    const options = { interval: this.#checkIntervalMs, persistent: false };
-    for (const { path } of this.#paths) watchFile(path, options, this.#onFileChange);
+    this.#timer = setInterval(() => this.#check(), this.#checkIntervalMs);
+    this.#timer.unref();
   }
 
   /** Stops watching. */
   stop(): void {
-    for (const { path } of this.#paths) unwatchFile(path, this.#onFileChange);
-    clearTimeout(this.#settling);
+    clearInterval(this.#timer);
   }
 
-  get #paths() {
-    return [this.#files.cert, this.#files.key];
+  /**
+   * Compares contents, because events and times of files miss replaced symbolic links or come before the watch begins. A
+   * change counts once it lasts, because the two files are rarely replaced in the same moment.
+   */
+  #check(): void {
+    const { cert, key } = this.#files;
+    const found = contentOf(cert.path) + contentOf(key.path);
+    const lasts = found === this.#seen;
+    this.#seen = found;
+    if (!lasts || found === this.#handled) return;
+    this.#handled = found;
+    this.#reload();
   }
-
-  readonly #onFileChange: StatsListener = () => {
-    clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => this.#reload(), Math.min(settleMs, this.#checkIntervalMs));
-    this.#settling.unref();
-  };
 
   #reload(): void {
     try {
@@ -93,5 +98,14 @@ export class LiveCertificate {
         { validUntil: validToDate },
         `the TLS certificate in ${path} has expired; clients will refuse it`,
       );
+  }
+}
+
+/** Empty if the file can't be read; reading the certificate says why. */
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
 }
