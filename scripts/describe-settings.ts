@@ -7,6 +7,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'PORT',
     'PUBLIC_URL',
     'ALLOW_INSECURE_PUBLIC_URL',
+    'TLS_CERT, TLS_KEY',
     'TRUST_PROXY',
     'DRAIN_SECONDS',
     'CORS_ORIGINS',

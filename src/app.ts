@@ -38,6 +38,8 @@ import type { RouteLimit } from './http/limits/route-limit.ts';
 import { routeLimits } from './http/limits/route-limits.ts';
 import { registerMetricsRoutes } from './http/metrics-routes.ts';
 import { publicUrl } from './http/public-url.ts';
+import { registerCertificateMetrics } from './http/tls/certificate-metrics.ts';
+import { LiveCertificate } from './http/tls/live-certificate.ts';
 import { createInbox } from './inbox/inbox-module.ts';
 import { registerInboxOffRoutes } from './inbox/inbox-off-routes.ts';
 import { registerListRoutes } from './list/list-routes.ts';
@@ -114,6 +116,8 @@ export function createApp(dependencies: AppDependencies): App {
   collectDefaultMetrics({ register: metrics });
   registerNodeMetrics(metrics, { ...config, database, log });
   registerSendingDomainMetrics(metrics, database, log);
+  const certificate = config.tls && new LiveCertificate({ files: config.tls, log });
+  if (certificate !== undefined) registerCertificateMetrics(metrics, certificate);
   dependencies.registerMetrics?.(metrics);
   const changes = new ChangeListener(database.settings, log);
   const accounts = new AccountDirectory(database, changes);
@@ -285,11 +289,12 @@ export function createApp(dependencies: AppDependencies): App {
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
   const http = createHttp({
     log,
+    certificate,
     trustProxy: config.trustProxy,
     routes: [...routeLimits, ...managementLimits, ...(dependencies.moreRoutes ?? [])],
     connections: config.connections,
     crossOrigins: config.crossOrigins,
-    https: config.publicUrl?.startsWith('https:') ?? false,
+    https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
   });
 
   registerBrandRoutes(http);

@@ -68,7 +68,11 @@ export async function choosePort({ host, port }: Pick<Config, 'host' | 'port'>):
  * @returns the local URL of the service, with the actual port
  * @throws OperatorError if the port or the address is not available
  */
-export async function listen(http: Http, { host, port }: Config, socket?: number): Promise<string> {
+export async function listen(
+  http: Http,
+  { host, port, tls }: Config,
+  socket?: number,
+): Promise<string> {
   try {
     if (socket !== undefined) await listenInherited(http, socket);
     else if (cluster.isWorker && canListenShared) await listenShared(http, host, port);
@@ -77,7 +81,7 @@ export async function listen(http: Http, { host, port }: Config, socket?: number
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }
   const bound = http.server.address() as AddressInfo;
-  return localUrl(socket === undefined ? host : bound.address, bound.port);
+  return localUrl({ host: socket === undefined ? host : bound.address, port: bound.port, tls });
 }
 
 /** @throws OperatorError if the descriptor is no listening TCP socket */
@@ -94,8 +98,8 @@ async function listenInherited(http: Http, fd: number): Promise<void> {
 }
 
 /** The URL at which this machine reaches a service on a host and port. */
-export function localUrl(host: string, port: number): string {
-  return `http://${hostForUrl(host)}:${port}`;
+export function localUrl({ host, port, tls }: Pick<Config, 'host' | 'port' | 'tls'>): string {
+  return `${tls === undefined ? 'http' : 'https'}://${hostForUrl(host)}:${port}`;
 }
 
 /** Translates an operating system error for the operator; other errors are returned unchanged. */

@@ -15,5 +15,5 @@ export function localServiceUrl(config: Config): string {
     config.databaseUrl === undefined
       ? readServiceInfo(dataFolderAt(resolve(config.dataDir)))
       : undefined;
-  return info?.url ?? localUrl(config.host, config.port);
+  return info?.url ?? localUrl(config);
 }

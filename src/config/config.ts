@@ -7,6 +7,7 @@ import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts'
 import { OperatorError } from '../foundation/errors.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
+import { type CertificateFiles, readCertificate } from '../http/tls/certificate.ts';
 import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
@@ -35,7 +36,6 @@ import {
   readPublicUrl,
   readSeconds,
   readSwitch,
-  readTls,
   type SenderMailbox,
 } from './read-setting.ts';
 import { readSignInProvider } from './read-sign-in-provider.ts';
@@ -56,6 +56,8 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   /** The public base URL, without a trailing slash; undefined until the port is known. */
   readonly publicUrl: string | undefined;
+  /** The certificate of the HTTP port; undefined: it speaks plain HTTP. */
+  readonly tls: CertificateFiles | undefined;
   readonly trustProxy: readonly string[];
   /** Origins whose pages can call the API. */
   readonly crossOrigins: readonly string[];
@@ -177,6 +179,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       read('PUBLIC_URL'),
       readSwitch('ALLOW_INSECURE_PUBLIC_URL', read('ALLOW_INSECURE_PUBLIC_URL')) ?? false,
     ),
+    tls: readHttpTls(read),
     trustProxy: readProxies(read('TRUST_PROXY')),
     crossOrigins: readOrigins('CORS_ORIGINS', read('CORS_ORIGINS')),
     connections: readConnections(
@@ -270,19 +273,40 @@ function readBounceServer(read: Read): BounceServerConfig | undefined {
     if (unused === undefined) return undefined;
     throw new OperatorError(`${unused} is set, but nothing listens without BOUNCE_PORT; set both.`);
   }
-  const [key, cert] = [read('BOUNCE_TLS_KEY'), read('BOUNCE_TLS_CERT')];
-  if ((key === undefined) !== (cert === undefined)) {
-    throw new OperatorError(
-      'BOUNCE_TLS_KEY and BOUNCE_TLS_CERT belong together; set both or neither.',
-    );
-  }
+  const files = readCertificateFiles(read, 'BOUNCE_TLS_CERT', 'BOUNCE_TLS_KEY');
   return {
     host: read('BOUNCE_HOST') ?? '0.0.0.0',
     port: readPort('BOUNCE_PORT', port),
-    tls:
-      key === undefined || cert === undefined
-        ? undefined
-        : readTls(['BOUNCE_TLS_KEY', key], ['BOUNCE_TLS_CERT', cert]),
+    tls: files && readCertificate(files),
+  };
+}
+
+function readHttpTls(read: Read): CertificateFiles | undefined {
+  const files = readCertificateFiles(read, 'TLS_CERT', 'TLS_KEY');
+  if (files === undefined) return undefined;
+  readCertificate(files);
+  if (read('PUBLIC_URL')?.startsWith('http:'))
+    throw new OperatorError(
+      'PUBLIC_URL must begin with https, because PORT speaks HTTPS with TLS_CERT and TLS_KEY.',
+    );
+  return files;
+}
+
+/** The files that two settings name; undefined if neither is set. @throws OperatorError if only one is */
+function readCertificateFiles(
+  read: Read,
+  certSetting: string,
+  keySetting: string,
+): CertificateFiles | undefined {
+  const [cert, key] = [read(certSetting), read(keySetting)];
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined)
+    throw new OperatorError(
+      `${keySetting} and ${certSetting} belong together; set both or neither.`,
+    );
+  return {
+    cert: { setting: certSetting, path: resolve(cert) },
+    key: { setting: keySetting, path: resolve(key) },
   };
 }
 

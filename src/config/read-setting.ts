@@ -1,5 +1,3 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { minPasswordMemory } from '../account/hash-password.ts';
 import { splitDatabaseUrl } from '../foundation/database/database-url.ts';
@@ -89,34 +87,6 @@ export function readHostName(name: string, text: string | undefined): string | u
   const parsed = parseMailDomain(text, { allowOneLabel: true });
   if (parsed !== undefined) return parsed;
   throw new OperatorError(`${name} must be a host name, such as mail.example.com, not "${text}".`);
-}
-
-/** Reads the private key and certificate files that the settings name. @throws OperatorError */
-export function readTls(
-  [keyName, keyFile]: readonly [name: string, file: string],
-  [certName, certFile]: readonly [name: string, file: string],
-): { readonly key: string; readonly cert: string } {
-  const tls = { key: readText(keyName, keyFile), cert: readText(certName, certFile) };
-  if (belongTogether(tls)) return tls;
-  throw new OperatorError(
-    `${keyName} and ${certName} must name a private key and its certificate, both in PEM.`,
-  );
-}
-
-function belongTogether({ key, cert }: { readonly key: string; readonly cert: string }): boolean {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
-}
-
-function readText(name: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new OperatorError(`${name} names ${file}, which can’t be read.`, { cause });
-  }
 }
 
 /** A port; 0 means any free port. @throws OperatorError */

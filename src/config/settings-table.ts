@@ -28,6 +28,12 @@ export const settingDefinitions: readonly Setting[] = [
       '`1` allows an `http://` `PUBLIC_URL` on another host. Passwords and tokens then travel unencrypted.',
   },
   {
+    name: 'TLS_CERT, TLS_KEY',
+    default: '(none)',
+    meaning:
+      'Files with the certificate chain and its private key (PEM). `PORT` then speaks HTTPS with HTTP/2 and HTTP/1.1. Changed files are used within seconds.',
+  },
+  {
     name: 'DATA_DIR',
     default: './data',
     meaning:

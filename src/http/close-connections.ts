@@ -1,5 +1,8 @@
+import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
+import type { RawSockets } from './tls/raw-sockets.ts';
 
 /** Interval for checking connections while the server closes. */
 const sweepIntervalMs = 20;
@@ -9,21 +12,50 @@ const minAgeMs = 500;
 
 /**
  * While the server closes, ends each connection after the response in progress, and those that have brought no request
- * (browsers open some in advance) after half a second. Node itself closes only those that are idle at the start and would keep
- * the others open until they time out.
+ * (browsers open some in advance) or are still in their TLS handshake after half a second. Node itself closes only those that
+ * are idle at the start and would keep the others open until they time out.
  */
-export function closeFinishedConnections(http: FastifyInstance): void {
+export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawSockets): void {
   const open = new Map<Socket, number>();
-  http.server.on('connection', (socket) => {
+  /** HTTP/2 connections that were accepted too late for Node to close. */
+  const lateSessions = new Map<ServerHttp2Session, number>();
+  const handshakes = new Set<Socket>();
+  let isClosing = false;
+  const track = (socket: Socket): void => {
     open.set(socket, performance.now());
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => {
+      open.delete(socket);
+      handshakes.delete(socket);
+    });
+  };
+  http.server.on('connection', (socket: Socket) => {
+    track(socket);
+    if (rawSockets.isActive) handshakes.add(socket);
+  });
+  http.server.on('secureConnection', (secured: TLSSocket) => {
+    const raw = rawSockets.below(secured);
+    if (raw !== undefined) {
+      open.delete(raw);
+      handshakes.delete(raw);
+    }
+    if (secured.alpnProtocol !== 'h2') track(secured);
+  });
+  http.server.on('session', (session: ServerHttp2Session) => {
+    if (isClosing) lateSessions.set(session, performance.now());
   });
   http.addHook('preClose', async () => {
+    isClosing = true;
     const sweep = setInterval(() => {
       http.server.closeIdleConnections();
       const latest = performance.now() - minAgeMs;
       for (const [socket, openedAt] of open)
-        if (socket.bytesRead === 0 && openedAt < latest) socket.destroy();
+        if ((socket.bytesRead === 0 || handshakes.has(socket)) && openedAt < latest)
+          socket.destroy();
+      for (const [session, openedAt] of lateSessions) {
+        if (openedAt >= latest) continue;
+        lateSessions.delete(session);
+        session.close();
+      }
     }, sweepIntervalMs);
     http.server.once('close', () => clearInterval(sweep));
   });

@@ -1,3 +1,4 @@
+import type { RequestListener, Server } from 'node:http';
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
@@ -21,6 +22,9 @@ import { RequestLog } from './request-log.ts';
 import { skipBody } from './skip-body.ts';
 import { strictTransport, type TransportHeader } from './strict-transport.ts';
 import { stripBaseSlash } from './strip-base-slash.ts';
+import { createTlsServer } from './tls/create-tls-server.ts';
+import type { LiveCertificate } from './tls/live-certificate.ts';
+import { RawSockets } from './tls/raw-sockets.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -30,6 +34,8 @@ export interface HttpOptions {
   readonly routes: readonly RouteLimit[];
   readonly connections?: ConnectionLimits;
   readonly bytes?: ByteBudgets;
+  /** The server speaks TLS with this certificate, and HTTP/2; undefined: neither. */
+  readonly certificate?: LiveCertificate | undefined;
   /** Clients reach the service by https: every response tells browsers to use nothing else. */
   readonly https?: boolean;
   /** Origins whose pages can call the API. */
@@ -51,12 +57,33 @@ declare module 'fastify' {
 /** Interval for finding connections whose request takes too long to arrive. */
 const checkIntervalMs = 5_000;
 
+/** Upper bound for a client that trickles its request in; the table of routes has shorter limits for bodies. */
+const requestTimeoutMs = 900_000;
+const keepAliveTimeoutMs = 72_000;
+
+const serverOptions = {
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: checkIntervalMs,
+  // Node would answer without a body; `answer-unusable-head.ts` refuses these requests.
+  requireHostHeader: false,
+};
+
+const tlsServerOptions = {
+  http1: {
+    ...serverOptions,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+  },
+  session: { idleMs: keepAliveTimeoutMs, stalledMs: requestTimeoutMs },
+};
+
 /**
  * Creates the HTTP server without routes and not listening. Every response carries X-Request-Id, a trailing slash
  * changes nothing, and the table of routes limits sizes and times for anonymous callers.
  */
 export function createHttp(options: HttpOptions): Http {
   const transport: TransportHeader = options.https === true ? strictTransport : [];
+  const { certificate } = options;
   const http = fastify({
     loggerInstance: options.log,
     logController: new LogController({
@@ -66,16 +93,14 @@ export function createHttp(options: HttpOptions): Http {
     childLoggerFactory: (log, bindings) => new RequestLog(log as Log, bindings),
     genReqId: newId,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
-    // Upper bound for a client that trickles its request in; the table of routes has shorter limits for bodies.
-    requestTimeout: 900_000,
-    http: {
-      headersTimeout: 15_000,
-      connectionsCheckingInterval: checkIntervalMs,
-      // Node would answer without a body; `answer-unusable-head.ts` refuses these requests.
-      requireHostHeader: false,
-    },
+    requestTimeout: requestTimeoutMs,
+    http: serverOptions,
+    ...(certificate && {
+      serverFactory: (handler: RequestListener) =>
+        createTlsServer({ certificate, ...tlsServerOptions }, handler) as unknown as Server,
+    }),
     connectionTimeout: 0,
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log, transport),
@@ -103,8 +128,14 @@ export function createHttp(options: HttpOptions): Http {
       draining,
     }),
   );
-  if (options.connections !== undefined) limitConnections(http.server, options.connections, peers);
-  closeFinishedConnections(http);
+  const rawSockets = new RawSockets(http.server);
+  if (options.connections !== undefined)
+    limitConnections(http.server, options.connections, { peers, rawSockets });
+  closeFinishedConnections(http, rawSockets);
+  if (certificate !== undefined) {
+    certificate.start();
+    http.addHook('onClose', async () => certificate.stop());
+  }
   limitRoutes(http, options.routes, traffic);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

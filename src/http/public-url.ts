@@ -1,3 +1,4 @@
+import { Server as TlsServer } from 'node:tls';
 import type { Http } from './create-http.ts';
 
 /**
@@ -7,8 +8,9 @@ import type { Http } from './create-http.ts';
 export function publicUrl(http: Http, configured: string | undefined): string {
   if (configured !== undefined) return configured;
   const address = http.server.address();
-  if (address === null || typeof address === 'string') return 'http://localhost';
+  const scheme = http.server instanceof TlsServer ? 'https' : 'http';
+  if (address === null || typeof address === 'string') return `${scheme}://localhost`;
   const wildcard = address.address === '0.0.0.0' || address.address === '::';
   const host = wildcard ? '127.0.0.1' : address.address;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }

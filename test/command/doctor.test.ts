@@ -11,8 +11,10 @@ import { startSink } from '../support/mail-sink.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { openShop } from '../support/shop.ts';
+import { TestAuthority } from '../support/test-certificates.ts';
 import { adminUrl, createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
+import { writeCertificate } from '../support/tls-server.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = temporaryFolder();
@@ -253,5 +255,30 @@ test('doctor --production is content with what the deployment page asks for', as
     failed.filter((line) => !line.startsWith('FAIL server')),
     [],
     `${code} ${said}`,
+  );
+});
+
+test('doctor --production tells when the certificate of the HTTP port expires, and whether it is for PUBLIC_URL', async () => {
+  const { url } = await createTestDatabase();
+  const authority = new TestAuthority();
+  const check = async (days: number, host = 'mail.shop.test'): Promise<string> => {
+    const { cert, key } = writeCertificate(authority.issue(['mail.shop.test'], days));
+    const { said } = await doctor({
+      ...environment,
+      DATABASE_URL: url,
+      PUBLIC_URL: `https://${host}`,
+      TLS_CERT: cert.path,
+      TLS_KEY: key.path,
+      args: '--production',
+    });
+    assert.match(said, /^ok {3}proxy {5}none, because the service speaks TLS$/m);
+    return said;
+  };
+  assert.match(await check(22.5), /^ok {3}tls {7}the certificate expires in 22 days$/m);
+  assert.match(await check(20.5), /^FAIL tls {7}the certificate expires in 20 days\n +Renew /m);
+  assert.match(await check(-1), /^FAIL tls {7}the certificate has expired$/m);
+  assert.match(
+    await check(60, 'other.shop.test'),
+    /^FAIL tls {7}the certificate isn’t for other\.shop\.test, the host of PUBLIC_URL$/m,
   );
 });

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { readOpenFileLimit } from '../../http/limits/cap-to-open-file-limit.ts';
+import { readCertificate } from '../../http/tls/certificate.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
@@ -13,6 +15,7 @@ const notChecked: Diagnosis = { ok: true, finding: 'not checked without the data
 export const productionChecks: readonly { readonly name: string; readonly check: Check }[] = [
   { name: 'address', check: checkAddress },
   { name: 'proxy', check: checkProxy },
+  { name: 'tls', check: checkCertificate },
   { name: 'delivery', check: checkDelivery },
   { name: 'domains', check: checkDomains },
   { name: 'bounces', check: checkBounces },
@@ -37,13 +40,37 @@ async function checkAddress({ config: { publicUrl } }: DoctorContext): Promise<D
   };
 }
 
-async function checkProxy({ config: { host, trustProxy } }: DoctorContext): Promise<Diagnosis> {
+async function checkProxy({ config }: DoctorContext): Promise<Diagnosis> {
+  const { host, tls, trustProxy } = config;
   if (trustProxy.length > 0) return { ok: true, finding: `trusts ${trustProxy.join(', ')}` };
+  if (tls !== undefined) return { ok: true, finding: 'none, because the service speaks TLS' };
   return {
     ok: false,
     finding: `no proxy is trusted, so all clients behind one before ${host} count as one address`,
-    advice: `Put a proxy with TLS in front, and list it in TRUST_PROXY. ${page('operate/deploy.md#5-put-a-reverse-proxy-in-front')}`,
+    advice: `Put a proxy with TLS in front, and list it in TRUST_PROXY, or set TLS_CERT and TLS_KEY. ${page('operate/deploy.md#5-put-a-reverse-proxy-in-front')}`,
   };
+}
+
+/** Certificates that are renewed a month before their end have been late for a week by then. */
+const minCertificateDays = 21;
+
+async function checkCertificate({ config: { tls, publicUrl } }: DoctorContext): Promise<Diagnosis> {
+  if (tls === undefined) return { ok: true, finding: 'is the proxy’s, without TLS_CERT' };
+  const { leaf } = readCertificate(tls);
+  const days = Math.floor((leaf.validToDate.getTime() - Date.now()) / 86_400_000);
+  const advice = `Renew the certificate in ${tls.cert.path}; the service reads it by itself. ${page('operate/deploy.md#use-the-built-in-tls')}`;
+  if (days < 0) return { ok: false, finding: 'the certificate has expired', advice };
+  if (days < minCertificateDays)
+    return { ok: false, finding: `the certificate expires in ${days} days`, advice };
+  const host = publicUrl && new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');
+  const isFor = (name: string) => (isIP(name) ? leaf.checkIP(name) : leaf.checkHost(name));
+  if (host !== undefined && isFor(host) === undefined)
+    return {
+      ok: false,
+      finding: `the certificate isn’t for ${host}, the host of PUBLIC_URL`,
+      advice: `Set TLS_CERT to a certificate for ${host}. ${page('operate/deploy.md#use-the-built-in-tls')}`,
+    };
+  return { ok: true, finding: `the certificate expires in ${days} days` };
 }
 
 async function checkDelivery({ config }: DoctorContext): Promise<Diagnosis> {

@@ -546,6 +546,37 @@ export const metricsTable = {
       ],
     },
   },
+  TLS: {
+    signalpost_tls_certificate_expiry_timestamp_seconds: {
+      type: 'gauge',
+      help: 'When the certificate in TLS_CERT expires; absent without TLS_CERT',
+      aggregator: 'min',
+      panels: [
+        {
+          title: 'TLS certificate expires',
+          unit: 'dateTimeFromNow',
+          queries: [
+            {
+              query: 'signalpost_tls_certificate_expiry_timestamp_seconds * 1000',
+              legend: '{{instance}}',
+            },
+          ],
+        },
+      ],
+      alerts: [
+        {
+          name: 'SignalpostCertificateExpires',
+          query: 'signalpost_tls_certificate_expiry_timestamp_seconds - time() < 21 * 86400',
+          duration: '60m',
+          severity: 'warning',
+          summary: 'The TLS certificate of {{ $labels.instance }} expires in less than 21 days.',
+          action:
+            'Check that the certificate is renewed, and search the log for a new one that can’t be used.',
+          docs: 'docs/operate/deploy.md#use-the-built-in-tls',
+        },
+      ],
+    },
+  },
   Processes: {
     signalpost_processes: {
       type: 'gauge',

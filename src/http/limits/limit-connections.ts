@@ -1,5 +1,9 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Http2ServerResponse, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { RawSockets } from '../tls/raw-sockets.ts';
 import type { Peers } from './peers.ts';
 
 export interface ConnectionLimits {
@@ -15,6 +19,13 @@ interface Connection {
   readonly peer: string | undefined;
   /** The response to the last request; undefined before the first. */
   answer: ServerResponse | undefined;
+  /** Responses in progress on HTTP/2 streams. */
+  streams: number;
+}
+
+interface Dependencies {
+  readonly peers: Peers;
+  readonly rawSockets: RawSockets;
 }
 
 /** Connections to check when looking for an idle one. */
@@ -22,11 +33,18 @@ const maxIdleChecks = 64;
 
 /**
  * Limits the number of connections. At a limit, the oldest idle one (of the peer or of all) makes room for the new one,
- * which is refused if all are busy. A connection that hasn't sent a complete request head counts as idle.
+ * which is refused if all are busy. A connection that hasn't sent a complete request head counts as idle, also during its TLS
+ * handshake.
  */
-export function limitConnections(server: Server, limits: ConnectionLimits, peers: Peers): void {
+export function limitConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  { peers, rawSockets }: Dependencies,
+): void {
   const open = new Map<Socket, Connection>();
   const byPeer = new Map<string, Map<Socket, Connection>>();
+  /** By the socket or HTTP/2 session that requests name. */
+  const byCarrier = new WeakMap<object, Connection>();
   const remove = (connection: Connection): void => {
     const { socket, peer } = connection;
     open.delete(socket);
@@ -52,8 +70,9 @@ export function limitConnections(server: Server, limits: ConnectionLimits, peers
       socket.destroy();
       return;
     }
-    const connection = { socket, peer, answer: undefined };
+    const connection = { socket, peer, answer: undefined, streams: 0 };
     open.set(socket, connection);
+    byCarrier.set(socket, connection);
     if (peer !== undefined) {
       // Look it up again: the eviction may have removed the last entry.
       const others = byPeer.get(peer) ?? new Map<Socket, Connection>();
@@ -61,9 +80,27 @@ export function limitConnections(server: Server, limits: ConnectionLimits, peers
     }
     socket.once('close', () => remove(connection));
   });
-  server.on('request', (request, response) => {
-    const connection = open.get(request.socket);
-    if (connection !== undefined) connection.answer = response;
+  const secure = (carrier: object, endpoints: Pick<Socket, 'remotePort'>): void => {
+    const raw = rawSockets.below(endpoints as Socket);
+    const connection = raw && byCarrier.get(raw);
+    if (connection !== undefined) byCarrier.set(carrier, connection);
+  };
+  server.on('secureConnection', (socket: TLSSocket) => secure(socket, socket));
+  server.on('session', (session: ServerHttp2Session) => secure(session, session.socket));
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.httpVersionMajor === 1) {
+      const connection = byCarrier.get(request.socket);
+      if (connection !== undefined) connection.answer = response;
+      return;
+    }
+    const { stream } = response as unknown as Http2ServerResponse;
+    const connection = stream.session && byCarrier.get(stream.session);
+    if (connection === undefined) return;
+    connection.streams += 1;
+    // A client that keeps its side of the stream open doesn't keep the connection busy.
+    finished(stream, { readable: false }, () => {
+      connection.streams -= 1;
+    });
   });
 }
 
@@ -71,8 +108,9 @@ export function limitConnections(server: Server, limits: ConnectionLimits, peers
 function findIdle(connections: Map<Socket, Connection>): Connection | undefined {
   let checked = 0;
   for (const [socket, connection] of connections) {
-    const { answer } = connection;
-    if (answer === undefined || answer.writableFinished || answer.destroyed) return connection;
+    const { answer, streams } = connection;
+    const isAnswered = answer === undefined || answer.writableFinished || answer.destroyed;
+    if (isAnswered && streams === 0) return connection;
     checked += 1;
     if (checked >= Math.min(maxIdleChecks, connections.size)) return undefined;
     connections.delete(socket);

@@ -1,0 +1,82 @@
+import { constants } from 'node:crypto';
+import type { RequestListener, ServerOptions } from 'node:http';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import { Http2Request, Http2Response } from './http2-messages.ts';
+import { limitSession, maxStreams, type SessionTimes } from './limit-session.ts';
+import type { LiveCertificate } from './live-certificate.ts';
+
+/** RFC 9325 section 4.2: forward secrecy and authenticated encryption; the first three are those of TLS 1.3. */
+const ciphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
+
+/** Bytes of a body that can arrive before anything reads it, per stream and per connection. */
+const windowBytes = 256 * 1024;
+
+/** As many as Node allows in HTTP/1.1, with the overhead of RFC 9113 section 6.5.2. */
+const maxHeaderBytes = 16 * 1024;
+
+export interface TlsServerOptions {
+  readonly certificate: LiveCertificate;
+  /** Timeouts and checks of HTTP/1.1. */
+  readonly http1: ServerOptions;
+  readonly session: SessionTimes;
+}
+
+/**
+ * Creates a server that speaks HTTP/2 and HTTP/1.1 over TLS 1.2 or later, as the client chooses (ALPN, RFC 7301). New
+ * connections get the latest certificate.
+ */
+export function createTlsServer(
+  { certificate, http1, session: times }: TlsServerOptions,
+  handler: RequestListener,
+): Http2SecureServer {
+  const { cert, key } = certificate.current;
+  const server = createSecureServer({
+    ...http1,
+    cert,
+    key,
+    ciphers,
+    minVersion: 'TLSv1.2',
+    honorCipherOrder: true,
+    // Renegotiation costs the server more than the client, and RFC 9113 section 9.2.1 forbids it.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    handshakeTimeout: 15_000,
+    allowHTTP1: true,
+    Http2ServerRequest: Http2Request,
+    Http2ServerResponse: Http2Response,
+    maxHeaderListPairs: 128,
+    maxSessionInvalidFrames: 100,
+    maxSettings: 16,
+    settings: {
+      enablePush: false,
+      maxConcurrentStreams: maxStreams,
+      maxHeaderListSize: maxHeaderBytes,
+      initialWindowSize: windowBytes,
+    },
+  });
+  server.on('request', handler as never);
+  server.on('session', (session) => {
+    session.setLocalWindowSize(windowBytes);
+    limitSession(session, times);
+  });
+  certificate.onChange((next) =>
+    server.setSecureContext({
+      cert: next.cert,
+      key: next.key,
+      ciphers,
+      minVersion: 'TLSv1.2',
+      honorCipherOrder: true,
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    }),
+  );
+  return server;
+}

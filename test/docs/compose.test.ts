@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { settingDefinitions } from '../../src/config/settings-table.ts';
+
+interface Service {
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly healthcheck?: { readonly test?: readonly string[] };
+}
+
+const root = join(import.meta.dirname, '../..');
+const text = readFileSync(join(root, 'ops/compose.yaml'), 'utf8');
+const containerfile = readFileSync(join(root, 'Containerfile'), 'utf8');
+const page = readFileSync(join(root, 'docs/operate/container.md'), 'utf8');
+const { services, volumes } = parse(text) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+
+test('each service of ops/compose.yaml has an image, a health check, and volumes that are declared', () => {
+  assert.deepEqual(Object.keys(services), ['signalpost', 'database', 'caddy']);
+  const used = new Set<string>();
+  for (const [name, service] of Object.entries(services)) {
+    assert.match(service.image ?? '', /^[\w./-]+:[\w.-]+$/, name);
+    assert.match(service.healthcheck?.test?.[0] ?? '', /^CMD(?:-SHELL)?$/, name);
+    for (const volume of service.volumes ?? []) {
+      const [source = '', target = ''] = volume.split(':');
+      assert.ok(source in volumes && target.startsWith('/'), volume);
+      used.add(source);
+    }
+    for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
+      assert.equal(condition, 'service_healthy');
+      assert.ok(services[needed]?.healthcheck, needed);
+    }
+  }
+  assert.deepEqual([...used].sort(), Object.keys(volumes).sort());
+});
+
+test('the service of ops/compose.yaml runs without root rights, and only Caddy has ports', () => {
+  const { signalpost } = services;
+  assert.equal(signalpost?.read_only, true);
+  assert.deepEqual(signalpost.cap_drop, ['ALL']);
+  assert.equal(signalpost.user, undefined);
+  assert.match(containerfile, /^USER 10001:0$/m);
+  const open = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
+  assert.deepEqual(
+    open.map(([name]) => name),
+    ['caddy'],
+  );
+});
+
+test('ops/compose.yaml uses settings that exist, the health check of the image, and variables that the page names', () => {
+  const names = settingDefinitions.flatMap(({ name }) => name.split(', '));
+  for (const name of Object.keys(services.signalpost?.environment ?? {}))
+    assert.ok(names.includes(name), name);
+  const check = services.signalpost?.healthcheck?.test?.at(-1) ?? '';
+  assert.ok(containerfile.includes(check), check);
+  const variables = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name));
+  for (const name of variables) assert.ok(page.includes(`\`${name}\``), name);
+});
