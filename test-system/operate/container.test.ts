@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { existsSync, statfsSync } from 'node:fs';
 import { chown, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { startProgramPostgres } from '../../scripts/program-postgres.ts';
 import { bodyWith } from '../../test/support/send-client.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -15,8 +14,8 @@ import {
   type StartedContainer,
 } from '../support/container.ts';
 import { freePort } from '../support/free-port.ts';
+import { packRepository } from '../support/pack-repository.ts';
 
-const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const canBuild = {
   skip: process.getuid?.() === 0 ? false : 'only root can build an image without a daemon',
@@ -25,30 +24,37 @@ const inboxToken = 'inbox-token-of-the-container';
 const userId = 10_001;
 
 let folder = '';
+let builder: ContainerBuilder | undefined;
 let image: Image;
+
+/** A folder in memory if there is room: dpkg flushes each of its files. */
+function inMemory(): string {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > 6 * 2 ** 30 ? memory : tmpdir();
+}
 
 before(async () => {
   if (canBuild.skip) return;
-  folder = await mkdtemp(join(tmpdir(), 'container-'));
+  folder = await mkdtemp(join(inMemory(), 'container-'));
   const context = join(folder, 'context');
   await mkdir(context);
   for (const name of ['Containerfile', '.containerignore'])
     await copyFile(join(root, name), join(context, name));
-  const builder = new ContainerBuilder(folder);
+  const made = new ContainerBuilder(folder);
+  builder = made;
   const pack = async (): Promise<void> => {
-    await run(process.execPath, [join(root, 'scripts/build-package.mjs')]);
-    // Without scripts: `prepare` would rebuild the console while other tests use it.
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-      { cwd: root, maxBuffer: 50_000_000 },
-    );
-    await installPackage(join(folder, JSON.parse(stdout)[0].filename), context);
+    const { file } = await packRepository(join(folder, 'repository'));
+    await installPackage(file, context);
   };
-  await Promise.all([pack(), builder.createBase('debian')]);
-  image = await builder.build(context, 'debian');
+  await Promise.all([pack(), made.createBase('debian')]);
+  image = await made.build(context, 'debian');
 });
-after(() => rm(folder, { recursive: true, force: true }));
+after(async () => {
+  await builder?.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** A folder for /data with an owner. */
 async function createData(name: string, uid: number): Promise<string> {

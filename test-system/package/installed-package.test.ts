@@ -7,28 +7,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { packRepository } from '../support/pack-repository.ts';
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
 const folder = await mkdtemp(join(tmpdir(), 'package-'));
 // If root starts it, PostgreSQL runs as another user, which needs access to the folder.
 await chmod(folder, 0o755);
 after(() => rm(folder, { recursive: true, force: true }));
-
-/** Packs this checkout; resolves with the file and the paths in it. */
-async function pack(): Promise<{ readonly file: string; readonly paths: readonly string[] }> {
-  await run(process.execPath, [join(root, 'scripts/build-package.mjs')]);
-  // Without scripts: `prepare` would rebuild the console while other tests use it.
-  const { stdout } = await run(
-    'npm',
-    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-    { cwd: root, maxBuffer: 50_000_000 },
-  );
-  const [{ filename, files }] = JSON.parse(stdout) as [
-    { filename: string; files: { path: string }[] },
-  ];
-  return { file: join(folder, filename), paths: files.map(({ path }) => path) };
-}
 
 /** Starts the installed program; resolves with the URL that it prints. */
 async function start(): Promise<string> {
@@ -54,7 +39,7 @@ async function start(): Promise<string> {
 }
 
 test('npm installs the published package into an empty folder, where it starts with console, documentation and database', async () => {
-  const { file, paths } = await pack();
+  const { file, paths } = await packRepository(join(folder, 'repository'));
   assert.ok(paths.includes('console/dist/index.html'));
   assert.ok(paths.includes('dist/main.js'));
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -28,11 +28,9 @@ export interface ContainerOptions {
 
 /** The Debian archive of this machine's apt. */
 async function findArchive(): Promise<string> {
-  const more = '/etc/apt/sources.list.d';
-  const files = ['/etc/apt/sources.list', ...(await readdir(more)).map((name) => join(more, name))];
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
-  const [, archive] = /^(?:deb|URIs:) .*?(https?:\S+)/m.exec(texts.join('\n')) ?? [];
-  if (archive === undefined) throw new Error('apt has no archive');
+  const { stdout } = await run('apt-get', ['download', '--print-uris', 'base-files']);
+  const [, archive] = /^'(\S+?)\/pool\//.exec(stdout) ?? [];
+  if (archive === undefined) throw new Error('apt has no archive of Debian');
   return archive;
 }
 
@@ -45,7 +43,7 @@ export class ContainerBuilder {
   }
 
   async #buildah(...values: readonly string[]): Promise<string> {
-    const own = ['--storage-driver', 'vfs', '--root', join(this.#folder, 'store')];
+    const own = ['--storage-driver', 'overlay', '--root', join(this.#folder, 'store')];
     const options = { maxBuffer: 50_000_000 };
     const { stdout } = await run(
       'buildah',
@@ -64,6 +62,11 @@ export class ContainerBuilder {
     const container = await this.#buildah('from', 'scratch');
     await this.#buildah('add', container, root, '/');
     await this.#buildah('commit', container, `localhost/${name}`);
+  }
+
+  /** Unmounts what the image needed; its folder can be removed then. */
+  async close(): Promise<void> {
+    await this.#buildah('umount', '--all');
   }
 
   /** @returns the root file system of the image, and its configuration */
