@@ -5,7 +5,7 @@ import { withBreaks } from './with-breaks.tsx';
 interface PageHeadingProps {
   title: string;
   /** One sentence about the page. */
-  hint?: string;
+  hint?: string | undefined;
   /** The state of what the page shows, next to the title. */
   state?: ReactNode;
   /** The actions of the page. */
@@ -27,7 +27,7 @@ export function PageHeading({ title, hint, state, children }: PageHeadingProps) 
           {state}
         </Group>
         {hint !== undefined && (
-          <Text size="sm" c="dimmed" maw={640}>
+          <Text size="sm" c="dimmed" maw={640} dir="auto">
             {hint}
           </Text>
         )}

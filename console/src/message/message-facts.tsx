@@ -40,6 +40,7 @@ export function MessageFacts({ message }: { message: Message }) {
   const values = entriesOf(content?.values);
   const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
   const erased = (content?.erased ?? []) as readonly string[];
+  const hasSeveralStates = new Set(message.recipients.map(({ state }) => state)).size > 1;
   const facts: [string, ReactNode][] = [
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" short />],
     [text('messages.from'), describeSender(content?.from)],
@@ -49,7 +50,7 @@ export function MessageFacts({ message }: { message: Message }) {
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')}{' '}
-        {message.recipients.length > 1 && (
+        {hasSeveralStates && (
           <StateBadge
             state={state}
             waits={isFinalMessageState(state) ? undefined : waitOf(message)}
