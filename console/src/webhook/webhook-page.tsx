@@ -51,6 +51,7 @@ export function WebhookPage() {
       </PageAnchor>
       <PageHeading
         title={webhook.data?.url ?? text('webhooks.title')}
+        hint={webhook.data && kindsText(webhook.data)}
         state={webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
       >
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
@@ -84,20 +85,15 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
-      <Group gap="xs" mt="-sm" mb="md">
-        <Text size="sm" c="dimmed">
-          {kindsText(webhook)}
-          {latest !== undefined && ` · ${text('webhooks.latest')}`}
-        </Text>
-        {latest !== undefined && (
-          <>
-            <DeliveryBadge state={latest.state} status={latest.lastStatus} />
-            <Text size="sm" c="dimmed">
-              <TimeText value={latest.at} distance />
-            </Text>
-          </>
-        )}
-      </Group>
+      {latest !== undefined && (
+        <Group gap="xs" mb="md">
+          <Text size="sm">{text('webhooks.latest')}</Text>
+          <DeliveryBadge state={latest.state} status={latest.lastStatus} />
+          <Text size="sm" c="dimmed">
+            <TimeText value={latest.at} distance />
+          </Text>
+        </Group>
+      )}
       {paused && (
         <Alert
           color="yellow"
