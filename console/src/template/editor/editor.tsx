@@ -77,7 +77,13 @@ export function Editor({ initial }: { initial: InitialContent }) {
   return (
     <TemplateTabs page="edit" actions={(menu) => <EditorActions draft={draft} menu={menu} />}>
       <SaveProblem draft={draft} />
-      <Button className="preview-toggle" variant="light" fullWidth onClick={previewPanel.toggle}>
+      <Button
+        className="preview-toggle"
+        variant="light"
+        fullWidth
+        mb="md"
+        onClick={previewPanel.toggle}
+      >
         {text(previewing ? 'editor.hidePreview' : 'editor.showPreview')}
       </Button>
       <div className="template-areas" data-previewing={previewing}>
