@@ -61,18 +61,6 @@ export function MessagePage() {
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
         <Stack>
-          <div>
-            <PageAnchor
-              to="/$account/templates/$template"
-              params={{ account: accountId, template: data.templateId }}
-              size="sm"
-            >
-              {text(data.templateVersion < 0 ? 'message.draft' : 'message.template', {
-                id: data.templateId,
-                version: data.templateVersion,
-              })}
-            </PageAnchor>
-          </div>
           <DeliveryExplanationAlert message={data} />
           <Grid gap="lg">
             <Grid.Col span={{ base: 12, md: 5 }}>
