@@ -548,7 +548,7 @@ test('OAuth apps: the page shows how many sign-ins were used, and an operator ra
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
-  await page.getByText('5 per team member per hour').first().waitFor();
+  await page.getByText('5 per user per hour').first().waitFor();
   const row = page.getByRole('row').filter({ hasText: clientId });
   await row.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Sign-in limit' }).click();
@@ -559,10 +559,10 @@ test('OAuth apps: the page shows how many sign-ins were used, and an operator ra
     .nth(2)
     .getByText(/^[0-4]$/)
     .waitFor();
-  await dialog.getByLabel('Limit per team member per hour').fill('1001');
+  await dialog.getByLabel('Limit per user per hour').fill('1001');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Limit per team member per hour').fill('50');
+  await dialog.getByLabel('Limit per user per hour').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('50 times an hour').waitFor();
   await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();

@@ -24,7 +24,7 @@ export function SenderState({ sender }: { sender: Sender }) {
       >
         {text(label)}
       </Badge>
-      <Text size="xs" c="dimmed" miw="11rem">
+      <Text size="xs" c="dimmed">
         {verifiedBy !== null &&
           text(waitsForDomain ? 'senders.waitsForDomain' : 'senders.canSend', {
             how: text(`senders.by.${verifiedBy}`),
