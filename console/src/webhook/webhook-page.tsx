@@ -51,7 +51,6 @@ export function WebhookPage() {
       </PageAnchor>
       <PageHeading
         title={webhook.data?.url ?? text('webhooks.title')}
-        hint={webhook.data && kindsText(webhook.data)}
         state={webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
       >
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
@@ -85,15 +84,20 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
-      {latest !== undefined && (
-        <Group gap="xs" mb="md">
-          <Text size="sm">{text('webhooks.latest')}</Text>
-          <DeliveryBadge state={latest.state} status={latest.lastStatus} />
-          <Text size="sm" c="dimmed">
-            <TimeText value={latest.at} distance />
-          </Text>
-        </Group>
-      )}
+      <Group gap="xs" mt="-xs" mb="md">
+        <Text size="sm" c="dimmed">
+          {kindsText(webhook)}
+          {latest !== undefined && ` · ${text('webhooks.latest')}`}
+        </Text>
+        {latest !== undefined && (
+          <>
+            <DeliveryBadge state={latest.state} status={latest.lastStatus} />
+            <Text size="sm" c="dimmed">
+              <TimeText value={latest.at} distance />
+            </Text>
+          </>
+        )}
+      </Group>
       {paused && (
         <Alert
           color="yellow"
