@@ -548,7 +548,7 @@ test('OAuth apps: the page shows how many sign-ins were used, and an operator ra
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
-  await page.getByText('5 sign-ins per user per hour').first().waitFor();
+  await page.getByText('5 per user per hour').first().waitFor();
   const row = page.getByRole('row').filter({ hasText: clientId });
   await row.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Sign-in limit' }).click();

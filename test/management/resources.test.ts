@@ -270,9 +270,9 @@ test('an exported suppressions file is imported with progress and row errors', a
   assert.deepEqual(
     entries.map(({ address, reason, expiresAt }) => [address, reason, expiresAt]),
     [
-      ['=cmd@people.test', 'complaint', null],
-      ['later@people.test', 'unsubscribe', '2031-01-01T00:00:00.000Z'],
       ['plain@people.test', 'manual', null],
+      ['later@people.test', 'unsubscribe', '2031-01-01T00:00:00.000Z'],
+      ['=cmd@people.test', 'complaint', null],
     ],
   );
   const csv = await owner.get(`${path}/suppressions-export`);

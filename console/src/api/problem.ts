@@ -47,6 +47,10 @@ export function asSentence(reason: string): string {
   return whole.charAt(0).toUpperCase() + whole.slice(1) + (/[.!?:…]$/.test(whole) ? '' : '.');
 }
 
+export function isNotFound(error: unknown): error is ApiProblem {
+  return error instanceof ApiProblem && error.status === 404;
+}
+
 /** A client-side error, for input that can't be sent. */
 export function localProblem(field: string, reason: string): ApiProblem {
   return new ApiProblem(422, { title: reason, errors: [{ field, reason }] });

@@ -4,6 +4,7 @@ import {
   formatDistance,
   formatExactTime,
   formatTime,
+  formatToMinute,
 } from '../format/format-time.ts';
 
 interface TimeTextProps {
@@ -14,17 +15,21 @@ interface TimeTextProps {
   full?: boolean;
   /** Without the date. */
   clock?: boolean;
+  /** Without seconds. */
+  toMinute?: boolean;
 }
 
 /** A time in the person's time zone, with the exact time as tooltip. */
-export function TimeText({ value, distance, full, clock }: TimeTextProps) {
+export function TimeText({ value, distance, full, clock, toMinute }: TimeTextProps) {
   const format = distance
     ? formatDistance
     : full
       ? formatDateAndTime
       : clock
         ? formatClock
-        : formatTime;
+        : toMinute
+          ? formatToMinute
+          : formatTime;
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">
       {format(value)}

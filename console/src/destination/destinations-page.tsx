@@ -41,6 +41,7 @@ export function DestinationsPage() {
       destination,
       waiting: 0,
       held: 0,
+      scheduled: 0,
       nextAttemptAt: null,
       reason: null,
     }));
@@ -209,9 +210,11 @@ function DestinationActions({
       </Button>
       {row.waiting > 0 && (
         <>
-          <Button size="compact-sm" variant="subtle" onClick={() => retry.mutate()}>
-            {text('destinations.retry')}
-          </Button>
+          {(partial || row.waiting > row.scheduled) && (
+            <Button size="compact-sm" variant="subtle" onClick={() => retry.mutate()}>
+              {text('destinations.retry')}
+            </Button>
+          )}
           <RowMenu
             name={destination === '*' ? text('destinations.all') : destination}
             items={[

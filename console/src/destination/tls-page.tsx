@@ -34,26 +34,28 @@ export function TlsPage() {
     <>
       <PageHeading title={text('destinations.title')} hint={text('encryption.hint')} />
       <DestinationTabs />
-      <Group component="search" mb="md" align="flex-end">
-        <TextInput
-          label={text('encryption.filter')}
-          placeholder="example.com"
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <TextInput
-          label={text('encryption.from')}
-          type="date"
-          value={from}
-          onChange={(event) => setFrom(event.currentTarget.value)}
-        />
-        <TextInput
-          label={text('encryption.until')}
-          type="date"
-          value={until}
-          onChange={(event) => setUntil(event.currentTarget.value)}
-        />
-      </Group>
+      {(isDirect || filtered || pages.items.length > 0) && (
+        <Group component="search" mb="md" align="flex-end">
+          <TextInput
+            label={text('encryption.filter')}
+            placeholder="example.com"
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+          <TextInput
+            label={text('encryption.from')}
+            type="date"
+            value={from}
+            onChange={(event) => setFrom(event.currentTarget.value)}
+          />
+          <TextInput
+            label={text('encryption.until')}
+            type="date"
+            value={until}
+            onChange={(event) => setUntil(event.currentTarget.value)}
+          />
+        </Group>
+      )}
       <ListBody
         label={text('encryption.title')}
         pages={pages}

@@ -1,10 +1,11 @@
-import { Alert, Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
+import { Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { isNotFound } from '../api/problem.ts';
 import { CopyButton } from '../components/copy-field.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -14,6 +15,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
+import { DomainProblems } from './domain-problems.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
 import { type ProviderId, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
@@ -42,13 +44,13 @@ export function DomainPage() {
         {text('domains.all')}
       </PageAnchor>
       <PageHeading
-        title={name}
+        title={isNotFound(domain.error) ? text('missing.domain') : name}
         {...(domain.data !== undefined &&
           domain.data.state !== 'verified' && { hint: text('domains.publish') })}
       >
         {domain.data !== undefined && <DomainActions domain={domain.data} />}
       </PageHeading>
-      <PageProblem error={domain.error} icon="domains" retry={() => domain.refetch()}>
+      <PageProblem error={domain.error} icon="domains" name={name} retry={() => domain.refetch()}>
         <PageButton to="/$account/domains" params={{ account }}>
           {text('domains.all')}
         </PageButton>
@@ -56,11 +58,7 @@ export function DomainPage() {
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (
         <Stack gap="lg">
-          {domain.data.problems.map(({ setting, sentence, nextStep }) => (
-            <Alert key={setting} color="yellow" title={sentence}>
-              {domain.data.state === 'verified' ? undefined : nextStep}
-            </Alert>
-          ))}
+          <DomainProblems domain={domain.data} />
           <VerificationProgress domain={domain.data} live={live} />
           <Records domain={domain.data} />
           <DomainSettingsCard domain={domain.data} />

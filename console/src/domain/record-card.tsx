@@ -39,10 +39,15 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
           <Box key={label} label={text(label)} value={value} title={title} />
         ))}
       </dl>
-      {(state === 'missing' || state === 'wrong') && (
-        <Alert color={state === 'wrong' ? 'red' : 'yellow'} mt="sm" p="xs">
+      {state === 'missing' && (
+        <Text size="sm" c="dimmed" mt="sm" className="breakable">
+          {explanation ?? text('domains.notFound', { name })}
+        </Text>
+      )}
+      {state === 'wrong' && (
+        <Alert color="red" mt="sm" p="xs">
           <Text size="sm" className="breakable">
-            {explanation ?? text('domains.notFound', { name })}
+            {explanation}
           </Text>
           {found.length > 0 && (
             <Text size="sm" className="breakable">

@@ -15,6 +15,9 @@ const shortDay = formatterOf(
 const shortTime = formatterOf(
   (locale) => new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }),
 );
+const minute = formatterOf(
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
+);
 const relative = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 
 /** The time only if it is today; otherwise date and time. */
@@ -33,6 +36,11 @@ export function formatClock(value: string): string {
 /** Date and time, also of today. */
 export function formatDateAndTime(value: string): string {
   return full().format(new Date(value));
+}
+
+/** Date and time without seconds. */
+export function formatToMinute(value: string): string {
+  return minute().format(new Date(value));
 }
 
 /** The exact time with weekday and time zone. */

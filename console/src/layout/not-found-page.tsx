@@ -1,15 +1,20 @@
-import { Anchor, Center, Stack, Text, Title } from '@mantine/core';
+import { Button, Stack, Text, Title } from '@mantine/core';
 import { text } from '../texts/text.ts';
+import { Gate } from './gate.tsx';
 
 /** Shown for unknown URLs. */
 export function NotFoundPage() {
   return (
-    <Center component="main" mih="60vh" p="md">
+    <Gate>
       <Stack gap="xs" ta="center">
         <Title order={1}>{text('notFound.title')}</Title>
         <Text c="dimmed">{text('notFound.hint')}</Text>
-        <Anchor href="/console">{text('notFound.home')}</Anchor>
+        <div>
+          <Button component="a" href="/console" variant="default">
+            {text('notFound.home')}
+          </Button>
+        </div>
       </Stack>
-    </Center>
+    </Gate>
   );
 }

@@ -4,6 +4,7 @@ import { useAccountId } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { nameLocale } from '../format/name-locale.ts';
@@ -40,8 +41,22 @@ export function MessageFacts({ message }: { message: Message }) {
   const values = entriesOf(content?.values);
   const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
   const erased = (content?.erased ?? []) as readonly string[];
+  const hasSeveralStates = new Set(message.recipients.map(({ state }) => state)).size > 1;
   const facts: [string, ReactNode][] = [
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" short />],
+    [
+      text('messages.template'),
+      <PageAnchor
+        key="template"
+        to="/$account/templates/$template"
+        params={{ account: accountId, template: message.templateId }}
+      >
+        {text(message.templateVersion < 0 ? 'message.draft' : 'message.template', {
+          id: message.templateId,
+          version: message.templateVersion,
+        })}
+      </PageAnchor>,
+    ],
     [text('messages.from'), describeSender(content?.from)],
     [text('message.replyTo'), typeof content?.replyTo === 'string' ? content.replyTo : null],
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
@@ -49,7 +64,7 @@ export function MessageFacts({ message }: { message: Message }) {
       <span key={address}>
         {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
         {address ?? text('messages.erased')}{' '}
-        {message.recipients.length > 1 && (
+        {hasSeveralStates && (
           <StateBadge
             state={state}
             waits={isFinalMessageState(state) ? undefined : waitOf(message)}

@@ -1,4 +1,4 @@
-import { Grid, Group, Stack } from '@mantine/core';
+import { Grid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
@@ -15,7 +15,7 @@ import { MessageActions } from './message-actions.tsx';
 import { MessageFacts } from './message-facts.tsx';
 import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
-import { RenderedMessagePanel } from './rendered-message.tsx';
+import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
@@ -33,6 +33,7 @@ export function MessagePage() {
     refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? 15_000 : 2_000),
   });
   const { data } = message;
+  const rendered = useRenderedMessage(messageId, data !== undefined && !isContentErased(data));
   return (
     <>
       {data !== undefined && waitOf(data) === 'scheduled' ? (
@@ -44,7 +45,11 @@ export function MessagePage() {
           {text('message.back')}
         </PageAnchor>
       )}
-      <PageHeading title={data?.recipients[0]?.address ?? text('message.title')}>
+      <PageHeading
+        title={data?.recipients[0]?.address ?? text('message.title')}
+        hint={rendered.data?.subject}
+        state={data !== undefined && <StateBadge state={data.state} waits={waitOf(data)} />}
+      >
         {data !== undefined && <ScheduledActions message={data} />}
         {data !== undefined && <MessageActions message={data} />}
       </PageHeading>
@@ -56,19 +61,6 @@ export function MessagePage() {
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
         <Stack>
-          <Group gap="xs">
-            <StateBadge state={data.state} waits={waitOf(data)} />
-            <PageAnchor
-              to="/$account/templates/$template"
-              params={{ account: accountId, template: data.templateId }}
-              size="sm"
-            >
-              {text(data.templateVersion < 0 ? 'message.draft' : 'message.template', {
-                id: data.templateId,
-                version: data.templateVersion,
-              })}
-            </PageAnchor>
-          </Group>
           <DeliveryExplanationAlert message={data} />
           <Grid gap="lg">
             <Grid.Col span={{ base: 12, md: 5 }}>

@@ -1,4 +1,4 @@
-import { Code, Paper, Skeleton, Tabs, Text, Title } from '@mantine/core';
+import { Code, Paper, Skeleton, Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -9,6 +9,22 @@ import { showImages, useImageUrls } from '../template/template-images.ts';
 import { text } from '../texts/text.ts';
 
 /** The message, rendered again from its version and values; viewing it doesn't count as an open. */
+export function useRenderedMessage(messageId: string, enabled: boolean) {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['rendered', accountId, messageId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/messages/{messageId}/rendered', {
+          params: { path: { accountId, messageId } },
+        }),
+      ),
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The content of a message, as HTML and as plain text. */
 export function RenderedMessagePanel({
   messageId,
   erased,
@@ -17,17 +33,7 @@ export function RenderedMessagePanel({
   erased: boolean;
 }) {
   const accountId = useAccountId();
-  const rendered = useQuery({
-    queryKey: ['rendered', accountId, messageId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages/{messageId}/rendered', {
-          params: { path: { accountId, messageId } },
-        }),
-      ),
-    enabled: !erased,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const rendered = useRenderedMessage(messageId, !erased);
   const { data } = rendered;
   const images = useImageUrls({ accountId, messageId }, data?.images);
   return (
@@ -46,9 +52,6 @@ export function RenderedMessagePanel({
       {rendered.isLoading && <Skeleton height={400} />}
       {data !== undefined && (
         <Paper withBorder p="sm">
-          <Text fw={600} mb="xs">
-            {data.subject}
-          </Text>
           <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
             <Tabs.List mb="sm">
               {data.html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}

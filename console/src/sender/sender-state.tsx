@@ -8,7 +8,10 @@ import { text } from '../texts/text.ts';
 
 /** Whether a sender is verified, how, and what it waits for. */
 export function SenderState({ sender }: { sender: Sender }) {
-  const { verified, verifiedBy, linkExpiresAt } = sender;
+  const { verified, verifiedBy, domainState, linkExpiresAt } = sender;
+  const { data: settings } = useSettings();
+  // Direct delivery only sends signed mail.
+  const waitsForDomain = settings?.delivery === 'direct' && domainState !== 'verified';
   const isWaiting = !verified && linkExpiresAt !== null;
   const label = verified ? 'senders.isVerified' : isWaiting ? 'senders.waiting' : 'senders.isNot';
   return (
@@ -22,7 +25,10 @@ export function SenderState({ sender }: { sender: Sender }) {
         {text(label)}
       </Badge>
       <Text size="xs" c="dimmed">
-        {verifiedBy !== null && text(`senders.by.${verifiedBy}`)}
+        {verifiedBy !== null &&
+          text(waitsForDomain ? 'senders.waitsForDomain' : 'senders.canSend', {
+            how: text(`senders.by.${verifiedBy}`),
+          })}
         {isWaiting && (
           <>
             {text('senders.linkExpires')} <TimeText value={linkExpiresAt} distance />

@@ -18,7 +18,7 @@ import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { SignInProvider } from '../api/management.generated.ts';
 import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
-import { ApiProblem, reasonFor } from '../api/problem.ts';
+import { isNotFound, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -43,7 +43,7 @@ export function SignInProviderSettings() {
       try {
         return await taggedAnswerOf(api.GET('/accounts/{accountId}/sign-in-provider', { params }));
       } catch (error) {
-        if (error instanceof ApiProblem && error.status === 404) return null;
+        if (isNotFound(error)) return null;
         throw error;
       }
     },

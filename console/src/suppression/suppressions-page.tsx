@@ -95,7 +95,7 @@ export function SuppressionsPage() {
           },
           {
             title: text('suppressions.since'),
-            cell: ({ createdAt }) => <TimeText value={createdAt} />,
+            cell: ({ createdAt }) => <TimeText value={createdAt} toMinute />,
           },
           {
             title: text('suppressions.message'),

@@ -101,7 +101,7 @@ export function TeamPage() {
             title: text('actions'),
             actions: true,
             cell: (user) => (
-              <Group gap="xs" justify="flex-end" wrap="nowrap">
+              <Group gap={4} justify="flex-end">
                 {user.invitation !== null && <ResendInvitation user={user} />}
                 {!isOnlyOwner(user) && <RemoveUser user={user} />}
               </Group>

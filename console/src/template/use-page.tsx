@@ -1,5 +1,6 @@
 import {
   Alert,
+  Button,
   Code,
   Group,
   Paper,
@@ -10,6 +11,7 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
@@ -144,7 +146,10 @@ function announcesAttachment({ mjml = '', html = '', text: plain = '' }: Templat
   return /\battached\b/i.test(mjml + html + plain);
 }
 
+/** Code with a copy button; long code is cut off until it is asked for. */
 function Sample({ title, code }: { title: string; code: string }) {
+  const [isExpanded, expansion] = useDisclosure();
+  const isCut = !isExpanded && code.split('\n').length > maxSampleLines;
   return (
     <div>
       <Group justify="space-between" mb={4}>
@@ -153,12 +158,22 @@ function Sample({ title, code }: { title: string; code: string }) {
         </Text>
         <CopyButton value={code} />
       </Group>
-      <Code block className="snippet sample" tabIndex={0} role="region" aria-label={title}>
-        {code}
-      </Code>
+      <div className="sample" data-cut={isCut}>
+        <Code block className="snippet">
+          {code}
+        </Code>
+      </div>
+      {isCut && (
+        <Button size="compact-sm" variant="subtle" mt={4} onClick={expansion.open}>
+          {text('use.showAll')}
+        </Button>
+      )}
     </div>
   );
 }
+
+/** Max lines of a sample that is shown in full. */
+const maxSampleLines = 18;
 
 /** The fields of the code samples; only the required ones have to stay. */
 function FieldNames({ fields }: { fields: readonly TemplateField[] }) {

@@ -100,7 +100,10 @@ function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused:
             {messageId}
           </PageAnchor>,
         ],
-        ['webhook-id', <CopyField key="id" value={eventId} label="webhook-id" />],
+        [
+          text('webhooks.eventId'),
+          <CopyField key="id" value={eventId} label={text('webhooks.eventId')} />,
+        ],
         [text('webhooks.at'), <TimeText key="at" value={at} />],
         [text('webhooks.next'), state === 'pending' && next ? next : null],
       ]}

@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Button, Menu, Text } from '@mantine/core';
+import { ActionIcon, Alert, Button, Group, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -17,9 +17,11 @@ import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text } from '../texts/text.ts';
+import { DeliveryBadge } from './delivery-badge.tsx';
 import { DeliveryPanel } from './delivery-detail.tsx';
 import { DeliveryList, StateFilter } from './delivery-list.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -47,8 +49,10 @@ export function WebhookPage() {
       <PageAnchor to="/$account/webhooks" params={{ account: accountId }} size="sm">
         {text('webhooks.all')}
       </PageAnchor>
-      <PageHeading title={webhook.data?.url ?? text('webhooks.title')}>
-        {webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
+      <PageHeading
+        title={webhook.data?.url ?? text('webhooks.title')}
+        state={webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
+      >
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
       </PageHeading>
       <PageProblem error={webhook.error} icon="webhooks">
@@ -76,12 +80,24 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
         }),
       ),
   });
+  const latest = state === undefined ? log.items[0] : undefined;
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
-      <Text size="sm" c="dimmed" mt="-sm" mb="md">
-        {kindsText(webhook)}
-      </Text>
+      <Group gap="xs" mt="-xs" mb="md">
+        <Text size="sm" c="dimmed">
+          {kindsText(webhook)}
+          {latest !== undefined && ` · ${text('webhooks.latest')}`}
+        </Text>
+        {latest !== undefined && (
+          <>
+            <DeliveryBadge state={latest.state} status={latest.lastStatus} />
+            <Text size="sm" c="dimmed">
+              <TimeText value={latest.at} distance />
+            </Text>
+          </>
+        )}
+      </Group>
       {paused && (
         <Alert
           color="yellow"

@@ -2,7 +2,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { csvLine } from '../csv-line.ts';
 import type { Suppression } from './suppression.ts';
-import { findSuppressions } from './suppression-store.ts';
+import { findSuppressions, type SuppressionPosition } from './suppression-store.ts';
 
 /** Must match the columns that the import reads. */
 const columns = ['address', 'reason', 'message_id', 'created_at', 'expires_at'] as const;
@@ -13,7 +13,7 @@ export async function* exportSuppressions(
   accountId: AccountId,
 ): AsyncGenerator<string> {
   yield csvLine(columns);
-  let after: Suppression | undefined;
+  let after: SuppressionPosition | undefined;
   for (;;) {
     const page = await findSuppressions(database.kysely, accountId, { after, limit: 2_000 });
     if (page.length === 0) return;

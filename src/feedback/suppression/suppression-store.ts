@@ -52,30 +52,43 @@ export async function removeSuppression(
   return Number(numAffectedRows ?? 0n);
 }
 
+/** Where an entry is in the list. */
+export interface SuppressionPosition {
+  /** `createdAt` in full precision. */
+  readonly createdText: string;
+  readonly address: string;
+  readonly reason: string;
+}
+
 export interface SuppressionFilter {
   /** Matches addresses that contain this text, in lower case. */
   readonly contains?: string | undefined;
   readonly reason?: SuppressionReason | undefined;
-  /** The last entry of the previous page; sorted by address, then reason. */
-  readonly after?: { readonly address: string; readonly reason: string } | undefined;
+  /** The last entry of the previous page. */
+  readonly after?: SuppressionPosition | undefined;
   readonly limit: number;
 }
 
-/** A page of an account's entries sorted by address and reason, including expired ones. */
+/** A page of an account's entries, newest first, including expired ones. */
 export async function findSuppressions(
   kysely: Kysely,
   accountId: AccountId,
   filter: SuppressionFilter,
-): Promise<Suppression[]> {
+): Promise<(Suppression & SuppressionPosition)[]> {
   const { after, contains, reason, limit } = filter;
-  const { rows } = await sql<Suppression>`
-    select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
+  const isAfter =
+    after === undefined
+      ? sql`true`
+      : sql`(created_at, address, reason) < (${after.createdText}::timestamptz, ${after.address}, ${after.reason})`;
+  const { rows } = await sql<Suppression & SuppressionPosition>`
+    select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt",
+      created_at::text as "createdText"
     from suppression
     where account_id = ${accountId}
-      and (address, reason) > (${after?.address ?? ''}, ${after?.reason ?? ''})
+      and ${isAfter}
       and (${reason ?? null}::text is null or reason = ${reason ?? null})
       and (${contains ?? null}::text is null or position(${contains ?? null} in address) > 0)
-    order by address, reason limit ${limit}`.execute(kysely);
+    order by created_at desc, address desc, reason desc limit ${limit}`.execute(kysely);
   return rows;
 }
 

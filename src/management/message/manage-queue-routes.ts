@@ -12,6 +12,9 @@ const QueueView = Type.Object(
           destination: Type.String({ description: 'Domain of the To address.' }),
           waiting: Type.Integer(),
           held: Type.Integer({ description: 'How many of these are held for review.' }),
+          scheduled: Type.Integer({
+            description: 'How many of these wait for their send time. A retry doesn’t send them.',
+          }),
           nextAttemptAt: Nullable(Time('When the next attempt is due.')),
           reason: Nullable(
             Type.String({

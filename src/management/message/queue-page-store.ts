@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { toDomain } from '../../message/message-sql.ts';
+import { scheduledReason } from '../../message/scheduled-class.ts';
 
 /** Queued mail of an account to one domain. */
 interface WaitingDestination {
@@ -9,6 +10,8 @@ interface WaitingDestination {
   readonly waiting: number;
   /** How many of these are held for review. */
   readonly held: number;
+  /** How many of these wait for their send time. */
+  readonly scheduled: number;
   readonly nextAttemptAt: Date | null;
   /** Most common reason for waiting; null if most are simply queued. */
   readonly reason: string | null;
@@ -49,6 +52,7 @@ export async function readWaitingDestinations(
   const { rows } = await sql<WaitingDestination & { counted: number }>`
     select ${sql.raw(toDomain('m'))} as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,
+      (count(*) filter (where q.reason = ${scheduledReason}))::int as scheduled,
       min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
       nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,
       (sum(count(*)) over ())::int as counted

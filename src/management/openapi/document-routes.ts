@@ -30,7 +30,7 @@ ${brandHead}
 <style>${barStyles}</style>
 </head>
 <body>
-<header class="docs-bar"><a class="docs-brand" href="/docs">${brandMark}Signalpost <span>API</span></a><a href="/openapi.json">OpenAPI document</a><a href="/console">Console</a></header>
+<header class="docs-bar"><a class="docs-brand" href="/docs">${brandMark}Signalpost <span>API</span></a><a href="/openapi.json">OpenAPI</a><a href="/console">Console</a></header>
 <div id="reference"></div>
 <script src="/docs/viewer.js"></script>
 <script src="/docs/start.js"></script>
@@ -46,6 +46,8 @@ const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
+  // The bar above links to the document.
+  documentDownloadType: 'none',
   showDeveloperTools: 'never',
   proxyUrl: '',
   theme: 'none',

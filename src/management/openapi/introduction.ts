@@ -13,10 +13,19 @@ curl "$SIGNALPOST_URL/ete/v1/email/1001/welcome" \\
   -H "Authorization: Bearer $SIGNALPOST_KEY" \\
   -H "Content-Type: application/json" \\
   -d '{
-    "envelope": { "toAddress": "you@example.com" },
-    "content": { "personalizationDataMap": { "First Name": "Ada" } },
+    "envelope": {
+      "toAddress": "you@example.com"
+    },
+    "content": {
+      "personalizationDataMap": {
+        "First Name": "Ada"
+      }
+    },
     "metadata": { "transactional": true },
-    "actions": { "trackOpens": false, "trackClicks": false }
+    "actions": {
+      "trackOpens": false,
+      "trackClicks": false
+    }
   }'
 \`\`\`
 

@@ -12,8 +12,8 @@ import { ProblemSchema } from './shared-schemas.ts';
 type Paths = Record<string, Readonly<Record<string, unknown>>>;
 
 const tags: readonly (readonly [string, string])[] = [
-  ['Session authentication', 'Access tokens and refresh tokens.'],
   ['Event-triggered email', 'Send one email to one recipient in response to an event.'],
+  ['Session authentication', 'Access tokens and refresh tokens.'],
   ['Lists', 'Contact lists of an account, as the contract defines them.'],
   ['Set-up', 'First owner and current caller.'],
   ['Installation', 'Settings and data managed by operators.'],

@@ -47,6 +47,9 @@ export const viewerStyles = `
 .dark-mode {${schemeOf(1)}
 }
 a[href*="//www.scalar.com"] { display: none }
+#reference .section { padding-block: 40px }
+#reference .introduction-description { margin-top: 0 }
+#reference .introduction-description pre code { font-size: 12.5px }
 `;
 
 /** The bar above the viewer. */
@@ -55,7 +58,7 @@ export const barStyles = `body { margin: 0; background: var(--brand-surface); co
   position: sticky; top: 0; z-index: 20; box-sizing: border-box; display: flex; align-items: center; gap: 24px; height: 52px;
   padding: 0 20px; font-size: 14px; background: var(--brand-canvas); border-bottom: 1px solid var(--brand-line);
 }
-.docs-bar a { color: var(--brand-soft); font-weight: 500; text-decoration: none }
+.docs-bar a { color: var(--brand-soft); font-weight: 500; text-decoration: none; white-space: nowrap }
 .docs-bar a:hover { color: var(--brand-ink) }
 .docs-bar .docs-brand { display: flex; align-items: center; gap: 10px; margin-right: auto; font-size: 16px; font-weight: 600; letter-spacing: -.01em; color: var(--brand-ink) }
 .docs-brand span { color: var(--brand-soft); font-weight: 400 }

@@ -43,7 +43,7 @@ function addressOf(call: OperationCall): ComparableAddress {
 
 export const listSuppressions = defineOperation({
   id: 'listSuppressions',
-  summary: 'List suppressed addresses',
+  summary: 'List suppressed addresses, newest first',
   query: pageQuery({
     contains: Type.Optional(
       Type.String({ description: 'Part of the address, case-insensitive.', maxLength: 320 }),
@@ -53,18 +53,21 @@ export const listSuppressions = defineOperation({
   answer: pageOf(SuppressionView),
   async handle(call) {
     const limit = pageSizeOf(call.query);
-    const cursor = readCursor(call.query, 'text', 'text');
+    const [createdText, address, reason] = readCursor(call.query, 'time', 'text', 'text') ?? [];
     const rows = await readPage(call.dependencies.database.kysely, accountOf(call).id, {
       contains: call.query.contains?.toLowerCase(),
       reason: call.query.reason,
-      after: cursor && { address: cursor[0] ?? '', reason: cursor[1] ?? '' },
+      after:
+        createdText === undefined || address === undefined || reason === undefined
+          ? undefined
+          : { createdText, address, reason },
       limit: limit + 1,
     });
-    return toPage<Suppression, Suppression>(
+    return toPage(
       rows,
       limit,
-      (row) => row,
-      ({ address, reason }) => [address, reason],
+      ({ createdText: _, ...entry }): Suppression => entry,
+      (last) => [last.createdText, last.address, last.reason],
     );
   },
 });

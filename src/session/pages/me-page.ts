@@ -74,7 +74,7 @@ export function mePage(page: MePage): Page {
 !${page.sessions.length > 1 ? endOthersForm(csrf) : ''}
 </section>
 <section aria-labelledby="integrations">
-<h2 id="integrations">Integrations with access</h2>
+<h2 id="integrations">Apps with access</h2>
 !${consentList(page)}
 </section>
 <section aria-labelledby="language-title">
@@ -162,7 +162,7 @@ function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
 
 function sessionItem(page: MePage, session: ListedBrowserSession): string {
   const { csrf, sessionId } = page;
-  const what = html`<span>${browserName(session.userAgent)} <span class="soft">Signed in !${time(page, session.createdAt)}, last used !${time(page, session.lastUsedAt)} from ${session.remoteAddress} (${describePlace(session.remoteAddress)})</span></span>`;
+  const what = html`<span>${browserName(session.userAgent)} <span class="soft">Last used !${time(page, session.lastUsedAt)} from ${session.remoteAddress} (${describePlace(session.remoteAddress)})<br>Signed in !${time(page, session.createdAt)}</span></span>`;
   if (session.id === sessionId) return html`<li>!${what}<span class="tag">This browser</span></li>`;
   return html`<li>!${what}<form method="post" action="/me/sessions/end">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${session.id}">

@@ -1,6 +1,7 @@
 import './editor.css';
 import '../editor-texts.ts';
-import { NativeSelect, Stack } from '@mantine/core';
+import { Button, NativeSelect, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
@@ -56,6 +57,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const changeShown = (part: Partial<TemplateVariant>) =>
     setContent((current) => changeBody(current, variant, part));
   const readOnly = !may('templates:write');
+  const [previewing, previewPanel] = useDisclosure();
   const insertImage = useRef<InsertImage>(null);
   /** Changes when the source editor has to show what it didn't change itself. */
   const [replacements, setReplacements] = useState(0);
@@ -75,7 +77,16 @@ export function Editor({ initial }: { initial: InitialContent }) {
   return (
     <TemplateTabs page="edit" actions={(menu) => <EditorActions draft={draft} menu={menu} />}>
       <SaveProblem draft={draft} />
-      <div className="template-areas">
+      <Button
+        className="preview-toggle"
+        variant="light"
+        fullWidth
+        mb="md"
+        onClick={previewPanel.toggle}
+      >
+        {text(previewing ? 'editor.hidePreview' : 'editor.showPreview')}
+      </Button>
+      <div className="template-areas" data-previewing={previewing}>
         <Stack gap="sm">
           <VariantSwitch
             content={content}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { TemplateContent, TemplateDraftView } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { isNotFound } from '../../api/problem.ts';
 import { useSenders } from '../../overview/use-overview.ts';
 import { chooseSender } from '../unverified-sender.tsx';
 import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
@@ -63,7 +63,7 @@ async function readDraft(path: { accountId: string; templateId: string }) {
       api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params: { path } }),
     );
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return null;
+    if (isNotFound(error)) return null;
     throw error;
   }
 }

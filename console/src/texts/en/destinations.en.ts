@@ -61,9 +61,9 @@ export const destinationsTexts = {
   'encryption.success': 'Encrypted',
   'encryption.failed': 'Failed',
   'encryption.failures': 'Failure reasons',
-  'destinations.notDirect': 'Not available',
+  'destinations.notDirect': 'Only with direct delivery',
   'destinations.notDirectHint':
-    'Signalpost isn’t delivering directly to receiving servers (DELIVERY=direct).',
+    'Signalpost hands mail to a relay or keeps it here. Set DELIVERY=direct to deliver to receiving servers.',
   'encryption.none': 'No TLS sessions yet',
   'encryption.noneHint': 'They appear here once you send to other servers.',
   'encryption.noneFound': 'No TLS sessions match these filters',

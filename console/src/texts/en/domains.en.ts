@@ -16,8 +16,8 @@ export const domainsTexts = {
   'domains.none': 'No domains yet',
   'domains.noneHint':
     'Add your sending domain to sign its mail, receive its bounces and verify its senders.',
-  'domains.publish':
-    'Add these records at your DNS provider. They are checked while this page is open.',
+  'domains.incomplete': 'The records aren’t complete yet',
+  'domains.publish': 'Add these records at your DNS provider.',
   'domains.check': 'Check now',
   'domains.optional': 'recommended',
   'domains.type': 'Type',

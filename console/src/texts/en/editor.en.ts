@@ -80,6 +80,8 @@ export const editorTexts = {
   'editor.secretHint': 'Always masked, never tracked, and erased once the message is final.',
   'editor.description': 'Description',
   'editor.preview': 'Preview',
+  'editor.showPreview': 'Show preview',
+  'editor.hidePreview': 'Back to editing',
   'editor.desktop': 'Desktop',
   'editor.phone': 'Phone',
   'editor.colors': 'Colors',

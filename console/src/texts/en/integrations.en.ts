@@ -1,7 +1,7 @@
 /** OAuth apps and secrets. */
 export const integrationsTexts = {
   'integrations.title': 'OAuth apps',
-  'integrations.hint': 'Apps that act on behalf of users who approve them.',
+  'integrations.hint': 'Apps that act on behalf of users of this account who approve them.',
   'integrations.forOwn': 'For your own servers and scripts,',
   'integrations.useKey': 'use an API key',
   'integrations.add': 'Register an OAuth app',
@@ -32,7 +32,7 @@ export const integrationsTexts = {
   'integrations.consentsTo': 'Users who approved {name}',
   'integrations.noConsents': 'Nobody yet.',
   'integrations.limit': 'Sign-in limit',
-  'integrations.allowance': '{count|1 sign-in|# sign-ins} per user per hour',
+  'integrations.allowance': '{count} per user per hour',
 
   'allowance.title': 'Sign-in limit',
   'allowance.of': 'Sign-in limit: {name}',

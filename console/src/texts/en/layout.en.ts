@@ -1,7 +1,7 @@
 /** The menu, the header and error pages. */
 export const layoutTexts = {
   'notFound.title': 'Page not found',
-  'notFound.hint': 'This page doesn’t exist, or you don’t have access to its account.',
+  'notFound.hint': 'It doesn’t exist, or you don’t have access to it.',
   'notFound.home': 'Back to the console',
 
   'noAccount.title': 'You don’t belong to an account',

@@ -56,6 +56,7 @@ export const templatesTexts = {
   'use.to': 'Send to',
   'use.attach': 'Attach a file',
   'use.command': 'Run this command',
+  'use.showAll': 'Show all',
   'use.install': 'Install the client',
   'use.save': 'Save this as {file}',
   'use.run': 'Run it',

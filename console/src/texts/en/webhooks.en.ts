@@ -55,6 +55,7 @@ export const webhooksTexts = {
   'webhooks.noneInState': 'No events in this state.',
   'webhooks.deliveries': 'Events',
   'webhooks.event': 'Event',
+  'webhooks.eventId': 'Event ID',
   'webhooks.at': 'Time',
   'webhooks.recipient': 'Recipient',
   'webhooks.erased': 'Erased',
