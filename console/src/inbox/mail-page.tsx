@@ -11,7 +11,7 @@ import { MailFrame } from '../components/mail-frame.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import { formatDateAndTime } from '../format/format-time.ts';
+import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { MailActions } from './mail-actions.tsx';
 import { linksOf, MailLinks } from './mail-links.tsx';
@@ -59,7 +59,7 @@ function describeEnvelope({ envelopeFrom, envelopeTo, headers, receivedAt }: Inb
   return text('inbox.envelope', {
     from,
     to: envelopeTo.join(', '),
-    time: formatDateAndTime(receivedAt),
+    time: formatToMinute(receivedAt),
   });
 }
 

@@ -26,9 +26,7 @@ export function SenderState({ sender }: { sender: Sender }) {
       </Badge>
       <Text size="xs" c="dimmed">
         {verifiedBy !== null &&
-          text(waitsForDomain ? 'senders.waitsForDomain' : 'senders.canSend', {
-            how: text(`senders.by.${verifiedBy}`),
-          })}
+          text(waitsForDomain ? 'senders.waitsForDomain' : `senders.by.${verifiedBy}`)}
         {isWaiting && (
           <>
             {text('senders.linkExpires')} <TimeText value={linkExpiresAt} distance />
