@@ -83,6 +83,10 @@ export async function searchCases(
       'recipient and state': { recipient: one.address, state: 'bounced' },
       transactional: { transactional: 'true' },
       'another client (none)': { clientId: 'nobody' },
+      'words of most subjects': { search: 'your order' },
+      'a word of no subject': { search: 'invoices' },
+      'recipient in the search box': { search: one.address },
+      'words of subjects that bounced': { search: 'your order', state: 'bounced' },
     }),
   ];
 }

@@ -84,6 +84,6 @@ test('ASVS 4.0.3 3.7.1: after the confirmation the request works, and the consol
   assert.equal(wrong.status, 401);
   assert.equal((await create()).status, 403);
   const done = await browser.submit(page, { password }, '/sign-in/confirm');
-  assert.match(done.text, /<p data-confirmed>Close this window/);
+  assert.match(done.text, /<p data-confirmed>You can close this window/);
   assert.equal((await create()).status, 201);
 });
