@@ -26,6 +26,7 @@ const latencyBucket = (le: string) => series('signalpost_delivery_latency_second
 const complaints = series('signalpost_feedback_reports_total', { kind: 'complained' });
 const broken = series('signalpost_sending_domains', { state: 'broken' });
 const expiry = series('signalpost_bounce_certificate_expiry_timestamp_seconds');
+const tlsExpiry = series('signalpost_tls_certificate_expiry_timestamp_seconds');
 const free = series('signalpost_disk_free_bytes');
 const size = series('signalpost_disk_size_bytes');
 const oldest = series('signalpost_queue_oldest_due_seconds');
@@ -171,6 +172,12 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   SignalpostCertificateExpiring: {
     cause: { [expiry]: `${13 * day}+0x180` },
     harmless: { [expiry]: `${15 * day}+0x180` },
+    labels: instance,
+    minute: 61,
+  },
+  SignalpostTlsCertificateExpiring: {
+    cause: { [tlsExpiry]: `${20 * day}+0x180` },
+    harmless: { [tlsExpiry]: `${22 * day}+0x180` },
     labels: instance,
     minute: 61,
   },

@@ -565,7 +565,7 @@ export const metricsTable = {
       ],
       alerts: [
         {
-          name: 'SignalpostCertificateExpires',
+          name: 'SignalpostTlsCertificateExpiring',
           query: 'signalpost_tls_certificate_expiry_timestamp_seconds - time() < 21 * 86400',
           duration: '60m',
           severity: 'warning',
