@@ -18,6 +18,15 @@ const ciphers = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
+/** Of every certificate that the server uses. */
+const handshakeOptions = {
+  ciphers,
+  minVersion: 'TLSv1.2',
+  honorCipherOrder: true,
+  // Renegotiation costs the server more than the client, and RFC 9113 section 9.2.1 forbids it.
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
+
 /** Bytes of a body that can arrive before anything reads it, per stream and per connection. */
 const windowBytes = 256 * 1024;
 
@@ -42,13 +51,9 @@ export function createTlsServer(
   const { cert, key } = certificate.current;
   const server = createSecureServer({
     ...http1,
+    ...handshakeOptions,
     cert,
     key,
-    ciphers,
-    minVersion: 'TLSv1.2',
-    honorCipherOrder: true,
-    // Renegotiation costs the server more than the client, and RFC 9113 section 9.2.1 forbids it.
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: 15_000,
     allowHTTP1: true,
     Http2ServerRequest: Http2Request,
@@ -69,14 +74,7 @@ export function createTlsServer(
     limitSession(session, times);
   });
   certificate.onChange((next) =>
-    server.setSecureContext({
-      cert: next.cert,
-      key: next.key,
-      ciphers,
-      minVersion: 'TLSv1.2',
-      honorCipherOrder: true,
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    }),
+    server.setSecureContext({ ...handshakeOptions, cert: next.cert, key: next.key }),
   );
   return server;
 }
