@@ -33,6 +33,8 @@ function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
 const messagesPerReader = 5;
 const domains = 300;
 const tags = 12;
+/** Enough that each template of each account has some. */
+const messagesWithNewCalls = 10_000;
 
 /**
  * Creates the temporary tables `draft`, a row for each message from `first` to before `end`, and `draft_event`. The same
@@ -213,9 +215,10 @@ const eventId = sql`
 export async function writeDrafts(transaction: Kysely, clientId: string): Promise<void> {
   await sql`
     insert into message (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
-      track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
+      track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, new_call, content)
     select account_id, id, 90, template_id, 1, outcome, transactional, tracked, tracked, outcome <> 'expired', external_id,
-      tag, ${clientId}::text, accepted_at, done_at,
+      -- As accepting marks them: all calls have the same fields, so only the first ones are new.
+      tag, ${clientId}::text, accepted_at, done_at, n < ${messagesWithNewCalls},
       format('{"to":"%s",%s"from":{"address":"orders@shop.test","name":"Demo Shop"},"values":{"First Name":"Reader %s",'
         '"Order Number":"A-%s","Product":"Product %s of the catalogue","Price":"%s.99"}}', to_address,
         case when cc_address is null then '' else '"cc":["' || cc_address || '"],' end, n % 1000, n, n % 5000, n % 200)::json
