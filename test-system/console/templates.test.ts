@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signInToManagement } from '../../test/support/management-client.ts';
 import { password } from '../../test/support/session-world.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
@@ -472,6 +473,30 @@ test('templates: switching between MJML and HTML keeps both, and blocks and fiel
   await page.mouse.wheel(0, 2_000);
   const box = await save.boundingBox();
   assert.ok(box !== null && box.y > 0 && box.y < 200, 'the actions stay in view');
+  await visit.end();
+});
+
+test('templates: clicking text of the preview selects it in the source, and the source can be searched', async () => {
+  const id = 't-find';
+  await colleague.put(`${templates}/${id}`, { name: 'Find' });
+  const lines = Array.from({ length: 300 }, (_, index) => `<p>Line ${index}</p>`);
+  const html = `${lines.join('\n')}\n<p>Dear {{First Name}}, thank\nyou for the order.</p>`;
+  await colleague.put(`${templates}/${id}/draft`, { ...draftOf('Hello'), html });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/${id}`);
+  await page.getByText('Click text to find it in the source.').waitFor();
+  const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
+  await mail.getByText('thank you for the order').click();
+  const isSelected = (text: string) => async () =>
+    (await page.evaluate('getSelection().toString()')) === text;
+  await waitFor('the text in the source', isSelected('thank\nyou for the order.'));
+  await page.keyboard.press('ControlOrMeta+f');
+  await page.getByRole('textbox', { name: 'Find' }).pressSequentially('Line 17<');
+  await page.keyboard.press('Enter');
+  await visit.look('editor-search');
+  await page.keyboard.press('Escape');
+  await waitFor('the found text', isSelected('Line 17<'));
   await visit.end();
 });
 

@@ -10,6 +10,8 @@ interface MailFrameProps {
   minHeight?: number;
   /** Highlights what the other version doesn't have. */
   marks?: { against: string; color: string };
+  /** Called with the text that was clicked. */
+  onTextClick?: ((text: string) => void) | undefined;
 }
 
 /**
@@ -17,7 +19,7 @@ interface MailFrameProps {
  * an open.
  */
 export function MailFrame(props: MailFrameProps) {
-  const { html, title, colors = 'light', width, minHeight = 320 } = props;
+  const { html, title, colors = 'light', width, minHeight = 320, onTextClick } = props;
   const { against, color } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
   const [ready, setReady] = useState(false);
@@ -29,10 +31,11 @@ export function MailFrame(props: MailFrameProps) {
       if (event.data.ready === true) setReady(true);
       if (typeof event.data.height === 'number')
         setHeight(Math.min(Math.max(event.data.height, minHeight), 4_000));
+      if (typeof event.data.clicked === 'string') onTextClick?.(event.data.clicked);
     }
     addEventListener('message', listen);
     return () => removeEventListener('message', listen);
-  }, [minHeight]);
+  }, [minHeight, onTextClick]);
 
   useEffect(() => {
     // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.

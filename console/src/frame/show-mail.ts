@@ -64,4 +64,8 @@ addEventListener('message', (event) => {
   if (event.source === parent && isMailFrameMessage(event.data)) renderMail(event.data);
 });
 addEventListener('resize', reportHeight);
+addEventListener('click', ({ clientX, clientY }) => {
+  const clicked = document.caretPositionFromPoint?.(clientX, clientY)?.offsetNode.textContent;
+  if (clicked?.trim()) parent.postMessage({ clicked: clicked.slice(0, 1_000) }, '*');
+});
 parent.postMessage({ ready: true }, '*');

@@ -3,7 +3,7 @@ import '../editor-texts.ts';
 import { Button, NativeSelect, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useBlocker } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
 import type {
   TemplateContent,
@@ -26,7 +26,7 @@ import { PastMessageSelect } from './past-message-select.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
-import { type InsertImage, SourcePanel } from './source-panel.tsx';
+import { type InsertImage, type ShowOrigin, SourcePanel } from './source-panel.tsx';
 import { changeBody } from './switch-markup.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
 import { useImages } from './use-images.ts';
@@ -59,6 +59,8 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const readOnly = !may('templates:write');
   const [previewing, previewPanel] = useDisclosure();
   const insertImage = useRef<InsertImage>(null);
+  const showOrigin = useRef<ShowOrigin>(null);
+  const onTextClick = useCallback((clicked: string) => showOrigin.current?.(clicked), []);
   /** Changes when the source editor has to show what it didn't change itself. */
   const [replacements, setReplacements] = useState(0);
   const images = useImages({
@@ -107,6 +109,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
           <SourcePanel
             key={`${variant ?? ''} ${replacements}`}
             insertImage={insertImage}
+            showOrigin={showOrigin}
             onImages={images.host}
             content={content}
             setContent={setContent}
@@ -118,7 +121,12 @@ export function Editor({ initial }: { initial: InitialContent }) {
         </Stack>
         <div className="template-preview">
           <ProblemAlert error={preview.error} retry={() => preview.refetch()} />
-          <PreviewPane preview={preview.data} busy={preview.isFetching} images={imageUrls}>
+          <PreviewPane
+            preview={preview.data}
+            busy={preview.isFetching}
+            images={imageUrls}
+            onTextClick={onTextClick}
+          >
             {may('messages:read') && (
               <PastMessageSelect messageId={messageId} choose={chooseMessage} />
             )}

@@ -28,12 +28,15 @@ interface PreviewPaneProps {
   busy: boolean;
   /** Data URLs by contentId. */
   images: ReadonlyMap<string, string>;
+  /** Called with text of the mail that was clicked. */
+  onTextClick: (text: string) => void;
   /** Chooses the values. */
   children?: ReactNode;
 }
 
 /** Previews of the message in several formats. */
-export function PreviewPane({ preview, busy, images, children }: PreviewPaneProps) {
+export function PreviewPane(props: PreviewPaneProps) {
+  const { preview, busy, images, onTextClick, children } = props;
   const [mode, setMode] = useState<PreviewMode>('desktop');
   const [colors, setColors] = useState<MailColors>('light');
   const rendered = preview?.rendered;
@@ -96,6 +99,7 @@ export function PreviewPane({ preview, busy, images, children }: PreviewPaneProp
                   html={showImages(rendered.html, images)}
                   title={text('editor.preview')}
                   colors={colors}
+                  onTextClick={onTextClick}
                   {...(mode === 'phone' && { width: 375 })}
                 />
               </Box>
@@ -105,9 +109,9 @@ export function PreviewPane({ preview, busy, images, children }: PreviewPaneProp
       </Paper>
       {rendered !== null && rendered !== undefined && (
         <Group gap="md" mt={6} wrap="nowrap" align="flex-start">
-          {!isPlain && colors !== 'light' && (
+          {!isPlain && (
             <Text size="xs" c="dimmed" role="status">
-              {text(`editor.colorsHint.${colors}`)}
+              {text(colors === 'light' ? 'editor.clickHint' : `editor.colorsHint.${colors}`)}
             </Text>
           )}
           <Text size="xs" c="dimmed" ml="auto" className="nowrap">

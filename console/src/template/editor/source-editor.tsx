@@ -3,6 +3,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { html } from '@codemirror/lang-html';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Text } from '@codemirror/state';
 import {
   drawSelection,
@@ -16,14 +17,18 @@ import { useEffect, useRef } from 'react';
 import type { TemplateProblem } from '../../api/management.generated.ts';
 import type { Block, MarkupKind } from './blocks.ts';
 import { editorTheme } from './editor-theme.ts';
+import { findText } from './find-text.ts';
 import { highlightFields } from './highlight-fields.ts';
 import { placeBlock } from './place-block.ts';
+import { searchPanel } from './search-panel.ts';
 
-/** Inserts into the source at the cursor. */
+/** Inserts into the source at the cursor, and finds text in it. */
 export interface SourceHandle {
   /** @param after follows the selection; otherwise, the text replaces it */
   insertText(text: string, after?: string): void;
   insertBlock(block: Block, markup: MarkupKind): void;
+  /** Selects what text of the preview was rendered from, if it is found. */
+  showOrigin(rendered: string): void;
 }
 
 interface SourceEditorProps {
@@ -67,7 +72,8 @@ export function SourceEditor(props: SourceEditorProps) {
           bracketMatching(),
           highlightActiveLine(),
           autocompletion(),
-          keymap.of([...defaultKeymap, ...historyKeymap]),
+          searchPanel(),
+          keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
           EditorState.languageData.of(() => [
             {
               autocomplete: (context: CompletionContext) =>
@@ -130,6 +136,15 @@ function handleOf(editor: EditorView): SourceHandle {
     insertBlock(block, markup) {
       const { at, text } = placeBlock(editor.state, block, markup);
       insert(at, at, text, text.trimEnd().length);
+    },
+    showOrigin(rendered) {
+      const found = findText(editor.state.doc.toString(), rendered);
+      if (found === undefined) return;
+      editor.dispatch({
+        selection: { anchor: found.from, head: found.to },
+        effects: EditorView.scrollIntoView(found.from, { y: 'center' }),
+      });
+      editor.focus();
     },
   };
 }

@@ -16,7 +16,12 @@ const parts: readonly Part[] = ['mjml', 'html', 'text'];
 /** Puts an image into the markup. */
 export type InsertImage = (image: ShownImage) => void;
 
+/** Selects in the shown source what text of the preview was rendered from. */
+export type ShowOrigin = (rendered: string) => void;
+
 interface SourcePanelProps {
+  /** Set while the panel is shown. */
+  showOrigin: { current: ShowOrigin | null };
   /** Set while markup is shown. */
   insertImage: { current: InsertImage | null };
   /** Images that are pasted or dropped. */
@@ -33,7 +38,8 @@ interface SourcePanelProps {
 
 /** The MJML, HTML or plain text of the default content or of a variant. */
 export function SourcePanel(props: SourcePanelProps) {
-  const { insertImage, onImages, content, setContent, variant, fields, problems, readOnly } = props;
+  const { insertImage, showOrigin, onImages, content, setContent, variant, fields } = props;
+  const { problems, readOnly } = props;
   const shown: TemplateVariant =
     variant === undefined ? content : (content.variants?.[variant] ?? content);
   const markup = markupOf(shown);
@@ -53,6 +59,13 @@ export function SourcePanel(props: SourcePanelProps) {
       insertImage.current = null;
     };
   }, [insertImage, part, markup]);
+
+  useEffect(() => {
+    showOrigin.current = (rendered) => source.current?.showOrigin(rendered);
+    return () => {
+      showOrigin.current = null;
+    };
+  }, [showOrigin]);
 
   function choose(value: string) {
     const chosen = value as Part;
