@@ -29,9 +29,6 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     `  Service    ${url}`,
     `  Console    ${url}/console`,
     `  API        ${url}/docs`,
-    ...(config.publicUrl === undefined && /^http:\/\/127\.0\.0\.1\b/.test(url)
-      ? [`  OAuth      ${url} is the issuer; http://localhost is not, unless PUBLIC_URL says so`]
-      : []),
     ...(config.publicUrl === undefined ? [] : [`  Public     ${config.publicUrl}`]),
     `  Mail       ${describeDelivery(config)}`,
     `  Database   ${database}`,

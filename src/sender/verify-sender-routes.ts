@@ -21,7 +21,7 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
         reply,
         `Let ${accountName} send from ${address}?`,
         `${askedBy ?? 'Someone'} wants the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
-        'Allow',
+        { label: 'Allow' },
       );
     });
     scope.post<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
@@ -31,11 +31,13 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
         requestId: request.id,
       });
       if (facts === undefined || address === undefined) return sendInvalidLinkPage(reply);
-      const { accountName, accountId } = facts;
+      const { accountName, accountId, askedBy } = facts;
       return sendConfirmationPage(
         reply,
         'Sender confirmed',
         `The account ${accountName} (ID ${accountId}) can now send from ${address}. You can close this page.`,
+        // Only who has an account needs a way back to it.
+        askedBy === address ? { label: 'Open the console', href: '/console' } : undefined,
       );
     });
   });
@@ -50,12 +52,12 @@ function sendConfirmationPage(
   reply: FastifyReply,
   title: string,
   text: string,
-  label?: string,
+  wayOn?: Parameters<typeof plainPage>[2],
 ): FastifyReply {
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .header('content-security-policy', plainPagePolicy)
     .type('text/html; charset=utf-8')
-    .send(plainPage(title, text, label === undefined ? undefined : { label }));
+    .send(plainPage(title, text, wayOn));
 }

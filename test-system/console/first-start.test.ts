@@ -42,7 +42,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   await steps.getByRole('button', { name: 'Add and send link' }).click();
   await steps.getByText('A link is on its way to olive@shop.test.').waitFor();
   await visit.look('steps-sender-waiting');
-  await steps.getByRole('link', { name: 'open the link in the inbox' }).click();
+  await steps.getByRole('link', { name: 'open the inbox' }).click();
   await page.getByRole('link', { name: 'Confirm your sender address' }).click();
   const opened = visit.context.waitForEvent('page');
   await page.getByRole('tab', { name: 'Links' }).click();
@@ -50,6 +50,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   const confirmation = await opened;
   await confirmation.getByRole('button', { name: 'Allow' }).click();
   await confirmation.getByText('can now send from olive@shop.test').waitFor();
+  await confirmation.getByRole('link', { name: 'Open the console' }).waitFor();
   await confirmation.close();
   await page.getByRole('link', { name: 'Overview' }).click();
 }
@@ -102,6 +103,19 @@ test('a visitor sees where to find the setup link and the demo password, and no 
   const demo = visit.page.getByRole('region', { name: 'Try the demo' });
   await demo.getByText('in demo.env in the data folder').waitFor();
   await visit.look('first-start-demo');
+  await visit.end();
+});
+
+test('a setup link that is opened in the tab of the explanation shows the form', async () => {
+  const { url: databaseUrl, database } = await createTestDatabase();
+  const service = await startTestService({ databaseUrl });
+  const visit = await visitConsole(browser, service.url);
+  const { page } = visit;
+  await page.goto(`${service.url}/console`);
+  await page.getByText('Open the setup link').waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Try the demo' }).count(), 0);
+  await page.goto(await setUpLink(database, service));
+  await page.getByLabel('Your name').waitFor();
   await visit.end();
 });
 
@@ -164,7 +178,7 @@ test('a new user gets from the first start to an own message without leaving the
   await visit.look('use-it-arrived');
 
   await arrival.getByRole('link', { name: 'Show message' }).click();
-  await page.getByText('The receiving server accepted it.').waitFor();
+  await page.getByText('Captured in the inbox of this installation.').waitFor();
   // The command has a value for every field, also for those that have a default.
   const mail = page.frameLocator('iframe');
   await mail.getByRole('heading', { name: /^Welcome, (?!there)/ }).waitFor();

@@ -79,7 +79,7 @@ for (const [entrance, url] of Object.entries(entrances)) {
     );
     const late = await page.post('/set-up', { ...stranger, code: current });
     assert.equal(late.status, 403, 'a day later');
-    assert.deepEqual((await page.get('/set-up')).body, { open: true });
+    assert.deepEqual((await page.get('/set-up')).body, { open: true, demo: false });
     const { rows } = await database.pool.query('select from person');
     assert.equal(rows.length, 0);
   });

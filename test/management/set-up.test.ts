@@ -23,7 +23,7 @@ async function newCode(): Promise<string> {
 }
 
 test('the first owner is created once with the setup code, signed in and made operator', async () => {
-  assert.deepEqual((await page.get('/set-up')).body, { open: true });
+  assert.deepEqual((await page.get('/set-up')).body, { open: true, demo: false });
   assert.equal((await page.post('/set-up', { ...nobody, code: 'x' })).status, 403, 'another code');
   const owner = { ...nobody, code: await newCode() };
   const bare = new ManagementClient(service, undefined);
@@ -52,7 +52,7 @@ test('the first owner is created once with the setup code, signed in and made op
   );
   const { body: account } = await ann.get('/accounts/shop');
   assert.deepEqual(account.addOns, ['transactional'], 'only set-up can add it');
-  assert.deepEqual((await page.get('/set-up')).body, { open: false });
+  assert.deepEqual((await page.get('/set-up')).body, { open: false, demo: false });
   const again = await page.post('/set-up', { ...owner, email: 'eve@shop.test', accountId: 'eve' });
   assert.equal(again.status, 409);
 });
@@ -64,7 +64,7 @@ test('setup stays open after the demo and closes once an owner exists', async ()
   );
   assert.equal((await page.get('/set-up')).body.open, false);
   await database.pool.query('update installation set demo_applied_at = now()');
-  assert.deepEqual((await page.get('/set-up')).body, { open: true });
+  assert.deepEqual((await page.get('/set-up')).body, { open: true, demo: true });
   assert.equal(
     (
       await page.post('/set-up', {

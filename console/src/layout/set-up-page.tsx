@@ -23,21 +23,22 @@ import { usePasswordWords } from './use-password-words.ts';
  * First-time setup: creates the owner with the code of the set-up link, or explains how to get one and how to open the
  * demo.
  */
-export function SetUpPage({ code }: { code: string | undefined }) {
+export function SetUpPage({ code, demo }: { code: string | undefined; demo: boolean }) {
+  const showsDemo = demo && code === undefined;
   useEffect(() => {
     document.title = `${text('setUp.title')} · Signalpost`;
   }, []);
   return (
-    <Gate wide={code === undefined}>
+    <Gate wide={showsDemo}>
       <Title order={1} ta="center">
         {text('setUp.title')}
       </Title>
       <Text c="dimmed" mb="lg" ta="center">
         {text(code === undefined ? 'setUp.hintLocked' : 'setUp.hint')}
       </Text>
-      <SimpleGrid cols={{ base: 1, sm: code === undefined ? 2 : 1 }} spacing="lg">
+      <SimpleGrid cols={{ base: 1, sm: showsDemo ? 2 : 1 }} spacing="lg">
         {code === undefined ? <LinkHint /> : <OwnerForm code={code} />}
-        {code === undefined && <DemoHint />}
+        {showsDemo && <DemoHint />}
       </SimpleGrid>
     </Gate>
   );

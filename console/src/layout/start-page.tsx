@@ -1,7 +1,7 @@
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
-import { Suspense, useEffect } from 'react';
+import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { readLastAccount } from '../account/last-account.ts';
 import { useMe } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -16,10 +16,17 @@ const setUpCode = /^#set-up=([\w-]+)$/;
 
 const SetUpPage = lazyComponent(() => import('./set-up-page.tsx'), 'SetUpPage');
 
+/** Follows a link that is opened in this tab, which only changes the fragment. */
+function onFragmentChange(change: () => void) {
+  addEventListener('hashchange', change);
+  return () => removeEventListener('hashchange', change);
+}
+
 /** The start page: redirects to the account, the sign-in page or the set-up. */
 export function StartPage() {
   const me = useMe();
-  const code = setUpCode.exec(location.hash)?.[1];
+  const fragment = useSyncExternalStore(onFragmentChange, () => location.hash);
+  const code = setUpCode.exec(fragment)?.[1];
   const signedOut = me.error instanceof ApiProblem && me.error.status === 401;
   const setUp = useQuery({
     queryKey: ['set-up'],
@@ -35,7 +42,7 @@ export function StartPage() {
   if (open && (signedOut || code !== undefined))
     return (
       <Suspense>
-        <SetUpPage code={code} />
+        <SetUpPage code={code} demo={setUp.data?.demo === true} />
       </Suspense>
     );
   if (me.data !== undefined && !setUp.isLoading) {

@@ -1,6 +1,7 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
@@ -64,6 +65,7 @@ type Paused = NonNullable<Message['nextAttempt']>['paused'];
 /** Explains why a message hasn't arrived: state, last reply and next step. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
   const { state, nextAttempt, events, recipients } = message;
+  const { data: settings } = useSettings();
   if (nextAttempt !== null && nextAttempt.paused !== null)
     return (
       <PausedAlert paused={nextAttempt.paused} domain={recipients[0]?.address?.split('@').at(-1)} />
@@ -79,7 +81,7 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
   if (state === 'delivered')
     return (
       <Text size="sm" c="dimmed" role="status">
-        {text('why.state.delivered')}
+        {text(settings?.delivery === 'inbox' ? 'why.captured' : 'why.state.delivered')}
       </Text>
     );
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');

@@ -24,7 +24,14 @@ export function ArrivalCard() {
   if (!may('messages:read')) return null;
   const arrived = message !== undefined && message !== null && message.id !== before;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="arrival">
+    <Paper
+      withBorder
+      p="md"
+      component="section"
+      aria-labelledby="arrival"
+      className="arrival"
+      data-arrived={arrived}
+    >
       <Title order={2} id="arrival" mb="xs">
         {text('use.arrival')}
       </Title>

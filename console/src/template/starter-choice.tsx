@@ -37,8 +37,8 @@ export function StarterChoice({ value, change }: StarterChoiceProps) {
     description: text('starters.blankHint'),
   };
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }}>
-      <ScrollArea.Autosize mah={420} type="auto">
+    <SimpleGrid cols={{ base: 1, sm: 2 }} className="starter-areas">
+      <ScrollArea.Autosize mah="var(--starter-height)" type="auto">
         <Radio.Group value={value} onChange={change} label={text('starters.title')}>
           <Stack gap={6} mt={6} mr="sm">
             {[...(starters.data?.items ?? []), blank].map(({ id, name, description }) => (

@@ -134,9 +134,9 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
             </Tabs.Panel>
           ))}
         </Tabs>
-        <FieldNames fields={fields} />
       </Paper>
       <ArrivalCard />
+      <FieldNames fields={fields} />
     </Stack>
   );
 }
@@ -178,10 +178,10 @@ const maxSampleLines = 18;
 /** The fields of the code samples; only the required ones have to stay. */
 function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
   return (
-    <Stack gap={4} mt="md">
-      <Text size="sm" fw={600}>
+    <Paper withBorder p="md" component="section" aria-labelledby="fields">
+      <Title order={2} id="fields" mb="xs">
         {text('use.fields')}
-      </Text>
+      </Title>
       {fields.length === 0 ? (
         <Text size="sm">{text('use.noFields')}</Text>
       ) : (
@@ -192,6 +192,6 @@ function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
           ])}
         />
       )}
-    </Stack>
+    </Paper>
   );
 }

@@ -8,6 +8,7 @@ import { recordChange } from '../../change/actor.ts';
 import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
+import { isDemoApplied } from '../../manifest/demo-store.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
@@ -24,11 +25,15 @@ export const getSetUp = defineOperation({
       open: Type.Boolean({
         description: 'Whether the first owner can be created with a setup link.',
       }),
+      demo: Type.Boolean({ description: 'Whether the demo was set up and can be signed in to.' }),
     },
     { ...strict, title: 'SetUp' },
   ),
   async handle(call) {
-    return { open: await isSetUpOpen(call.dependencies.database.kysely) };
+    const { kysely } = call.dependencies.database;
+    const open = await isSetUpOpen(kysely);
+    // Afterwards, strangers learn nothing about the accounts.
+    return { open, demo: open && (await isDemoApplied(kysely)) };
   },
 });
 

@@ -27,8 +27,9 @@ export const german: MailTexts = {
   senderConfirmation: {
     subject: 'Absenderadresse bestätigen',
     title: 'Absenderadresse bestätigen',
-    body: '{{Asked By}} möchte, dass dieses Konto E-Mails von Ihrer Adresse sendet:',
+    body: 'Dieses Konto möchte E-Mails von Ihrer Adresse senden:',
     facts: [
+      ['Angefragt von', 'Asked By'],
       ['Adresse', 'Sender Address'],
       ['Konto', 'Account Name'],
       ['Konto-ID', 'Account ID'],

@@ -27,8 +27,9 @@ export const english: MailTexts = {
   senderConfirmation: {
     subject: 'Confirm your sender address',
     title: 'Confirm your sender address',
-    body: '{{Asked By}} wants this account to send email from your address:',
+    body: 'This account wants to send email from your address:',
     facts: [
+      ['Requested by', 'Asked By'],
       ['Address', 'Sender Address'],
       ['Account', 'Account Name'],
       ['Account ID', 'Account ID'],

@@ -27,8 +27,9 @@ export const spanish: MailTexts = {
   senderConfirmation: {
     subject: 'Confirma tu dirección de remitente',
     title: 'Confirma tu dirección de remitente',
-    body: '{{Asked By}} quiere que esta cuenta envíe correos desde tu dirección:',
+    body: 'Esta cuenta quiere enviar correos desde tu dirección:',
     facts: [
+      ['Solicitado por', 'Asked By'],
       ['Dirección', 'Sender Address'],
       ['Cuenta', 'Account Name'],
       ['ID de la cuenta', 'Account ID'],

@@ -27,8 +27,9 @@ export const french: MailTexts = {
   senderConfirmation: {
     subject: 'Confirmez votre adresse d’expéditeur',
     title: 'Confirmez votre adresse d’expéditeur',
-    body: '{{Asked By}} souhaite que ce compte envoie des e-mails depuis votre adresse :',
+    body: 'Ce compte souhaite envoyer des e-mails depuis votre adresse :',
     facts: [
+      ['Demandé par', 'Asked By'],
       ['Adresse', 'Sender Address'],
       ['Compte', 'Account Name'],
       ['ID du compte', 'Account ID'],

@@ -19,7 +19,7 @@ export const sendersTexts = {
   'senders.sendAgain': 'Send again',
   'senders.linkSent': 'Confirmation link sent to {address}.',
   'senders.inInbox': 'Mail stays on this machine:',
-  'senders.openInbox': 'open the link in the inbox',
+  'senders.openInbox': 'open the inbox',
   'senders.noSystemMail':
     'Confirmation links can’t be sent, because SYSTEM_MAIL_FROM isn’t set. Set up the domain instead, or ask an operator.',
   'senders.waiting': 'Waiting for confirmation',

@@ -21,8 +21,7 @@ export const setUpTexts = {
   'setUp.create': 'Create owner and sign in',
   'setUp.signIn': 'Sign in',
   'setUp.demo': 'Try the demo',
-  'setUp.demoHint':
-    'If the service was started with the demo, it has an account with templates, senders, an OAuth app and a list.',
+  'setUp.demoHint': 'An account with templates, senders, an OAuth app and a list.',
   'setUp.demoAddress': 'Sign in as',
   'setUp.demoPassword': 'The password is',
   'setUp.demoFile': 'in',
