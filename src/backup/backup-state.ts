@@ -47,6 +47,18 @@ export function writeBackupServiceState(dataDir: string, state: BackupServiceSta
   writeInfoFile(serviceFile(dataDir), state);
 }
 
+/** When the service or the command last finished a backup (RFC 3339); undefined if neither has. */
+export function readLastBackupAt(dataDir: string): string | undefined {
+  const times = [
+    readBackupServiceState(dataDir)?.succeededAt,
+    readBaseBackupState(dataDir)?.finishedAt,
+  ];
+  return times
+    .filter((time) => time !== undefined)
+    .toSorted()
+    .at(-1);
+}
+
 /** Forgets the archive while the service runs without one, so that it begins with a new base backup later. */
 export function forgetBackupService(dataDir: string): void {
   rmSync(serviceFile(dataDir), { force: true });

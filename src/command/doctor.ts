@@ -1,7 +1,7 @@
+import { judgeBackup } from '../backup/judge-backup.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { checkAccess } from './doctor/check-access.ts';
-import { checkBackup } from './doctor/check-backup.ts';
 import { checkClock } from './doctor/check-clock.ts';
 import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
@@ -11,7 +11,7 @@ import { checkOperators } from './doctor/check-operators.ts';
 import { checkServer } from './doctor/check-server.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
-import { type Diagnosis, openDoctorContext } from './doctor/doctor-context.ts';
+import { type Diagnosis, type DoctorContext, openDoctorContext } from './doctor/doctor-context.ts';
 import { productionChecks } from './doctor/production-checks.ts';
 import { type JsonOption, printResult } from './print.ts';
 
@@ -26,7 +26,11 @@ const checks = [
   { name: 'notices', check: checkSystemMail },
   { name: 'clock', check: checkClock },
   { name: 'disk', check: checkDisk },
-  { name: 'backup', check: checkBackup },
+  {
+    name: 'backup',
+    check: async ({ config, database }: DoctorContext) =>
+      judgeBackup(config, database !== undefined),
+  },
 ] as const;
 
 export interface DoctorOptions extends JsonOption {

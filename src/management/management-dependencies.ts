@@ -1,5 +1,6 @@
 import type { AccessModule } from '../access/access-module.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
+import type { BackupSettings } from '../backup/backup-settings.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -31,6 +32,10 @@ interface InstallationFacts {
   /** The configured value; `publicUrl()` also covers the fallback. */
   readonly publicUrl: string | undefined;
   readonly direct: { readonly sources: readonly { readonly pool: string }[] };
+  /** For the state of its backups. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly backup: BackupSettings;
 }
 
 /** Dependencies of the management API. */

@@ -21,6 +21,7 @@ import {
   getInboxMessage,
   listInboxMessages,
 } from './inbox/manage-inbox-routes.ts';
+import { getBackup } from './installation/backup-routes.ts';
 import { getSettings, operatorRoutes } from './installation/manage-installation-routes.ts';
 import {
   listMailTemplates,
@@ -155,6 +156,7 @@ const rows: readonly RouteRow[] = [
   ['DELETE', '/me/session', 'signed-in', signOutMe],
 
   ['GET', '/installation/settings', 'signed-in', getSettings],
+  ['GET', '/installation/backup', 'operate', getBackup],
   ...anyAccountRoutes,
   ...peopleRoutes,
   ...operatorRoutes,

@@ -5,6 +5,7 @@ import { useSettings } from '../account/use-settings.ts';
 import type { Attention } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
+import { useBackup } from '../settings/use-backup.ts';
 import { type TextKey, text } from '../texts/text.ts';
 import { hasSteps, useAttention, useSendReadiness } from './use-overview.ts';
 
@@ -99,6 +100,7 @@ const stepKinds: readonly string[] = ['no-sender', 'no-template', 'no-integratio
 
 function useAttentionEntries(): AttentionEntry[] {
   const { data: settings } = useSettings();
+  const { data: backup } = useBackup();
   const readiness = useSendReadiness();
   const showsSteps = readiness.data !== undefined && hasSteps(readiness.data);
   const entries: AttentionEntry[] = (useAttention().data?.items ?? [])
@@ -107,6 +109,10 @@ function useAttentionEntries(): AttentionEntry[] {
       message: `${item.sentence} ${item.nextStep}`,
       link: <AttentionLink item={item} />,
     }));
+  if (backup?.ok === false)
+    entries.push({
+      message: `${text('overview.backup', { finding: backup.finding })} ${backup.advice ?? ''}`,
+    });
   if (settings?.deliveryRedirect)
     entries.push({
       message: text('overview.redirected', { address: settings.deliveryRedirect }),

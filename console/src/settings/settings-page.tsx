@@ -4,7 +4,7 @@ import type { FormEvent } from 'react';
 import { useAccount, useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
-import type { MyAccount, Settings } from '../api/management.generated.ts';
+import type { Backup, MyAccount, Settings } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
@@ -12,11 +12,13 @@ import { Facts } from '../components/facts.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
 import { SettingsTabs } from './settings-tabs.tsx';
+import { useBackup } from './use-backup.ts';
 
 /** Settings of the account and the installation. */
 export function SettingsPage() {
@@ -126,7 +128,28 @@ function AccountSettings({ account }: { account: MyAccount }) {
   );
 }
 
+function BackupState({ ok, finding, advice, lastAt }: Backup) {
+  return (
+    <Stack gap={2}>
+      {lastAt !== null && (
+        <Text size="sm">
+          <TimeText value={lastAt} distance />
+        </Text>
+      )}
+      <Text size="sm" {...(!ok && { c: 'red', role: 'alert' })}>
+        {finding}
+      </Text>
+      {advice !== null && (
+        <Text size="xs" c="dimmed">
+          {advice}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
 function InstallationSettings({ settings }: { settings: Settings }) {
+  const { data: backup, error, refetch } = useBackup();
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="installation">
       <Title order={2} id="installation">
@@ -146,8 +169,10 @@ function InstallationSettings({ settings }: { settings: Settings }) {
           [text('settings.redirect'), settings.deliveryRedirect],
           [text('settings.allow'), settings.deliveryAllow.join(', ') || null],
           [text('settings.hostname'), settings.hostname],
+          [text('settings.backup'), backup ? <BackupState key="backup" {...backup} /> : null],
         ]}
       />
+      <ProblemAlert error={error} retry={() => refetch()} />
     </Paper>
   );
 }

@@ -11,6 +11,7 @@ export type Attachment = { "filename": string; "contentType": string; "content":
 export type Attention = { "kind": string; "severity": ("error" | "warning" | "info"); "subject": (string | null); "webhookId": (string | null); "sentence": string; "nextStep": string };
 export type AttentionList = { "items": (Attention)[] };
 export type AuditEvent = { "id": string; "at": string; "kind": string; "outcome": string; "email": (string | null); "name": (string | null); "keyName": (string | null); "clientId": (string | null); "remoteAddress": (string | null); "requestId": (string | null); "detail": Record<string, unknown> };
+export type Backup = { "ok": boolean; "finding": string; "advice": (string | null); "lastAt": (string | null) };
 export type BatchMessage = { "envelope": { "toAddress": string; "toDisplayName"?: string; "ccAddressList"?: (string)[]; "bccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, (string | ValueObject2 | (ValueObject2)[])>; "previewText"?: string; "locale"?: string; "headers"?: Record<string, string> }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[]; "attributes"?: Record<string, string> }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string; "sendAt"?: string; "deliverBefore"?: string; "templateVersion"?: string }; "idempotencyKey"?: string };
 export type BatchResults = { "results": ((AcceptedMessage | Fault))[] };
 export type ClientSecret = { "clientId": string; "clientSecret": string };
@@ -169,6 +170,9 @@ export interface paths {
   };
   "/manage/v1/installation/settings": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": Settings } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/installation/backup": {
+    get: { parameters: {  }; responses: { 200: { content: { "application/json": Backup } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/manage/v1/installation/accounts": {
     get: { parameters: { query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Account)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

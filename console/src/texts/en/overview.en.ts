@@ -28,6 +28,7 @@ export const overviewTexts = {
   'overview.noAttention': 'Nothing needs attention.',
   'overview.openDomain': 'Open {domain}',
   'overview.openWebhook': 'Open the webhook',
+  'overview.backup': 'Database backup: {finding}.',
   'overview.redirected': 'All mail is redirected to {address}.',
   'overview.figures': 'Activity',
   'overview.noneHint': 'Messages appear here once you send one. Learn how in the',

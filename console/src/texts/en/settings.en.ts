@@ -132,6 +132,7 @@ export const settingsTexts = {
   'settings.redirect': 'Redirected to',
   'settings.allow': 'Delivered only to',
   'settings.hostname': 'Mail hostname',
+  'settings.backup': 'Database backup',
   'settings.environment': 'Set with environment variables.',
   'settings.save': 'Save account',
   'settings.saved': 'Saved.',

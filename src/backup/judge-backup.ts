@@ -1,7 +1,23 @@
-import { readBackupServiceState, readBaseBackupState } from '../../backup/backup-state.ts';
-import { formatBackupTarget } from '../../backup/backup-target.ts';
-import type { Diagnosis, DoctorContext } from './doctor-context.ts';
-import { formatTimeSpan } from './format-time-span.ts';
+import { formatTimeSpan } from '../foundation/format-time-span.ts';
+import type { BackupSettings } from './backup-settings.ts';
+import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
+import { formatBackupTarget } from './backup-target.ts';
+
+/** How the backup of an installation is doing, in sentences for its operator. */
+export interface BackupVerdict {
+  /** False if mail could be lost that the settings say is backed up. */
+  readonly ok: boolean;
+  readonly finding: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+interface BackedUpInstallation {
+  /** Undefined for the embedded database; the operator's own is backed up with its own tools. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly backup: BackupSettings;
+}
 
 /** A daily base backup may take some hours, and a failed one is retried. */
 const maxBaseAgeMs = 36 * 60 * 60 * 1_000;
@@ -10,12 +26,18 @@ const minMaxWaitMs = 5 * 60 * 1_000;
 
 const page = 'See docs/operate/back-up.md.';
 
-/** Checks that the embedded database is backed up, and that nothing has waited for long. */
-export async function checkBackup({ config, database }: DoctorContext): Promise<Diagnosis> {
-  if (config.databaseUrl !== undefined)
+/**
+ * Judges whether the embedded database is backed up, and whether nothing has waited for long.
+ * @param isRunning whether the service runs, which alone knows of failures
+ */
+export function judgeBackup(
+  { databaseUrl, dataDir, backup }: BackedUpInstallation,
+  isRunning: boolean,
+): BackupVerdict {
+  if (databaseUrl !== undefined)
     return { ok: true, finding: 'of your own PostgreSQL; not checked' };
-  const { to, everySeconds } = config.backup;
-  const base = readBaseBackupState(config.dataDir);
+  const { to, everySeconds } = backup;
+  const base = readBaseBackupState(dataDir);
   const age = base && Date.now() - Date.parse(base.finishedAt);
   if (to === undefined) {
     if (base === undefined || age === undefined)
@@ -27,8 +49,8 @@ export async function checkBackup({ config, database }: DoctorContext): Promise<
     };
   }
   const target = formatBackupTarget(to);
-  const service = readBackupServiceState(config.dataDir);
-  if (database === undefined)
+  const service = readBackupServiceState(dataDir);
+  if (!isRunning)
     return { ok: true, finding: `to ${target}; not checked without a running service` };
   const problem = service?.baseProblem ?? service?.problem;
   if (problem !== undefined)
@@ -51,7 +73,7 @@ export async function checkBackup({ config, database }: DoctorContext): Promise<
     return {
       ok: false,
       finding: `${service?.waiting} WAL files have waited for ${formatTimeSpan(waitMs)} to be stored in ${target}`,
-      advice: `Check the log of the service and database.log in ${config.dataDir}.`,
+      advice: `Check the log of the service and database.log in ${dataDir}.`,
     };
   return {
     ok: true,
