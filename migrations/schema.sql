@@ -462,6 +462,7 @@ create table key_node (
   known text[] not null,
   current text not null,
   seen_at timestamp with time zone not null default now(),
+  latest_migration integer,
   key_node_pkey PRIMARY KEY (node)
 );
 

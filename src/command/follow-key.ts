@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { readLatestMigration } from '../foundation/database/migrate.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { recordKeyNode, removeKeyNode } from '../foundation/key-rotation-store.ts';
 import { type KeySource, readSecrets } from '../foundation/load-master-key.ts';
@@ -12,7 +13,8 @@ const followKeyIntervalMs = 3_000;
 
 /**
  * Follows a rotation of the master key while the process runs: loads new key files, uses the key that the database
- * names for new data, and records which keys it has, so that `rotate-master` knows when it can continue.
+ * names for new data, and records which keys and which release it has, so that `rotate-master` and migrations know when
+ * they can continue.
  */
 export function followKey(
   database: Database,
@@ -22,12 +24,14 @@ export function followKey(
 ): { start(): Promise<void>; stop(): Promise<void> } {
   const node = randomUUID();
   const name = `${hostname()} (process ${process.pid})`;
+  let latestMigration = 0;
   let warned: string | undefined;
   const round = async (): Promise<void> => {
     try {
       key.addSecrets(await readSecrets(source));
       const known = key.fingerprints;
-      const state = await recordKeyNode(database, node, { name, known, current: key.fingerprint });
+      const report = { name, known, current: key.fingerprint };
+      const state = await recordKeyNode(database, node, report, latestMigration);
       if (state === undefined || state.current === null) return;
       const missing = key.select(state.current, state.previous);
       if (missing !== undefined && missing !== warned)
@@ -43,6 +47,7 @@ export function followKey(
   const task = new PeriodicTask(followKeyIntervalMs, round);
   return {
     async start() {
+      latestMigration = await readLatestMigration();
       await round();
       task.start();
     },

@@ -3,12 +3,22 @@ import { type Config, readConfig } from '../config/config.ts';
 import { findRunningEmbedded } from '../embedded-database/find-running-embedded.ts';
 import { startEmbeddedDatabase } from '../embedded-database/start-embedded-database.ts';
 import { findMissingMigrations } from '../foundation/database/migrate.ts';
+import type { Migration } from '../foundation/database/migration-files.ts';
 import { openDatabase, requireServer } from '../foundation/database/open-database.ts';
+import { planLocks } from '../foundation/database/plan-locks.ts';
 import { createLog } from '../foundation/log.ts';
 import { adviseOnOperators } from './doctor/check-operators.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { openInstallation } from './open-installation.ts';
 import { type JsonOption, printResult } from './print.ts';
+
+interface PlannedMigration {
+  readonly name: string;
+  /** Whether processes of the release before run on. */
+  readonly compatible: boolean;
+  /** What waits for the migration. */
+  readonly locks: readonly string[];
+}
 
 export interface MigrateOptions extends JsonOption {
   readonly plan?: boolean;
@@ -33,6 +43,21 @@ export async function migrateCommand(
   return 0;
 }
 
+/** The last migration before releases could run beside the next one. */
+const lastIncompatible = 69;
+
+/** Whether the database is one of 0.1. */
+function isFromBefore(missing: readonly Migration[]): boolean {
+  return missing.some(({ version }) => version <= lastIncompatible) && missing[0]?.version !== 1;
+}
+
+function describeMigration({ name, compatible, locks }: PlannedMigration): string[] {
+  return [
+    `  ${name}${compatible ? '' : ' (once no process of an older release runs)'}`,
+    ...locks.map((lock) => `    ${lock}`),
+  ];
+}
+
 async function printPlan(config: Config, options: JsonOption): Promise<number> {
   const running =
     config.databaseUrl === undefined
@@ -51,10 +76,19 @@ async function printPlan(config: Config, options: JsonOption): Promise<number> {
   try {
     await requireServer(database);
     const missing = await findMissingMigrations(database);
+    const planned: PlannedMigration[] = await Promise.all(
+      missing.map(async (migration) => ({
+        name: migration.name,
+        compatible: migration.contractsAfter === undefined,
+        locks: await planLocks(database.pool, migration),
+      })),
+    );
     const lines =
       missing.length === 0
         ? ['The database is up to date.']
-        : [`${missing.length} migrations to run:`, ...missing.map((name) => `  ${name}`)];
+        : [`${missing.length} migrations to run:`, ...planned.flatMap(describeMigration)];
+    if (isFromBefore(missing))
+      lines.push('', 'Stop every process of 0.1 first: it can’t run with these migrations.');
     // An empty database has no clients that could lose access.
     const { rows } = await database.pool.query<{ exists: boolean }>(
       "select to_regclass('session_pair') is not null and to_regclass('api_key') is not null as exists",
@@ -62,7 +96,7 @@ async function printPlan(config: Config, options: JsonOption): Promise<number> {
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
-    printResult(options, lines.join('\n'), { migrations: missing, manualChanges: changes });
+    printResult(options, lines.join('\n'), { migrations: planned, manualChanges: changes });
     return 0;
   } finally {
     await database.close();

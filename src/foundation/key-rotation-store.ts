@@ -27,15 +27,21 @@ export interface KeyNode {
   readonly current: string;
 }
 
-/** Reports the keys of a process. @returns the keys recorded in the database */
+/**
+ * Reports the keys of a process.
+ * @param latestMigration the last migration of its release
+ * @returns the keys recorded in the database
+ */
 export async function recordKeyNode(
   { kysely }: Database,
   node: string,
   { name, known, current }: KeyNode,
+  latestMigration: number,
 ): Promise<KeyState | undefined> {
   const { rows } = await sql<KeyState>`
     with noted as (
-      insert into key_node (node, name, known, current) values (${node}, ${name}, ${known}, ${current})
+      insert into key_node (node, name, known, current, latest_migration)
+      values (${node}, ${name}, ${known}, ${current}, ${latestMigration})
       on conflict (node) do update
         set known = excluded.known, current = excluded.current, seen_at = now())
     select ${state} from installation`.execute(kysely);

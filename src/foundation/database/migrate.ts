@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { advisoryLocks } from './advisory-locks.ts';
+import { type Migration, readMigrations, worksAfter } from './migration-files.ts';
 import type { Database } from './open-database.ts';
 import { prepareSchema } from './prepare-schema.ts';
-
-const folder = new URL('../../../migrations/', import.meta.url);
-const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
 /** A day, because a migration may index all stored data, and other nodes wait for it. */
 const migrationTimeoutMs = 24 * 60 * 60 * 1000;
@@ -17,32 +13,18 @@ function withMigrationTimeout(text: string, values?: unknown[]): pg.QueryConfig 
   return values === undefined ? bounded : { ...bounded, values };
 }
 
-interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sql: string;
-  readonly sha256: string;
-}
-
-/** The migrations of this release in order. They are forward-only; released files are never edited. */
-export async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => fileName.test(name)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(new URL(name, folder), 'utf8');
-      const sha256 = createHash('sha256').update(sql).digest('hex');
-      return { version: Number(name.slice(0, 4)), name, sql, sha256 };
-    }),
-  );
-}
-
 /**
- * Migrates the database to this release, each migration in its own transaction, under the lock.
+ * Migrates the database to this release, each migration in its own transaction, under the lock. Migrations that would
+ * break running processes of an older release are left for later.
  * @returns the names of the migrations applied
- * @throws OperatorError if the database is newer than this release, can't be used, or a released migration was edited
+ * @throws OperatorError if a newer release migrated the database to a schema that this one can't run with, if the
+ *   database can't be used, or if a released migration was edited
  */
-export async function migrate(database: Database): Promise<string[]> {
-  const migrations = await readMigrations();
+export async function migrate(
+  database: Database,
+  migrations?: readonly Migration[],
+): Promise<string[]> {
+  const known = migrations ?? (await readMigrations());
   const client = await database.pool.connect();
   try {
     await client.query(
@@ -50,7 +32,7 @@ export async function migrate(database: Database): Promise<string[]> {
     );
     try {
       await prepareSchema(client);
-      return await applyMissing(client, migrations);
+      return await applyMissing(client, known);
     } finally {
       await client.query('reset search_path');
       await client.query('select pg_advisory_unlock($1)', [advisoryLocks.migrations]);
@@ -60,14 +42,18 @@ export async function migrate(database: Database): Promise<string[]> {
   }
 }
 
-async function applyMissing(client: pg.PoolClient, migrations: Migration[]): Promise<string[]> {
+async function applyMissing(
+  client: pg.PoolClient,
+  migrations: readonly Migration[],
+): Promise<string[]> {
   await client.query(
     'create table if not exists schema_migration (version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())',
   );
   const applied = await appliedMigrations(client);
   requireSameMigrations(applied, migrations);
-  const missing = migrations.filter((migration) => !applied.has(migration.version));
-  for (const migration of missing) {
+  const done: string[] = [];
+  for (const migration of migrations) {
+    if (applied.has(migration.version) || (await hasOlderProcesses(client, migration))) continue;
     await client.query('begin');
     try {
       await client.query(withMigrationTimeout(migration.sql));
@@ -76,28 +62,55 @@ async function applyMissing(client: pg.PoolClient, migrations: Migration[]): Pro
         [migration.version, migration.name, migration.sha256],
       );
       await client.query('commit');
+      done.push(migration.name);
     } catch (error) {
       await client.query('rollback');
       throw error;
     }
   }
-  return missing.map((migration) => migration.name);
+  return done;
 }
 
-async function appliedMigrations(client: pg.PoolClient | pg.Pool): Promise<Map<number, string>> {
-  const result = await client.query<{ version: number; sha256: string }>(
-    'select version, sha256 from schema_migration',
+/** Whether a running process needs what a migration removes. Processes report every 3 seconds. */
+async function hasOlderProcesses(
+  client: pg.PoolClient,
+  { contractsAfter }: Migration,
+): Promise<boolean> {
+  if (contractsAfter === undefined) return false;
+  const { rows } = await client.query<{ found: boolean }>(
+    `select exists (select from key_node
+      where seen_at > now() - interval '15 seconds' and coalesce(latest_migration, 0) < $1) as found`,
+    [contractsAfter],
   );
-  return new Map(result.rows.map((row) => [row.version, row.sha256]));
+  return rows[0]?.found === true;
 }
 
-function requireSameMigrations(applied: Map<number, string>, migrations: Migration[]): void {
+interface AppliedMigration {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+async function appliedMigrations(
+  client: pg.PoolClient | pg.Pool,
+): Promise<Map<number, AppliedMigration>> {
+  const { rows } = await client.query<AppliedMigration & { version: number }>(
+    'select version, name, sha256 from schema_migration',
+  );
+  return new Map(rows.map(({ version, ...migration }) => [version, migration]));
+}
+
+function requireSameMigrations(
+  applied: ReadonlyMap<number, AppliedMigration>,
+  migrations: readonly Migration[],
+): void {
   const known = new Map(migrations.map((migration) => [migration.version, migration]));
-  for (const [version, sha256] of applied) {
+  const latest = latestOf(migrations);
+  for (const [version, { name, sha256 }] of applied) {
     const migration = known.get(version);
     if (migration === undefined) {
+      if (worksAfter(name, latest)) continue;
       throw new OperatorError(
-        `The database was migrated by a newer Signalpost (migration ${version} is unknown to this one). Start that release or a later one.`,
+        `The database was migrated by a newer Signalpost, and this one can’t run with its migration ${version}. Start that release or a later one.`,
       );
     }
     if (migration.sha256 !== sha256) {
@@ -108,25 +121,42 @@ function requireSameMigrations(applied: Map<number, string>, migrations: Migrati
   }
 }
 
-/** The names of the pending migrations; all of them if the database is empty. */
-export async function findMissingMigrations(database: Database): Promise<string[]> {
+function latestOf(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+/** The last migration of this release, by which other releases know what it can run with. */
+export async function readLatestMigration(): Promise<number> {
+  return latestOf(await readMigrations());
+}
+
+/** The pending migrations; all of them if the database is empty. */
+export async function findMissingMigrations(database: Database): Promise<Migration[]> {
   const migrations = await readMigrations();
   const { rows } = await database.pool.query<{ exists: boolean }>(
     "select to_regclass('schema_migration') is not null as exists",
   );
   const applied = rows[0]?.exists === true ? await appliedMigrations(database.pool) : new Map();
   requireSameMigrations(applied, migrations);
-  return migrations.filter(({ version }) => !applied.has(version)).map(({ name }) => name);
+  return migrations.filter(({ version }) => !applied.has(version));
 }
 
-/** True if the database has exactly the migrations of this release. */
+/**
+ * True if this release runs with the database: it has the migrations of this release, except those that wait for older
+ * processes to end, and of later releases only ones that leave what this one uses.
+ */
 export async function isSchemaCurrent(database: Database): Promise<boolean> {
   const [applied, migrations] = await Promise.all([
     appliedMigrations(database.pool),
     readMigrations(),
   ]);
+  const latest = latestOf(migrations);
+  const known = new Set(migrations.map(({ version }) => version));
   return (
-    applied.size === migrations.length &&
-    migrations.every((migration) => applied.get(migration.version) === migration.sha256)
+    migrations.every(({ version, sha256, contractsAfter }) => {
+      const found = applied.get(version);
+      return found === undefined ? contractsAfter !== undefined : found.sha256 === sha256;
+    }) &&
+    [...applied].every(([version, { name }]) => known.has(version) || worksAfter(name, latest))
   );
 }

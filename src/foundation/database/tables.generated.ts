@@ -376,6 +376,7 @@ export interface KeyLeftoverTable {
 export interface KeyNodeTable {
   current: string;
   known: string[];
+  latest_migration: number | null;
   name: string;
   node: string;
   seen_at: Generated<Timestamp>;
