@@ -42,7 +42,8 @@ export function runNpmStart(environment: Record<string, string>): Running {
   return runProgram('npm', ['start'], environment, { cwd: root, detached: true });
 }
 
-function runProgram(
+/** Runs another program in the same way. */
+export function runProgram(
   name: string,
   args: readonly string[],
   environment: Record<string, string>,

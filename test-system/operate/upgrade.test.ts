@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startSink } from '../../test/support/mail-sink.ts';
+import {
+  type Running,
+  runProgram,
+  runSignalpost,
+  temporaryFolder,
+} from '../../test/support/run-signalpost.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../support/free-port.ts';
+
+/**
+ * The release before this one. Until 0.2.0 is released, the commit from which on releases run beside each other.
+ */
+const releaseBefore = '7fd0e628c013c99085c62e786afea5b21f0be947';
+
+const root = join(import.meta.dirname, '../..');
+const folder = temporaryFolder();
+const old = join(folder, 'old');
+mkdirSync(old);
+const archive = execFileSync(
+  'git',
+  ['archive', releaseBefore, 'bin', 'src', 'migrations', 'package.json'],
+  {
+    cwd: root,
+    maxBuffer: 256 * 1024 * 1024,
+  },
+);
+execFileSync('tar', ['-x', '-C', old], { input: archive });
+for (const name of ['node_modules', 'console', 'docs', 'demo', 'packages'])
+  symlinkSync(join(root, name), join(old, name));
+
+const { url, database } = await createTestDatabase();
+await database.pool.query('drop schema signalpost cascade');
+const sink = await startSink();
+const settings = {
+  DATABASE_URL: url,
+  DATA_DIR: join(folder, 'data'),
+  SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+  DELIVERY: 'relay',
+  SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
+  DRAIN_SECONDS: '1',
+  LOG_LEVEL: 'error',
+};
+
+function runOld(...args: string[]): Running {
+  return runProgram(join(old, 'bin/signalpost'), args, settings);
+}
+
+async function output(running: Running): Promise<string> {
+  assert.equal(await running.exit, 0, running.output.stderr);
+  return running.output.stdout.trim();
+}
+
+interface Release {
+  readonly url: string;
+  readonly running: Running;
+}
+
+async function serve(program: string): Promise<Release> {
+  const port = await freePort();
+  const running = runProgram(program, ['serve', '--processes', '1'], {
+    ...settings,
+    PORT: String(port),
+  });
+  await running.printed(/answers at/);
+  return { running, url: `http://127.0.0.1:${port}` };
+}
+
+const manifest = join(folder, 'manifest.yaml');
+writeFileSync(
+  manifest,
+  `accounts:
+  - id: shop
+    name: Shop
+    senders: [{ address: orders@shop.test, displayNames: [Shop], verified: true }]
+    users: [{ email: owner@shop.test, name: Owner, role: owner }]
+    templates:
+      - { id: hello, name: Hello, createdBy: owner@shop.test, sender: orders@shop.test, subject: "Hello {{Name}}", html: "<p>Hello {{Name}}</p>" }
+`,
+);
+await output(runOld('migrate'));
+await output(runOld('apply', manifest));
+const key = await output(
+  runOld('key', 'create', 'shop', '--name', 'test', '--scope', 'messages:send'),
+);
+
+/** Sends one message. @returns the status */
+async function send(release: Release, name: string): Promise<number> {
+  const answer = await fetch(`${release.url}/ete/v1/email/shop/hello`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      envelope: { toAddress: `${name}@customer.test` },
+      content: { personalizationDataMap: { Name: name } },
+      actions: { trackOpens: false, trackClicks: false },
+    }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+test('processes of both releases accept and deliver beside each other, while the new one migrates and the old one leaves', async () => {
+  const before = await serve(join(old, 'bin/signalpost'));
+  const nodes = new Set([before]);
+  const sent = new Map<string, number>();
+  const statuses = new Map<number, number>();
+  let going = true;
+  let count = 0;
+  const callers = Array.from({ length: 4 }, async () => {
+    while (going) {
+      for (const node of nodes) {
+        const name = `n${count++}`;
+        const status = await send(node, name);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status === 200) sent.set(name, 0);
+      }
+    }
+  });
+  const progress = async (): Promise<void> => {
+    const from = count;
+    await waitFor('200 messages', () => count > from + 200);
+  };
+  try {
+    await progress();
+    const after = await serve(join(root, 'bin/signalpost'));
+    nodes.add(after);
+    await progress();
+    for (const node of nodes) assert.equal((await fetch(`${node.url}/readyz`)).status, 200);
+    // A process of the old release can also start on the schema of the new one.
+    const again = await serve(join(old, 'bin/signalpost'));
+    nodes.add(again);
+    await progress();
+    for (const node of [before, again]) {
+      nodes.delete(node);
+      await progress();
+      node.running.child.kill('SIGTERM');
+      assert.equal(await node.running.exit, 0);
+    }
+    await progress();
+  } finally {
+    going = false;
+    await Promise.all(callers);
+  }
+  assert.deepEqual([...statuses.keys()], [200]);
+  await waitFor('every message', () => sink.mails.length >= sent.size, 60_000);
+  for (const { to } of sink.mails) {
+    const name = to[0]?.split('@')[0] ?? '';
+    sent.set(name, (sent.get(name) ?? 0) + 1);
+  }
+  assert.deepEqual(
+    [...sent].filter(([, copies]) => copies !== 1),
+    [],
+    'each message once',
+  );
+});
+
+test('a database of the old release gets a plan of what the new one changes', async () => {
+  await database.pool.query('drop schema signalpost cascade');
+  await output(runOld('migrate'));
+  const plan = await output(runSignalpost(['migrate', '--plan'], settings));
+  assert.match(plan, /^(?:The database is up to date|\d+ migrations to run:)/);
+  assert.doesNotMatch(plan, /Stop every process/);
+});
