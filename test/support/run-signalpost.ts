@@ -23,7 +23,7 @@ export function runSignalpost(
   args: readonly string[],
   environment: Record<string, string>,
 ): Running {
-  return runProgram(program, args, environment);
+  return spawnRunning(program, args, environment);
 }
 
 /** The same with a heap limit; the limit in `bin/signalpost` would override NODE_OPTIONS. */
@@ -34,16 +34,16 @@ export function runWithHeap(
 ): Running {
   const options = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${mebibytes}`];
   const main = join(root, 'src/main.ts');
-  return runProgram(process.execPath, [...options, main, ...args], environment);
+  return spawnRunning(process.execPath, [...options, main, ...args], environment);
 }
 
 /** Runs `npm start` in a separate process group, like a terminal. */
 export function runNpmStart(environment: Record<string, string>): Running {
-  return runProgram('npm', ['start'], environment, { cwd: root, detached: true });
+  return spawnRunning('npm', ['start'], environment, { cwd: root, detached: true });
 }
 
 /** Runs another program in the same way. */
-export function runProgram(
+export function spawnRunning(
   name: string,
   args: readonly string[],
   environment: Record<string, string>,

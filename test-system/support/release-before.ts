@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The subject of the commit of the release before this one. Until 0.2.0 is released, of the one from which on releases
+ * run beside each other.
+ */
+const subject = 'Let processes of a release run beside those of the next one';
+
+const root = join(import.meta.dirname, '../..');
+
+function git(...args: string[]): Buffer {
+  return execFileSync('git', args, { cwd: root, maxBuffer: 256 * 1024 * 1024 });
+}
+
+/**
+ * Unpacks the release before into a folder, with the installed packages of this one.
+ * @returns where it is; undefined in a clone without history
+ */
+export function unpackReleaseBefore(folder: string): string | undefined {
+  if (String(git('rev-parse', '--is-shallow-repository')).trim() === 'true') return undefined;
+  const commit = String(git('log', '-1', '--format=%H', `--grep=^${subject}$`)).trim();
+  if (commit === '') throw new Error(`no commit is called “${subject}”`);
+  const old = join(folder, 'old');
+  mkdirSync(old);
+  const archive = git('archive', commit, 'bin', 'src', 'migrations', 'package.json');
+  execFileSync('tar', ['-x', '-C', old], { input: archive });
+  for (const name of ['node_modules', 'console', 'docs', 'demo', 'packages'])
+    symlinkSync(join(root, name), join(old, name));
+  return old;
+}
