@@ -5,6 +5,8 @@ create table installation_move (
   side text not null check (side in ('source', 'target')),
   -- Host and name of the other database, without user and password.
   peer text not null,
+  -- What distinguishes the installation from others: when it began, and its master key.
+  origin text not null,
   started_at timestamptz not null default now(),
   -- Of a source: when everything was copied and compared. A target has a row only until then.
   finished_at timestamptz

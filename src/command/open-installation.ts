@@ -7,6 +7,7 @@ import {
   openDatabase,
   requireServer,
 } from '../foundation/database/open-database.ts';
+import { explainMovedError, requireNotMoved } from '../foundation/installation-move-store.ts';
 import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
@@ -32,26 +33,13 @@ export async function openInstallation(
   log: Log,
   signal?: AbortSignal,
 ): Promise<Installation> {
-  const embedded =
-    config.databaseUrl === undefined
-      ? await startEmbeddedDatabase({
-          dataDir: config.dataDir,
-          log,
-          ...(signal && { signal }),
-          archiveEverySeconds: config.backup.to && config.backup.everySeconds,
-        })
-      : undefined;
-  const settings = embedded?.settings ?? { url: config.databaseUrl ?? '' };
-  const database = openDatabase(settings);
-  const close = async (): Promise<void> => {
-    await database.close();
-    await embedded?.stop();
-  };
+  const { database, embedded, close } = await openConfiguredDatabase(config, log, { signal });
   const breakConnections = connectionBreaker(database.pool);
   signal?.addEventListener('abort', breakConnections);
   try {
     signal?.throwIfAborted();
     await requireServer(database);
+    await requireNotMoved(database);
     const applied = await migrate(database);
     if (applied.length > 0)
       log.info({ from: applied[0], to: applied.at(-1) }, 'migrated the database');
@@ -63,11 +51,44 @@ export async function openInstallation(
     const closeAll = () => following.stop().then(close);
     return { database, key, embedded, close: closeAll };
   } catch (error) {
+    const explanation = await explainMovedError(database, error).catch(() => undefined);
     await close();
-    throw signal?.aborted ? signal.reason : error;
+    throw signal?.aborted ? signal.reason : (explanation ?? error);
   } finally {
     signal?.removeEventListener('abort', breakConnections);
   }
+}
+
+/** A database that may be empty, or of another release. */
+type ConfiguredDatabase = Pick<Installation, 'database' | 'embedded' | 'close'>;
+
+/** Opens the database of DATABASE_URL without connecting yet, or starts the embedded one. */
+export async function openConfiguredDatabase(
+  config: Config,
+  log: Log,
+  {
+    signal,
+    ...options
+  }: { readonly signal?: AbortSignal | undefined; readonly applicationName?: string } = {},
+): Promise<ConfiguredDatabase> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedDatabase({
+          dataDir: config.dataDir,
+          log,
+          ...(signal && { signal }),
+          archiveEverySeconds: config.backup.to && config.backup.everySeconds,
+        })
+      : undefined;
+  const database = openDatabase(embedded?.settings ?? { url: config.databaseUrl ?? '' }, options);
+  return {
+    database,
+    embedded,
+    async close() {
+      await database.close();
+      await embedded?.stop();
+    },
+  };
 }
 
 /** @returns a function that closes all connections that the pool opens from now on, which aborts their statements */

@@ -8,6 +8,7 @@ import {
   requireServer,
 } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import { requireNotMoved } from '../foundation/installation-move-store.ts';
 import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -48,6 +49,7 @@ export async function withRunningInstallation<Result>(
   };
   try {
     await requireServer(database);
+    await requireNotMoved(database);
     if (!(await isSchemaCurrent(database).catch(() => false)))
       throw new OperatorError(
         `The database at ${describeServer(settings)} doesn’t have the schema of this release. Run signalpost migrate, or restart its service with this release.`,

@@ -7,6 +7,7 @@ import type { DoctorOptions } from './doctor.ts';
 import { addKeyCommands } from './key.ts';
 import { addLinkCommands } from './link-commands.ts';
 import type { MigrateOptions } from './migrate.ts';
+import type { MoveOptions } from './move.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
 import { readReleaseVersion } from './read-version.ts';
 import type { ReclassifyOptions } from './report.ts';
@@ -195,6 +196,17 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   addBackupCommands(program, environment, (code) => {
     exitCode = code;
   });
+  program
+    .command('move')
+    .description('copy the stopped installation into another PostgreSQL, which it then runs on')
+    .option('--to <url>', 'the other database: postgres://user:password@host:5432/name')
+    .option('--cancel', 'stay with this database, or go back to it')
+    .option('--yes', 'with --cancel: go back although the installation runs on the other database')
+    .addHelpText('after', '\nAfter an interruption, run it again; it continues.')
+    .action(async (options: MoveOptions) => {
+      const { moveCommand } = await import('./move.ts');
+      exitCode = await moveCommand(options, environment);
+    });
   addDemoCommands(program, environment, (code) => {
     exitCode = code;
   });

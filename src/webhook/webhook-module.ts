@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { Logger, type Runner, run, runMigrations } from 'graphile-worker';
+import { type Runner, run } from 'graphile-worker';
 import type { Follower } from '../feedback/feed/event-feed.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
@@ -20,6 +20,7 @@ import {
   replayDelivery,
 } from './delivery-store.ts';
 import { hasAnyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
+import { jobLogger, migrateJobs } from './migrate-jobs.ts';
 import { type ReplayKey, runReplay, startReplay } from './replay-store.ts';
 import { resumeAbandoned } from './resume-abandoned.ts';
 import { SecretBox } from './secret-box.ts';
@@ -124,11 +125,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       ),
     ),
   ];
-  const logger = new Logger(() => (level, message, meta) => {
-    log.debug({ level, ...meta }, message);
-  });
   const migrate = (): Promise<void> => {
-    migrated ??= runMigrations({ pgPool: database.pool, logger }).catch((error: unknown) => {
+    migrated ??= migrateJobs(database.pool, log).catch((error: unknown) => {
       migrated = undefined;
       throw error;
     });
@@ -151,7 +149,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       noHandleSignals: true,
       pollInterval: 1_000,
       parsedCronItems: [],
-      logger,
+      logger: jobLogger(log),
       taskList: {
         webhook: (payload) =>
           deliverWebhooks({ database, box, networks, clock }, payload as WebhookJob),

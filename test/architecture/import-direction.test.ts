@@ -32,6 +32,7 @@ const modules = [
   'inbox',
   'report',
   'webhook',
+  'move',
   'change',
   'manifest',
   'demo-data',

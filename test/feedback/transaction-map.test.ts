@@ -116,7 +116,9 @@ test('a server gives up transactions until a given one, and no more', async () =
   await client.connect();
   try {
     const read = async (): Promise<bigint> => {
-      const { rows } = await client.query<{ id: string }>('select pg_current_xact_id()::text as id');
+      const { rows } = await client.query<{ id: string }>(
+        'select pg_current_xact_id()::text as id',
+      );
       return BigInt(rows[0]?.id ?? 0);
     };
     const before = await read();

@@ -1,6 +1,7 @@
 import { isSchemaCurrent } from '../../foundation/database/migrate.ts';
 import { describeServer, requireServer } from '../../foundation/database/open-database.ts';
 import { superuserName } from '../../foundation/database/role-store.ts';
+import { requireNotMoved } from '../../foundation/installation-move-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Checks that the database answers, is a supported version, and has the migrations of this release. */
@@ -13,6 +14,7 @@ export async function checkDatabase({ config, database }: DoctorContext): Promis
     };
   }
   await requireServer(database);
+  await requireNotMoved(database);
   const where = describeServer(database.settings);
   const current = await isSchemaCurrent(database).catch(() => false);
   if (current) {

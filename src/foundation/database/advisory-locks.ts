@@ -11,6 +11,8 @@ export const advisoryLocks = {
   messagePartitions: 7_233_480_023,
   /** Held during a backup of the embedded database, so that only one runs at a time. */
   backup: 7_233_480_024,
+  /** Held in both databases while an installation is moved from one to the other. */
+  move: 7_233_480_025,
 } as const;
 
 /** Locks whose key is the hash of their name. */

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
+import {
+  clientSettings,
+  type DatabaseSettings,
+  describeServer,
+} from '../foundation/database/open-database.ts';
+import { ServiceClient } from '../foundation/database/service-client.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { textSettings } from './checksum-store.ts';
+
+/** Shown in pg_stat_activity; not among the connections of a service. */
+export const moveApplication = 'signalpost move';
+
+/** How long the sessions of a killed move may take to end. */
+const lockTimeoutMs = 5_000;
+const lockPollMs = 200;
+
+/**
+ * Statements may take hours, and a session waits idly in its transaction while the other one works. If this process is killed,
+ * the server notices within seconds, instead of finishing a statement first.
+ */
+const sessionSettings =
+  '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0 -c client_connection_check_interval=1s';
+
+/**
+ * Opens a session for a move.
+ * @throws OperatorError if another move uses the database
+ */
+export async function openMoveSession(settings: DatabaseSettings): Promise<pg.Client> {
+  const config = clientSettings(settings, moveApplication);
+  const client = new ServiceClient({
+    ...config,
+    options: `${config.options} ${sessionSettings} ${textSettings}`,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await takeLock(client, describeServer(settings));
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function takeLock(client: pg.Client, where: string): Promise<void> {
+  const deadline = Date.now() + lockTimeoutMs;
+  for (;;) {
+    const { rows } = await client.query<{ free: boolean }>(
+      'select pg_try_advisory_lock($1) as free',
+      [advisoryLocks.move],
+    );
+    if (rows[0]?.free === true) return;
+    if (Date.now() > deadline)
+      throw new OperatorError(
+        `Another move uses the database at ${where}. Wait until it ends, or stop it.`,
+      );
+    await delay(lockPollMs);
+  }
+}
+
+/** What distinguishes a database from all others that run now. */
+export async function readDatabaseIdentity(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ identity: string }>(
+    `select extract(epoch from pg_postmaster_start_time()) || ' ' || oid as identity
+     from pg_database where datname = current_database()`,
+  );
+  return rows[0]?.identity ?? '';
+}
