@@ -411,6 +411,27 @@ create table installation (
   installation_id_check CHECK (id)
 );
 
+create table installation_move (
+  id boolean not null default true,
+  move_id uuid not null,
+  side text not null,
+  peer text not null,
+  origin text not null,
+  started_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  installation_move_pkey PRIMARY KEY (id),
+  installation_move_id_check CHECK (id),
+  installation_move_side_check CHECK (side = ANY (ARRAY['source'::text, 'target'::text]))
+);
+
+create table installation_move_progress (
+  table_name text not null,
+  next_page bigint not null,
+  rows_copied bigint not null,
+  finished boolean not null,
+  installation_move_progress_pkey PRIMARY KEY (table_name)
+);
+
 create table integration (
   client_id text not null,
   account_id text not null,

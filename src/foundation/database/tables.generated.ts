@@ -341,6 +341,23 @@ export interface InstallationTable {
   key_switched_at: Timestamp | null;
 }
 
+export interface InstallationMoveTable {
+  finished_at: Timestamp | null;
+  id: Generated<boolean>;
+  move_id: string;
+  origin: string;
+  peer: string;
+  side: string;
+  started_at: Generated<Timestamp>;
+}
+
+export interface InstallationMoveProgressTable {
+  finished: boolean;
+  next_page: Int8;
+  rows_copied: Int8;
+  table_name: string;
+}
+
 export interface IntegrationTable {
   account_id: string;
   client_id: string;
@@ -968,6 +985,8 @@ export interface DB {
   inbox_browser: InboxBrowserTable;
   inbox_message: InboxMessageTable;
   installation: InstallationTable;
+  installation_move: InstallationMoveTable;
+  installation_move_progress: InstallationMoveProgressTable;
   integration: IntegrationTable;
   invitation: InvitationTable;
   key_leftover: KeyLeftoverTable;
