@@ -12,6 +12,7 @@ import { benchClient } from './bench-client.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchMemory, benchTogether } from './bench-latency.ts';
+import { benchMove } from './bench-move.ts';
 import { type BenchOptions, type BenchResult, formatTable } from './bench-result.ts';
 import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
@@ -34,6 +35,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   latency: benchLatency,
   together: benchTogether,
   memory: benchMemory,
+  move: benchMove,
   'start-up': benchStart,
   token: benchToken,
   key: benchApiKey,

@@ -5,6 +5,7 @@ import { createTransactionMap, skipTransactions } from '../feedback/feed/transac
 import { findDatabaseProblems } from '../foundation/database/find-database-problems.ts';
 import { migrate } from '../foundation/database/migrate.ts';
 import { type Database, requireServer } from '../foundation/database/open-database.ts';
+import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { readInstallationMove } from '../foundation/installation-move-store.ts';
 import type { Log } from '../foundation/log.ts';
@@ -95,9 +96,28 @@ export async function moveInstallation(job: MoveJob): Promise<MoveResult> {
     } finally {
       await target.end().catch(() => undefined);
     }
+  } catch (error) {
+    throw explainFailure(error) ?? error;
   } finally {
     await source.end().catch(() => undefined);
   }
+}
+
+const insufficientPrivilege = '42501';
+
+function explainFailure(cause: unknown): OperatorError | undefined {
+  if (!(cause instanceof Error) || cause instanceof OperatorError) return undefined;
+  if (codeOf(cause) === insufficientPrivilege)
+    return new OperatorError(
+      `A role may not do what the move needs: ${cause.message}. Use roles that own their databases.`,
+      { cause },
+    );
+  if (isUnavailable(cause))
+    return new OperatorError(
+      `A database stopped responding: ${cause.message}. Run the same command again; it continues.`,
+      { cause },
+    );
+  return undefined;
 }
 
 /** Before the target is locked, which would wait for the source's lock. */

@@ -122,7 +122,7 @@ export async function findServiceProcesses({ kysely }: Database): Promise<Servic
       select name, seen_at from key_node where seen_at > now() - ${reportSeconds}::integer * interval '1 second')
     select name, exists (select from sessions) as connected, seen_at as "reportedAt" from nodes
     union all
-    select distinct name, true, null from sessions where not exists (select from nodes)
+    select distinct name, true, null::timestamptz from sessions where not exists (select from nodes)
     order by name`.execute(kysely);
   return rows;
 }
