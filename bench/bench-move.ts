@@ -7,7 +7,7 @@ import { type MoveTable, nameOfKey, readMoveCatalog } from '../src/move/move-cat
 import { type MoveProgress, moveInstallation } from '../src/move/move-installation.ts';
 import { openMoveSession } from '../src/move/move-session-store.ts';
 import { endMove } from '../src/move/move-source-store.ts';
-import { createMovedPartition } from '../src/move/move-target-store.ts';
+import { columnList } from '../src/move/moved-columns-sql.ts';
 import { type BenchDatabase, countRows, startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { type History, historyFolder, openHistory } from './history/open-history.ts';
@@ -78,13 +78,13 @@ async function timeCopies(source: BenchDatabase): Promise<{ seconds: number; gb:
   ];
   try {
     const { tables } = await readMoveCatalog(reader);
-    const { schema, tables: existing } = await readMoveCatalog(writer);
-    const keys = new Set(existing.map(({ key }) => key));
-    const copied = tables.filter(({ key, partition }) => partition !== null && !keys.has(key));
-    for (const table of copied) await createMovedPartition(writer, table, schema);
+    const { schema } = await readMoveCatalog(writer);
+    for (const [index, { root }] of tables.entries())
+      await writer.query(`create table plain_${index} (like ${nameOfKey(root, schema)})`);
     const started = performance.now();
-    for (const table of copied) await copyPlainly(reader, writer, table, schema);
-    const bytes = copied.reduce((sum, table) => sum + table.bytes, 0);
+    for (const [index, table] of tables.entries())
+      await copyPlainly(reader, writer, table, `plain_${index}`);
+    const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
     return { seconds: secondsSince(started), gb: Math.round(bytes / 1e7) / 100 };
   } finally {
     await reader.end();
@@ -96,11 +96,12 @@ async function timeCopies(source: BenchDatabase): Promise<{ seconds: number; gb:
 async function copyPlainly(
   reader: pg.Client,
   writer: pg.Client,
-  { key, sql }: MoveTable,
-  schema: string,
+  { sql, columns }: MoveTable,
+  target: string,
 ): Promise<void> {
+  const list = columnList(columns);
   await pipeline(
-    reader.query(to(`copy ${sql} to stdout (format binary)`)),
-    writer.query(from(`copy ${nameOfKey(key, schema)} from stdin (format binary)`)),
+    reader.query(to(`copy ${sql} (${list}) to stdout (format binary)`)),
+    writer.query(from(`copy ${target} (${list}) from stdin (format binary)`)),
   );
 }

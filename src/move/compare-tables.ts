@@ -1,7 +1,7 @@
-import type pg from 'pg';
 import { readContents, type TableContents } from './checksum-store.ts';
 import { type MoveTable, nameOfKey } from './move-catalog-store.ts';
-import { movedValues, storedValues } from './moved-columns.ts';
+import type { MoveSession } from './move-session-store.ts';
+import { movedValues, storedValues } from './moved-columns-sql.ts';
 
 /** A table with all its partitions, in both databases. */
 export interface TableComparison {
@@ -31,8 +31,8 @@ export async function compareTables(
     target,
     targetSchema,
   }: {
-    readonly source: pg.ClientBase;
-    readonly target: pg.ClientBase;
+    readonly source: MoveSession;
+    readonly target: MoveSession;
     readonly targetSchema: string;
   },
   tables: readonly MoveTable[],

@@ -1,13 +1,13 @@
 import { pipeline } from 'node:stream/promises';
-import type pg from 'pg';
-import type { MoveTable } from './move-catalog-store.ts';
-import { nameOfKey } from './move-catalog-store.ts';
-import { columnList, movedValues } from './moved-columns.ts';
+import { type MoveTable, nameOfKey } from './move-catalog-store.ts';
+import type { MoveSession } from './move-session-store.ts';
+import { columnList, movedValues } from './moved-columns-sql.ts';
+import { dropTableKeys } from './table-keys-store.ts';
 
 /** A copy in progress: a transaction with one snapshot of the source, and a session of the target. */
 export interface CopySessions {
-  readonly source: pg.ClientBase;
-  readonly target: pg.ClientBase;
+  readonly source: MoveSession;
+  readonly target: MoveSession;
   /** The schema of the installation in the target. */
   readonly targetSchema: string;
   /** About how many bytes a transaction copies, which an interrupted copy repeats. */
@@ -26,6 +26,9 @@ interface TableProgress {
   readonly rows: number;
   readonly finished: boolean;
 }
+
+/** A table with more than this share of a part is written without its indexes. */
+const bulkShare = 8;
 
 /**
  * Copies a table's rows in parts. Each part is committed together with the record of how far the table has come, so after any
@@ -49,6 +52,8 @@ export async function copyTable(
     finished = untilPage >= table.pages;
     await target.query('begin');
     try {
+      if (nextPage === 0 && table.partition === null && table.bytes > partBytes / bulkShare)
+        await dropTableKeys(target, sessions.targetSchema, table.key);
       if (untilPage > nextPage) rows += await copyPages(sessions, table, nextPage, untilPage);
       await writeProgress(target, table.key, { nextPage: untilPage, rows, finished });
       await target.query('commit');
@@ -87,7 +92,7 @@ async function copyPages(
   return writing.rowCount;
 }
 
-async function readProgress(target: pg.ClientBase, key: string): Promise<TableProgress> {
+async function readProgress(target: MoveSession, key: string): Promise<TableProgress> {
   const { rows } = await target.query<TableProgress>(
     `select next_page::float8 as "nextPage", rows_copied::float8 as rows, finished
      from installation_move_progress where table_name = $1`,
@@ -97,7 +102,7 @@ async function readProgress(target: pg.ClientBase, key: string): Promise<TablePr
 }
 
 async function writeProgress(
-  target: pg.ClientBase,
+  target: MoveSession,
   key: string,
   { nextPage, rows, finished }: TableProgress,
 ): Promise<void> {

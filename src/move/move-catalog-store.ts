@@ -20,7 +20,7 @@ export interface MoveColumn {
 }
 
 /** A partition of a table: its parent, as `MoveTable.key`, and its bounds as in `create table`. */
-export interface MovePartition {
+interface MovePartition {
   readonly parent: string;
   readonly bound: string;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import { createTransactionMap, skipTransactions } from '../feedback/feed/transaction-map-store.ts';
+import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import { findDatabaseProblems } from '../foundation/database/find-database-problems.ts';
 import { migrate } from '../foundation/database/migrate.ts';
 import { type Database, requireServer } from '../foundation/database/open-database.ts';
@@ -13,7 +13,13 @@ import { migrateJobs } from '../webhook/migrate-jobs.ts';
 import { compareTables, type TableComparison } from './compare-tables.ts';
 import { copyTable } from './copy-table-store.ts';
 import { type MoveCatalog, type MoveTable, readMoveCatalog } from './move-catalog-store.ts';
-import { openMoveSession, readDatabaseIdentity } from './move-session-store.ts';
+import {
+  beginSnapshot,
+  endSnapshot,
+  type MoveSession,
+  openMoveSession,
+  readDatabaseIdentity,
+} from './move-session-store.ts';
 import {
   beginMove,
   closeSource,
@@ -34,9 +40,10 @@ import {
   type TargetState,
 } from './move-target-store.ts';
 import { orderTables } from './order-tables.ts';
+import { restoreTableKeys } from './table-keys-store.ts';
 
 /** A database of a move, and how to call it. */
-export interface MoveEnd {
+interface MoveEnd {
   readonly database: Database;
   /** Host and name, or the data folder. */
   readonly name: string;
@@ -121,7 +128,7 @@ function explainFailure(cause: unknown): OperatorError | undefined {
 }
 
 /** Before the target is locked, which would wait for the source's lock. */
-async function requireOtherDatabase(source: pg.Client, target: MoveEnd): Promise<void> {
+async function requireOtherDatabase(source: MoveSession, target: MoveEnd): Promise<void> {
   const client = await target.database.pool.connect();
   try {
     if ((await readDatabaseIdentity(client)) === (await readDatabaseIdentity(source)))
@@ -135,8 +142,8 @@ async function requireOtherDatabase(source: pg.Client, target: MoveEnd): Promise
 
 async function moveBetween(
   job: MoveJob,
-  source: pg.Client,
-  target: pg.Client,
+  source: MoveSession,
+  target: MoveSession,
 ): Promise<MoveResult> {
   const identity = await identifyMove(job, target);
   if (identity.closed) return await openTarget(job, target, identity, [], []);
@@ -150,12 +157,12 @@ async function moveBetween(
   else if (!(await beginArrival(target, await readMoveCatalog(target), arrivalOf(job, identity))))
     throw occupied(job.target.name);
   // Nothing is written anymore, so this snapshot has everything, and a later run finds each row in the same place.
-  await source.query('begin isolation level repeatable read');
+  await beginSnapshot(source);
   const catalogs = await readCatalogs(source, target);
   const { tables, skipped } = selectTables(catalogs);
   const next = await createTransactionMap(source);
   await copyAll(job, { source, target }, schema, tables);
-  await buildIndexes(job, target, schema, tables);
+  await buildIndexes(job, { source, target }, catalogs.source.schema, schema, tables);
   for (const key of catalogs.target.sequences)
     await copySequence(
       { client: source, schema: catalogs.source.schema },
@@ -166,7 +173,7 @@ async function moveBetween(
   const compared = await compareTables({ source, target, targetSchema: schema }, tables, (table) =>
     job.report({ step: 'verify', table }),
   );
-  await source.query('commit');
+  await endSnapshot(source);
   requireSame(job, compared);
   return await openTarget(job, target, identity, compared, skipped);
 }
@@ -174,7 +181,7 @@ async function moveBetween(
 /** Closes the source for good, then opens the target: in this order, the installation can't start in both. */
 async function openTarget(
   job: MoveJob,
-  target: pg.Client,
+  target: MoveSession,
   { moveId }: MoveIdentity,
   tables: readonly TableComparison[],
   skipped: readonly string[],
@@ -198,7 +205,7 @@ interface IdentifiedMove extends MoveIdentity {
 }
 
 /** Finds out which move this is, and that the target may hold it. Changes nothing. */
-async function identifyMove(job: MoveJob, target: pg.Client): Promise<IdentifiedMove> {
+async function identifyMove(job: MoveJob, target: MoveSession): Promise<IdentifiedMove> {
   const { database } = job.source;
   const origin = await readOrigin(database);
   const found = await readInstallationMove(database);
@@ -273,14 +280,24 @@ async function prepareTarget(job: MoveJob, hasJobs: boolean): Promise<void> {
   }
   for (const { finding, advice } of await findDatabaseProblems(database.pool))
     job.report({ step: 'warning', text: `In the new database, ${finding}. ${advice}` });
+  const behind =
+    (await readDatabaseClock(job.source.database.pool)) - (await readDatabaseClock(database.pool));
+  if (Math.abs(behind) > maxClockDifferenceMs)
+    job.report({
+      step: 'warning',
+      text: `The clock of the new database is ${Math.round(Math.abs(behind) / 1_000)} s ${behind > 0 ? 'behind' : 'ahead of'} the old one’s. Messages become due by it: synchronize both with NTP.`,
+    });
 }
+
+/** More than the time between both readings. */
+const maxClockDifferenceMs = 5_000;
 
 interface Catalogs {
   readonly source: MoveCatalog;
   readonly target: MoveCatalog;
 }
 
-async function readCatalogs(source: pg.Client, target: pg.Client): Promise<Catalogs> {
+async function readCatalogs(source: MoveSession, target: MoveSession): Promise<Catalogs> {
   return { source: await readMoveCatalog(source), target: await readMoveCatalog(target) };
 }
 
@@ -367,7 +384,7 @@ function arrivalOf(job: MoveJob, { moveId, origin }: MoveIdentity): MoveIdentity
 
 async function copyAll(
   job: MoveJob,
-  sessions: { readonly source: pg.Client; readonly target: pg.Client },
+  sessions: { readonly source: MoveSession; readonly target: MoveSession },
   targetSchema: string,
   tables: readonly MovedTable[],
 ): Promise<void> {
@@ -391,7 +408,8 @@ async function copyAll(
 
 async function buildIndexes(
   job: MoveJob,
-  target: pg.Client,
+  { source, target }: { readonly source: MoveSession; readonly target: MoveSession },
+  sourceSchema: string,
   schema: string,
   tables: readonly MovedTable[],
 ): Promise<void> {
@@ -400,6 +418,12 @@ async function buildIndexes(
     job.report({ step: 'index', table: table.key });
     await attachMovedPartition(target, table, schema);
   }
+  await restoreTableKeys(
+    { session: source, schema: sourceSchema },
+    { session: target, schema },
+    new Set(tables.map(({ key }) => key)),
+    (table) => job.report({ step: 'index', table }),
+  );
   for (const table of tables) await analyzeMoved(target, table, schema);
 }
 

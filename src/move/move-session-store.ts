@@ -61,6 +61,18 @@ async function takeLock(client: pg.Client, where: string): Promise<void> {
   }
 }
 
+/** A session of a move. */
+export type MoveSession = pg.Client;
+
+/** Makes the session see one state of its database from now on. */
+export async function beginSnapshot(session: MoveSession): Promise<void> {
+  await session.query('begin isolation level repeatable read');
+}
+
+export async function endSnapshot(session: MoveSession): Promise<void> {
+  await session.query('commit');
+}
+
 /** What distinguishes a database from all others that run now. */
 export async function readDatabaseIdentity(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ identity: string }>(

@@ -1,5 +1,5 @@
 import { Logger, runMigrations } from 'graphile-worker';
-import type pg from 'pg';
+import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 
 /** A logger for the library that runs webhook jobs. */
@@ -10,6 +10,6 @@ export function jobLogger(log: Log): Logger {
 }
 
 /** Creates or updates the schema of webhook jobs. */
-export async function migrateJobs(pool: pg.Pool, log: Log): Promise<void> {
+export async function migrateJobs(pool: Database['pool'], log: Log): Promise<void> {
   await runMigrations({ pgPool: pool, logger: jobLogger(log) });
 }

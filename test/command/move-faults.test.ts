@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
 import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
@@ -14,6 +15,7 @@ import {
   moveInstallation,
 } from '../../src/move/move-installation.ts';
 import { openMoveSession } from '../../src/move/move-session-store.ts';
+import { beginMove, readOrigin } from '../../src/move/move-source-store.ts';
 import { createEmptyDatabase, MoveScene } from '../support/move-scene.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -214,17 +216,16 @@ test('a move that is interrupted after any part continues, and copies nothing tw
   const target = await createEmptyDatabase();
   let interruptions = 0;
   let result: MoveResult | undefined;
-  const seen: string[] = [];
+  const seen = new Set<string>();
   while (result === undefined) {
     // Each run gets a little further than the one before.
-    let left = 7;
-    const interrupt = ({ step }: MoveProgress): void => {
-      seen.push(step);
+    let left = 8;
+    const report = ({ step }: MoveProgress): void => {
+      seen.add(step);
       left -= 1;
-      if (left === 0) throw new Error('interrupted');
+      // The comparison is made in one go.
+      if (left === 0 && step !== 'verify') throw new Error('interrupted');
     };
-    // The comparison is made in one go.
-    const report = interruptions < 40 ? interrupt : () => undefined;
     try {
       result = await moveHere(own, target, { report, partBytes: 8_192 });
     } catch (error) {
@@ -235,7 +236,7 @@ test('a move that is interrupted after any part continues, and copies nothing tw
     }
   }
   assert.ok(interruptions > 5);
-  assert.ok(seen.includes('copy') && seen.includes('index') && seen.includes('verify'));
+  assert.deepEqual([...seen].sort(), ['continue', 'copy', 'index', 'verify', 'warning']);
   assert.ok(result.tables.every(({ same }) => same));
   const message = result.tables.find(({ table }) => table === 'message');
   assert.equal(message?.copied, 120);
@@ -248,6 +249,12 @@ test('a move that is interrupted after any part continues, and copies nothing tw
         from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not attisdropped) as columns
     from pg_class c where c.relnamespace = 'signalpost'::regnamespace and c.relkind in ('r', 'p', 'S') order by 1`;
   assert.deepEqual(await query(target, shape), await query(own, shape));
+  const keys = `select conrelid::regclass::text as name, conname, contype, convalidated, pg_get_constraintdef(oid) as text
+    from pg_constraint where connamespace = 'signalpost'::regnamespace order by 1, 2`;
+  assert.deepEqual(await query(target, keys), await query(own, keys));
+  const indexes = `select i.indrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as text from pg_index i join pg_class c on c.oid = i.indrelid
+    where c.relnamespace = 'signalpost'::regnamespace order by 1, 2`;
+  assert.deepEqual(await query(target, indexes), await query(own, indexes));
   const triggers = `select tgname, tgrelid::regclass::text as name from pg_trigger where not tgisinternal order by 1, 2`;
   const before = (await query<{ tgname: string }>(own, triggers)).filter(
     ({ tgname }) => tgname !== 'refuse_moved',
@@ -318,6 +325,26 @@ test('between closing the source and opening the target, neither starts, and the
   await scene.succeed(['move', '--to', target], { DATABASE_URL: own });
   assert.equal(await refusal(target), '');
   assert.match(await refusal(own), /was moved to/);
+});
+
+test('a move that was killed before the target knows of it continues, but not into another database', async () => {
+  const own = await createInstallation(3);
+  const target = await createEmptyDatabase();
+  const database = openDatabase({ url: own }, { maxConnections: 1 });
+  const move = {
+    moveId: randomUUID(),
+    peer: new URL(target).pathname,
+    origin: await readOrigin(database),
+  };
+  await beginMove(database, move, () => Promise.resolve());
+  await database.close();
+  await assert.rejects(
+    moveHere(own, await createEmptyDatabase()),
+    /is being moved to \/move_\w+\. Continue with/,
+  );
+  const { moveId, tables } = await moveHere(own, target);
+  assert.equal(moveId, move.moveId);
+  assert.ok(tables.every(({ same }) => same));
 });
 
 test('a copy that differs is an error that names the table, and the old database is used again after --cancel', async () => {
