@@ -242,9 +242,7 @@ function requireOwnRest(job: MoveJob, state: TargetState, origin: string): void 
 }
 
 const occupied = (name: string): OperatorError =>
-  new OperatorError(
-    `The database at ${name} already holds an installation. Choose an empty one: create database signalpost …`,
-  );
+  new OperatorError(`The database at ${name} already holds an installation. Choose an empty one.`);
 
 const reportPollMs = 500;
 
@@ -439,7 +437,7 @@ export class MoveMismatch extends OperatorError {
 
   constructor(target: string, tables: readonly TableComparison[]) {
     super(
-      `The copy at ${target} differs from the original in ${tables.map(({ table }) => table).join(', ')}. Nothing was changed in the old database. To use it again, run: signalpost move --cancel; to copy anew, then move to another empty database.`,
+      `The copy at ${target} differs from the original in ${tables.map(({ table }) => table).join(', ')}. Nothing was changed in the old database. To use it again, run signalpost move --cancel; a move after that copies everything anew.`,
     );
     this.tables = tables;
   }

@@ -17,12 +17,18 @@ export const moveApplication = 'signalpost move';
 const lockTimeoutMs = 5_000;
 const lockPollMs = 200;
 
-/**
- * Statements may take hours, and a session waits idly in its transaction while the other one works. If this process is killed,
- * the server notices within seconds, instead of finishing a statement first.
- */
+/** Statements may take hours, and a session waits idly in its transaction while the other one works. */
 const sessionSettings =
-  '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0 -c client_connection_check_interval=1s';
+  '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 -c lock_timeout=0';
+
+/** Settings that not every release or platform has. */
+async function applyOptionalSettings(client: pg.Client): Promise<void> {
+  await client.query(
+    "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'",
+  );
+  // If this process is killed, the server notices within a second, instead of finishing a statement first.
+  await client.query("set client_connection_check_interval = '1s'").catch(() => undefined);
+}
 
 /**
  * Opens a session for a move.
@@ -37,6 +43,7 @@ export async function openMoveSession(settings: DatabaseSettings): Promise<pg.Cl
   client.on('error', () => undefined);
   try {
     await client.connect();
+    await applyOptionalSettings(client);
     await takeLock(client, describeServer(settings));
     return client;
   } catch (error) {
