@@ -74,6 +74,20 @@ const topics: Readonly<Record<string, readonly string[]>> = {
   ],
   Webhooks: ['WEBHOOK_NETWORKS'],
   'Metrics and logs': ['METRICS_TOKEN', 'METRICS_PUBLIC', 'LOG_LEVEL'],
+  OpenTelemetry: [
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_EXPORTER_OTLP_TIMEOUT',
+    'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    'OTEL_EXPORTER_OTLP_PROTOCOL',
+    'OTEL_SERVICE_NAME',
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'OTEL_TRACES_EXPORTER',
+    'OTEL_TRACES_SAMPLER',
+    'OTEL_TRACES_SAMPLER_ARG',
+    'OTEL_SDK_DISABLED',
+  ],
 };
 
 /** The most common settings, shown in the README. */

@@ -28,6 +28,7 @@ import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
+import type { Tracing } from './foundation/tracing/tracing.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
 import { registerHostedImageRoute } from './hosted-image/hosted-image-routes.ts';
 import { registerBrandRoutes } from './http/brand-routes.ts';
@@ -88,6 +89,8 @@ export interface AppDependencies {
   readonly registerMetrics?: (registry: Registry) => void;
   /** Limits of routes registered in addition to the service's own. */
   readonly moreRoutes?: readonly RouteLimit[];
+  /** Undefined: nothing is traced. Closed at the end of `stop`. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The service, wired but not listening: routes on `http`, workers behind `start`. */
@@ -110,7 +113,7 @@ function managementConnections(processes = 1): number {
 
 /** Wires the whole service: configuration and database in, modules connected, HTTP out. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, key, log } = dependencies;
+  const { config, database, key, log, tracing } = dependencies;
   const clock = dependencies.clock ?? systemClock;
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
@@ -179,6 +182,7 @@ export function createApp(dependencies: AppDependencies): App {
     hostname: config.hostname,
     bounceServer: config.bounceServer,
     intake: config.intake,
+    tracing,
     findTrackingHost: async (accountId, fromDomain) => {
       const domain = await domains.find(accountId, fromDomain);
       return domain?.state === 'verified' && domain.trackingReady ? domain.trackingHost : undefined;
@@ -224,6 +228,7 @@ export function createApp(dependencies: AppDependencies): App {
       direct?.findIdentity ??
       findRelayIdentity(domains, config.bounceServer && new ReturnPaths(key)),
     worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
+    tracing,
     createTransport: () => {
       if (direct !== undefined) return direct.transport;
       return config.smtpUrl === undefined
@@ -270,6 +275,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     key,
     allowedNetworks: config.webhookNetworks,
+    tracing,
   });
   const events = new AccountEvents({ database, changes, log });
   const feed = new EventFeed({
@@ -295,6 +301,7 @@ export function createApp(dependencies: AppDependencies): App {
     connections: config.connections,
     crossOrigins: config.crossOrigins,
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
+    tracing,
   });
 
   registerBrandRoutes(http);
@@ -389,6 +396,7 @@ export function createApp(dependencies: AppDependencies): App {
       await inbox?.stop();
       await attachments.close();
       await changes.close();
+      await tracing?.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import type { NodeRole } from '../app.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
+import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
 import { drain } from './drain.ts';
 import { shareMetrics } from './gather-metrics.ts';
@@ -73,6 +74,7 @@ async function serveProcess(
     log,
     roles,
     processes,
+    tracing: await openTracing(config.tracing, log),
     ...installation,
     ...(cluster.isWorker && { shareMetrics }),
   });

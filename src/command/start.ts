@@ -1,6 +1,7 @@
 import { readConfig } from '../config/config.ts';
 import { buildMissingConsole } from '../console-server/build-missing-console.ts';
 import { createLog } from '../foundation/log.ts';
+import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { createStartLinks } from './create-start-links.ts';
@@ -43,7 +44,8 @@ export async function start(
     const { createApp } = await import('../app.ts');
     const { applyDemo } = await import('../manifest/apply-demo.ts');
     const backups = prepareServiceBackups(config, installation, log);
-    const app = createApp({ config, log, ...installation, ...backups });
+    const tracing = await openTracing(config.tracing, log);
+    const app = createApp({ config, log, ...installation, ...backups, tracing });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
       await startApp(app, config);

@@ -5,6 +5,7 @@ import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import type { TraceSettings } from '../foundation/tracing/trace-settings.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
 import { type CertificateFiles, readCertificate } from '../http/tls/certificate.ts';
@@ -39,6 +40,7 @@ import {
   type SenderMailbox,
 } from './read-setting.ts';
 import { readSignInProvider } from './read-sign-in-provider.ts';
+import { readTraceSettings } from './read-trace-settings.ts';
 
 /** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
 type DeliveryKind = 'inbox' | 'relay' | 'direct';
@@ -97,6 +99,8 @@ export interface Config {
   /** Sender of system mail; undefined: none is sent. */
   readonly systemMailFrom: SenderMailbox | undefined;
   readonly backup: BackupSettings;
+  /** Undefined: traces are off. */
+  readonly tracing: TraceSettings | undefined;
   /** Variables that look like settings but have no effect, with what to do instead. */
   readonly settingWarnings: readonly string[];
 }
@@ -234,6 +238,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       read('SYSTEM_MAIL_FROM') ?? (delivery === 'inbox' ? localSender : undefined),
     ),
     backup: readBackupSettings(read, dataDir, databaseUrl !== undefined),
+    tracing: readTraceSettings(read),
   };
 }
 

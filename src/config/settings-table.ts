@@ -345,6 +345,70 @@ export const settingDefinitions: readonly Setting[] = [
     meaning: 'Secret key of the S3 service.',
     secret: true,
   },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: '(none)',
+    meaning:
+      'Base URL of an OpenTelemetry collector that gets traces by OTLP over HTTP: `http://127.0.0.1:4318`. See docs/operate/monitor.md.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    default: '(`v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`)',
+    meaning: 'URL for traces.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_HEADERS',
+    default: '(none)',
+    meaning: 'Headers of each export, such as `api-key=…`; separate several with commas.',
+    secret: true,
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TIMEOUT',
+    default: '10000',
+    meaning: 'Milliseconds that one export may take.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    default: '(the system’s)',
+    meaning: 'PEM file of the certificates to trust for the collector.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+    default: 'http/protobuf',
+    meaning: 'Only `http/protobuf`.',
+  },
+  {
+    name: 'OTEL_SERVICE_NAME',
+    default: 'signalpost',
+    meaning: 'Name of the service in traces.',
+  },
+  {
+    name: 'OTEL_RESOURCE_ATTRIBUTES',
+    default: '(none)',
+    meaning:
+      'Attributes of every export, such as `deployment.environment.name=production`; separate several with commas.',
+  },
+  {
+    name: 'OTEL_TRACES_EXPORTER',
+    default: 'otlp',
+    meaning: '`none` turns traces off although an endpoint is set.',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER',
+    default: 'parentbased_always_on',
+    meaning:
+      'Which requests are traced: `always_on`, `always_off` or `traceidratio`; after `parentbased_`, the caller’s decision goes first.',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    default: '1',
+    meaning: 'Share of the requests that `traceidratio` traces, such as `0.1`.',
+  },
+  {
+    name: 'OTEL_SDK_DISABLED',
+    default: 'false',
+    meaning: '`true` turns OpenTelemetry off.',
+  },
   { name: 'LOG_LEVEL', default: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
 ];
 

@@ -41,6 +41,7 @@ import type { StagingRules } from './route-recipients.ts';
 import { sendMessage } from './send-message.ts';
 import type { FindIdentity } from './sending-identity.ts';
 import { type SentFile, withImages } from './template-images.ts';
+import { tracePart } from './trace-attempt.ts';
 import type { Transport } from './transport.ts';
 
 export interface DeliveryDependencies {
@@ -90,7 +91,9 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const redirected = dependencies.staging.redirect !== undefined;
     const render = (attached?: readonly EncodedAttachment[]) =>
       turns.run(message.accountId, () =>
-        prepareMail(rendered, content, template, redirected, decoration, attached),
+        tracePart(message, 'render', () =>
+          prepareMail(rendered, content, template, redirected, decoration, attached),
+        ),
       );
     const attachments = withImages(content.attachments, template.compiled.images);
     const result =

@@ -3,6 +3,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
 import { CompleteStore } from '../queue/complete-store.ts';
@@ -22,6 +23,7 @@ import type { FindIdentity } from './sending-identity.ts';
 import { simulateOutcomes } from './simulate-outcomes.ts';
 import { type PoolOptions, SmtpPool } from './smtp-pool.ts';
 import { inboxServer, readSmtpServers } from './smtp-server-settings.ts';
+import { traceAttempts } from './trace-attempt.ts';
 import type { Transport } from './transport.ts';
 
 export interface DeliveryModuleDependencies {
@@ -39,6 +41,8 @@ export interface DeliveryModuleDependencies {
   /** Called at startup, because the inbox's port isn't known earlier. */
   readonly createTransport: () => Transport;
   readonly worker?: Partial<WorkerOptions>;
+  /** Undefined: attempts aren't traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** This process's worker and its transport. */
@@ -73,13 +77,16 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
           leases: new LeaseStore(database, options.leaseMs),
           outcomes: new CompleteStore(database),
         },
-        attempt: createDelivery({
-          ...dependencies,
-          attachments: new AttachmentLoader(dependencies.attachments),
-          transport,
-          checkDue: createCheckDue(dependencies),
-          deferBacklog: createDeferBacklog(new DeferStore(database), log),
-        }),
+        attempt: traceAttempts(
+          dependencies.tracing,
+          createDelivery({
+            ...dependencies,
+            attachments: new AttachmentLoader(dependencies.attachments),
+            transport,
+            checkDue: createCheckDue(dependencies),
+            deferBacklog: createDeferBacklog(new DeferStore(database), log),
+          }),
+        ),
         clock,
         log,
         options,

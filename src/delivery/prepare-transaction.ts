@@ -1,5 +1,10 @@
 import type { Log } from '../foundation/log.ts';
-import type { AttemptNote, AttemptResult, ClaimedMessage } from '../queue/attempt.ts';
+import {
+  type AttemptNote,
+  type AttemptResult,
+  attemptLogFields,
+  type ClaimedMessage,
+} from '../queue/attempt.ts';
 import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
 import { postponedResult, resultTooLarge, resultUnrenderable } from './attempt-results.ts';
 import { AttachmentsUnreadable } from './load-attachments.ts';
@@ -39,10 +44,10 @@ export async function prepareTransaction(
   } catch (error) {
     if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
     if (error instanceof AttachmentsUnreadable) {
-      log.warn({ err: error, messageId: message.messageId }, 'could not read attachments');
+      log.warn({ err: error, ...attemptLogFields(message) }, 'could not read attachments');
       return postponedResult(message, attachmentRetryMs, 'its attachments could not be read');
     }
-    log.error({ err: error, messageId: message.messageId }, 'could not render a message');
+    log.error({ err: error, ...attemptLogFields(message) }, 'could not render a message');
     return resultUnrenderable(message, error);
   }
 }

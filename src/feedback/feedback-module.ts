@@ -9,9 +9,11 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { Http } from '../http/create-http.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
+import { traceReports } from './bounce/trace-reports.ts';
 import { registerFeedbackMetrics } from './feedback-metrics.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
@@ -44,6 +46,8 @@ export interface FeedbackDependencies {
   /** Server that receives mail to return paths; undefined for none. */
   readonly bounceServer: BounceServerSettings | undefined;
   readonly intake: IntakeSecrets;
+  /** Undefined: reports aren't traced. */
+  readonly tracing: Tracing | undefined;
   /** The tracking host configured for a sending domain, or undefined. */
   readonly findTrackingHost: (
     accountId: AccountId,
@@ -96,12 +100,15 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         'dropped feedback events over the limit per message',
       );
   };
+  const reportTracing = { tracing: dependencies.tracing, kysely: database.kysely, log };
   const write = (events: readonly FeedbackEvent[]): Promise<void> =>
-    writeWith(database.kysely, events);
+    traceReports(reportTracing, events, () => writeWith(database.kysely, events));
   const writeOnce = (token: string, events: readonly FeedbackEvent[]): Promise<void> =>
-    database.kysely.transaction().execute(async (transaction) => {
-      if (await consumeToken(transaction, token)) await writeWith(transaction, events);
-    });
+    traceReports(reportTracing, events, () =>
+      database.kysely.transaction().execute(async (transaction) => {
+        if (await consumeToken(transaction, token)) await writeWith(transaction, events);
+      }),
+    );
   const returnPaths = new ReturnPaths(key);
   // Also caches that there is none; otherwise every message would query the sending domains.
   const hosts = new LRUCache<string, { readonly host: string | undefined }>({

@@ -3,6 +3,7 @@ import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import { answerClientError } from './answer-client-error.ts';
 import { lacksHost, missingHost } from './answer-unusable-head.ts';
 import { closeFinishedConnections } from './close-connections.ts';
@@ -25,6 +26,7 @@ import { stripBaseSlash } from './strip-base-slash.ts';
 import { createTlsServer } from './tls/create-tls-server.ts';
 import type { LiveCertificate } from './tls/live-certificate.ts';
 import { RawSockets } from './tls/raw-sockets.ts';
+import { traceRequests } from './trace-request.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -40,6 +42,8 @@ export interface HttpOptions {
   readonly https?: boolean;
   /** Origins whose pages can call the API. */
   readonly crossOrigins?: readonly string[];
+  /** Undefined: requests aren't traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export type Http = FastifyInstance;
@@ -126,6 +130,7 @@ export function createHttp(options: HttpOptions): Http {
       transport,
       crossOrigin,
       draining,
+      tracing: options.tracing,
     }),
   );
   const rawSockets = new RawSockets(http.server);
@@ -137,6 +142,7 @@ export function createHttp(options: HttpOptions): Http {
     http.addHook('onClose', async () => certificate.stop());
   }
   limitRoutes(http, options.routes, traffic);
+  if (options.tracing !== undefined) traceRequests(http, options.tracing);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (request.is404) skipBody(request, reply);

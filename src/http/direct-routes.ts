@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 import type { Draining } from './draining.ts';
@@ -32,6 +33,7 @@ export interface DirectRoutesDependencies {
   readonly transport: TransportHeader;
   readonly crossOrigin: CrossOrigin | undefined;
   readonly draining: Draining;
+  readonly tracing: Tracing | undefined;
 }
 
 /**
@@ -96,6 +98,7 @@ export class DirectRoutes {
     this.#http.route({
       method: 'POST',
       url,
+      config: { tracesItself: true },
       onRequest: (request, reply) => {
         reply.hijack();
         this.#answer(route, request.raw, reply.raw);

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Fault } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
@@ -12,6 +13,7 @@ import type { RouteLimit } from './limits/route-limit.ts';
 import { drainBody, type RawBody, readBody } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 import type { TransportHeader } from './strict-transport.ts';
+import { endRequestSpan, startRequestSpan } from './trace-request.ts';
 
 /** State shared by the exchanges of a route. */
 export interface ExchangeContext {
@@ -27,6 +29,7 @@ export interface ExchangeContext {
   readonly peers: Peers;
   readonly limit: Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'known'>;
   readonly traffic: BodyTraffic;
+  readonly tracing: Tracing | undefined;
 }
 
 /** A request handled without the framework, and its response. */
@@ -34,6 +37,8 @@ export class Exchange {
   /** The request ID, sent in the response and logged. */
   readonly id = newId();
   readonly request: IncomingMessage;
+  /** Set if the request is traced. */
+  readonly span: TraceSpan | undefined;
   readonly #response: ServerResponse;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
@@ -47,6 +52,7 @@ export class Exchange {
     this.request = request;
     this.#response = response;
     this.#context = context;
+    this.span = context.tracing && startRequestSpan(context.tracing, request, context.route);
   }
 
   /** Milliseconds since the request head was read. */
@@ -61,7 +67,7 @@ export class Exchange {
 
   /** A logger that adds the request ID to each line. */
   get log(): FastifyBaseLogger {
-    return new RequestLog(this.#context.log, { requestId: this.id });
+    return new RequestLog(this.#context.log, { requestId: this.id, ...this.span?.logFields });
   }
 
   /**
@@ -138,6 +144,7 @@ export class Exchange {
       head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);
+    if (this.span !== undefined) endRequestSpan(this.span, status);
     if (log.isLevelEnabled('debug'))
       this.log.debug({ method: this.request.method, route, status }, 'answered');
   }
@@ -145,6 +152,8 @@ export class Exchange {
   /** Closes the connection without a response. */
   abandon(): void {
     this.#release();
+    this.span?.fail('abandoned');
+    this.span?.end();
     this.#response.destroy();
   }
 }

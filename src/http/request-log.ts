@@ -10,13 +10,19 @@ type Method = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: Log;
-  readonly #bindings: Record<string, unknown>;
+  #bindings: Record<string, unknown>;
   #own: Log | undefined;
 
   /** @param bindings added to each line */
   constructor(parent: Log, bindings: Record<string, unknown>) {
     this.#parent = parent;
     this.#bindings = bindings;
+  }
+
+  /** Adds bindings to the lines from here on. */
+  bind(bindings: Record<string, unknown>): void {
+    this.#bindings = { ...this.#bindings, ...bindings };
+    this.#own = undefined;
   }
 
   get level() {

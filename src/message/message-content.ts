@@ -1,4 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
+import { readTraceContext, type TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { type AttachmentInfo, readAttachmentInfos } from './attachment.ts';
 
@@ -59,6 +60,8 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller's own data by name: in the message's view, search and webhooks, but not in its mail. */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** The span of its acceptance, if that was traced; its `tracestate` is the caller's. */
+  readonly trace?: TraceContext;
 }
 
 /** What each member holds: a retention rule erases texts and values before addresses. */
@@ -81,6 +84,8 @@ export const contentMemberKinds = {
   templateVersion: 'text',
   headers: 'text',
   attributes: 'text',
+  // A bounce that comes late still links to it.
+  trace: 'address',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
 /** Members whose loss changes what a resent message says or carries. */
@@ -129,6 +134,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
     headers: isFields(stored.headers) ? stringMembers(stored.headers) : undefined,
     attributes: isFields(stored.attributes) ? stringMembers(stored.attributes) : undefined,
+    trace: readTraceContext(stored.trace),
   };
   return content;
 }
@@ -139,12 +145,18 @@ export function sendAtOf(stored: unknown): Date | undefined {
   return text === undefined ? undefined : new Date(text);
 }
 
+/** The trace context in stored content; undefined if its acceptance wasn't traced. */
+export function traceOf(stored: unknown): TraceContext | undefined {
+  return isFields(stored) ? readTraceContext(stored.trace) : undefined;
+}
+
 /** The content of a new message that is sent at once. */
 export function withoutSchedule<Value extends FieldValue | null>({
   sendAt: _,
   templateVersion: __,
+  trace: ___,
   ...content
-}: MessageContent<Value>): Omit<MessageContent<Value>, 'sendAt' | 'templateVersion'> {
+}: MessageContent<Value>): Omit<MessageContent<Value>, 'sendAt' | 'templateVersion' | 'trace'> {
   return content;
 }
 

@@ -53,6 +53,11 @@ export function contentMembers(
   return `json_to_record(${message}.content) as ${alias} (${columns.join(', ')})`;
 }
 
+/** The trace context of its acceptance, as JSON; null if that wasn't traced. */
+export function traceContext(message: string): string {
+  return `${message}.content -> 'trace'`;
+}
+
 /** The content with these members of `values` set. @param values jsonb */
 export function withValues(message: string, values: string): string {
   return `(${message}.content::jsonb || jsonb_build_object('values', (${message}.content::jsonb -> 'values') || ${values}))::json`;

@@ -1,4 +1,5 @@
 import type { AccountId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import type { NoteKind, OutcomeKind } from '../message/event-kinds.ts';
 import type { RetryKind } from './retry-schedule.ts';
 
@@ -44,6 +45,8 @@ export interface ClaimedMessage {
    * late.
    */
   leaseEndsAt: number;
+  /** Of this attempt, if the message's acceptance was traced. */
+  span?: TraceSpan;
 }
 
 /** What to do with a message whose final dot may have been sent, as set in the template. */
@@ -112,3 +115,8 @@ export interface Lease {
 
 /** Sends a claimed message. Never throws for remote failures. Undefined means the lease is lost: write nothing. */
 export type Attempt = (message: ClaimedMessage, lease: Lease) => Promise<AttemptResult | undefined>;
+
+/** Members of log lines about an attempt. */
+export function attemptLogFields({ messageId, attempt, span }: ClaimedMessage): object {
+  return { messageId, attempt, ...span?.logFields };
+}

@@ -4,7 +4,13 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { AccountRing } from './account-ring.ts';
 import { advanceAttempt } from './advance-attempt.ts';
-import type { Attempt, AttemptResult, ClaimedMessage, RecipientResult } from './attempt.ts';
+import {
+  type Attempt,
+  type AttemptResult,
+  attemptLogFields,
+  type ClaimedMessage,
+  type RecipientResult,
+} from './attempt.ts';
 import { claimSize } from './claim-size.ts';
 import { LeaseKeeper, type Leases } from './lease-keeper.ts';
 import { type Outcomes, OutcomeWriter } from './outcome-writer.ts';
@@ -211,7 +217,6 @@ export class Worker {
 
   async #send(message: ClaimedMessage): Promise<void> {
     const { log, attempt, onRecorded } = this.#dependencies;
-    const logContext = { messageId: message.messageId, attempt: message.attempt };
     let attemptResult: AttemptResult | undefined;
     try {
       attemptResult = await attempt(message, {
@@ -220,16 +225,19 @@ export class Worker {
         stopping: this.#stopping.signal,
       });
     } catch (error) {
-      log.error({ err: error, ...logContext }, 'an attempt failed because of an internal error');
+      log.error(
+        { err: error, ...attemptLogFields(message) },
+        'an attempt failed because of an internal error',
+      );
       attemptResult = { results: message.pending.map(faultResult), notes: [] };
     }
     if (attemptResult === undefined) {
-      log.info(logContext, 'lost the lease; another worker has the message');
+      log.info(attemptLogFields(message), 'lost the lease; another worker has the message');
       return;
     }
     const completion = settleAttempt(message, attemptResult, Math.random());
     if (await this.#writer.write(completion)) onRecorded?.(completion);
-    else log.warn(logContext, 'the lease was lost before the outcome was written');
+    else log.warn(attemptLogFields(message), 'the lease was lost before the outcome was written');
   }
 
   async #advance(

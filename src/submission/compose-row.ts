@@ -1,5 +1,6 @@
 import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
+import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import { contentHashes } from '../message/attachment.ts';
 import { bccOf, type ContentMembers, type MessageContent } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
@@ -23,6 +24,7 @@ export interface CheckedRequest {
   readonly key: IdempotencyKey | undefined;
   readonly newUsage: boolean;
   readonly attachments: CheckedAttachments | undefined;
+  readonly trace: TraceContext | undefined;
 }
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
@@ -45,7 +47,9 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],
-    content: JSON.stringify(composeContent(request, sender, checked.attachments, checked.variant)),
+    content: JSON.stringify(
+      composeContent(request, sender, checked.attachments, checked.variant, checked.trace),
+    ),
     key: checked.key,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
@@ -58,6 +62,7 @@ export function composeContent(
   sender: CheckedSender,
   attachments: CheckedAttachments | undefined,
   variant?: string,
+  trace?: TraceContext,
 ): ContentMembers {
   return {
     to: request.to,
@@ -76,6 +81,7 @@ export function composeContent(
     ...scheduleMembers(request.timing),
     headers: request.headers,
     attributes: request.attributes,
+    trace,
   };
 }
 

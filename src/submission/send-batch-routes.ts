@@ -84,6 +84,7 @@ async function sendBatch(
     templateText,
     body,
     requestId: exchange.id,
+    span: exchange.span,
     admit,
     onAccepted: () => metrics.acceptedInBatch(),
     onFault: (fault) => {

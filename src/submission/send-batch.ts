@@ -1,6 +1,7 @@
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import { faultBody, toFault } from '../http/answer-fault.ts';
 import { formatBytes } from '../http/limits/route-limit.ts';
@@ -18,6 +19,8 @@ export interface BatchRequest {
   readonly body: Buffer;
   /** For the bodies of errors. */
   readonly requestId: string;
+  /** Of the request, if it is traced. */
+  readonly span: TraceSpan | undefined;
   /** Repeats checks 1 to 3, because a batch can take seconds. */
   readonly admit: () => Promise<SendAdmission>;
   readonly onAccepted: () => void;
@@ -78,6 +81,7 @@ export class BatchSender {
   }
 
   async #sendAll(batch: BatchRequest, items: readonly Buffer[]): Promise<readonly string[]> {
+    batch.span?.set({ 'messaging.batch.message_count': items.length });
     const results: string[] = [];
     const describe = new ResultWriter(batch);
     const deadline = performance.now() + maxBatchMs;
@@ -109,7 +113,7 @@ export class BatchSender {
     // Not async: what it would keep until the commit, such as the parsed body, garbage collections would copy.
     const send = (item: Buffer): Promise<Outcome> => {
       try {
-        const request = toRequest(admission, batch.templateText, item);
+        const request = toRequest(admission, batch, item);
         const key = request.idempotencyKey;
         const before = typeof key === 'string' ? latest.get(key) : undefined;
         const sent =
@@ -159,8 +163,12 @@ const oversized = { unusable: `the body is larger than ${formatBytes(sendBodyByt
 const jsonType = 'application/json';
 
 /** The request that an item stands for. Its key is a member of its body, so it is part of what the key's hash covers. */
-function toRequest(admission: SendAdmission, templateText: string, item: Buffer): AdmittedRequest {
-  const request = { admission, templateText, contentType: jsonType };
+function toRequest(
+  admission: SendAdmission,
+  { templateText, span }: BatchRequest,
+  item: Buffer,
+): AdmittedRequest {
+  const request = { admission, templateText, contentType: jsonType, span };
   if (item.length > sendBodyBytes)
     return { ...request, idempotencyKey: undefined, body: oversized };
   const json = readBodyJson(item, jsonType);

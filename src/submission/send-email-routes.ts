@@ -70,6 +70,7 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
     contentType: headers['content-type'],
     idempotencyKey: keyOf(request),
     body: isPlain(headers['content-encoding']) ? body : encodedBody,
+    span: exchange.span,
   });
 }
 

@@ -2,6 +2,8 @@ import type { Account, Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { type AccountId, parseTemplateId, type TemplateId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import type { TraceContext } from '../foundation/tracing/trace-context.ts';
+import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { RawBody } from '../http/read-body.ts';
 import type { MessageContent } from '../message/message-content.ts';
@@ -42,6 +44,7 @@ import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { readLargeBodyJson } from './read-large-json.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
 import type { ParsedSendRequest } from './send-request.ts';
+import { traceAccept } from './trace-accept.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Template data the checks need, in rendered form. */
@@ -71,6 +74,8 @@ export interface AdmittedRequest {
   readonly body: RawBody;
   /** For a message of a batch: its parsed body, without the key. */
   readonly parsed?: BodyJson;
+  /** Of its request, if that is traced. */
+  readonly span?: TraceSpan | undefined;
 }
 
 /**
@@ -82,15 +87,31 @@ export function sendEmail(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
+  return admitted.span === undefined
+    ? sendUntraced(dependencies, admitted)
+    : traceAccept(
+        admitted.span,
+        admitted.admission.account.id,
+        (span) => sendUntraced(dependencies, admitted, span.context),
+        ({ messageId }) => ({ messageId, templateId: admitted.templateText }),
+      );
+}
+
+function sendUntraced(
+  dependencies: SendDependencies,
+  admitted: AdmittedRequest,
+  trace?: TraceContext,
+): Promise<Receipt> {
   // Most requests have no key; each async function on their way would keep its variables until the commit.
   return admitted.idempotencyKey === undefined
-    ? sendNew(dependencies, admitted, undefined, 0)
-    : sendWithKey(dependencies, admitted);
+    ? sendNew(dependencies, admitted, undefined, 0, trace)
+    : sendWithKey(dependencies, admitted, trace);
 }
 
 async function sendWithKey(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
+  trace: TraceContext | undefined,
 ): Promise<Receipt> {
   const bytes = admitted.body instanceof Buffer ? admitted.body : undefined;
   const { idempotencyKey, templateText, parsed } = admitted;
@@ -100,14 +121,14 @@ async function sendWithKey(
       ? await hashLargeRequest(templateText, bytes)
       : undefined;
   const key = readIdempotencyKey(idempotencyKey, templateText, bytes, field, hash);
-  if (key === undefined) return sendNew(dependencies, admitted, undefined, 0);
+  if (key === undefined) return sendNew(dependencies, admitted, undefined, 0, trace);
 
   const accountId = admitted.admission.account.id;
   const deadline = dependencies.keys.deadline();
   const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
   const release = acquiring instanceof Promise ? await acquiring : acquiring;
   try {
-    return await sendNew(dependencies, admitted, key, deadline);
+    return await sendNew(dependencies, admitted, key, deadline, trace);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const replay = await findReplay(dependencies, accountId, key);
@@ -123,6 +144,7 @@ async function sendNew(
   admitted: AdmittedRequest,
   key: IdempotencyKey | undefined,
   deadline: number,
+  trace: TraceContext | undefined,
 ): Promise<Receipt> {
   const { admission } = admitted;
   const { id: accountId, addOns, quota, archiveAddress } = admission.account;
@@ -178,6 +200,7 @@ async function sendNew(
     key,
     newUsage,
     attachments,
+    trace,
   });
   const commit =
     attachments === undefined

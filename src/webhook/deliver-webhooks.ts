@@ -2,6 +2,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import {
   claimPending,
   type PendingDelivery,
@@ -13,6 +14,7 @@ import { pauseEndpoint, readSendableEndpoint, recordEndpointHealth } from './end
 import { postWebhook } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
+import { traceWebhook } from './trace-webhook.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** How long an event is retried, and how long an endpoint may fail before it is paused. */
@@ -23,6 +25,8 @@ export interface DeliverWebhooksDependencies {
   readonly box: SecretBox;
   readonly networks: PublicNetworks;
   readonly clock: Clock;
+  /** Undefined: requests aren't traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A job: one message's pending events for one endpoint. */
@@ -43,7 +47,13 @@ export async function deliverWebhooks(
   const { kysely } = dependencies.database;
   const { accountId, endpointId, messageId } = job;
   for (;;) {
-    const claimed = await claimPending(kysely, accountId, endpointId, messageId);
+    const claimed = await claimPending(
+      kysely,
+      accountId,
+      endpointId,
+      messageId,
+      dependencies.tracing !== undefined,
+    );
     if (claimed.length === 0) return;
     let next: NextStep = 'continue';
     try {
@@ -87,7 +97,12 @@ async function deliverOne(
   const request = JSON.stringify(describeEvent({ ...delivery, messageId }));
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
-  const exchange = await postWebhook(endpoint.url, headers, request, dependencies.networks);
+  const exchange = await traceWebhook(
+    dependencies.tracing,
+    { ...delivery, accountId, messageId, url: endpoint.url },
+    (context) =>
+      postWebhook(endpoint.url, { ...headers, ...context }, request, dependencies.networks),
+  );
   const { status, text } = exchange;
   const succeeded = status >= 200 && status < 300;
   const tooOld = !succeeded && delivery.age > maxFailureMs;

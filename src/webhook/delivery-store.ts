@@ -3,7 +3,7 @@ import type { FeedWindow } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
-import { recipientAddress } from '../message/message-sql.ts';
+import { recipientAddress, traceContext } from '../message/message-sql.ts';
 import type { AccountEvent } from './account-event-store.ts';
 import type { WebhookExchange } from './post-webhook.ts';
 
@@ -26,6 +26,8 @@ export interface PendingDelivery {
   readonly attributes: Readonly<Record<string, string>> | null;
   /** Null once erased. */
   readonly address: string | null;
+  /** The trace context of the message; null if it isn't known or wasn't asked for. */
+  readonly trace: unknown;
   /** Identifies the claim. Writes that don't match it change nothing. */
   readonly claim: string;
 }
@@ -83,12 +85,14 @@ const maxClaimed = 8;
 /**
  * Claims the next pending events of one message for an endpoint, in order, so no other job delivers them concurrently.
  * Empty if nothing is pending or another job holds the claim.
+ * @param traced also read the trace context of the message
  */
 export async function claimPending(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
   messageId: MessageId,
+  traced = false,
 ): Promise<PendingDelivery[]> {
   const { rows } = await sql<PendingDelivery>`
     with next as materialized (
@@ -104,7 +108,8 @@ export async function claimPending(
     select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
       m.external_id as "externalId", d.claimed_until::text as claim,
-      m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address
+      m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
+      ${sql.raw(traced ? traceContext('m') : 'null')} as trace
     from taken d
     left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
     order by d.place`.execute(kysely);

@@ -10,6 +10,7 @@ import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
 import {
@@ -47,6 +48,8 @@ export interface WebhookDependencies {
   readonly clock: Clock;
   /** Non-public networks that endpoints may use. */
   readonly allowedNetworks: readonly string[];
+  /** Undefined: requests aren't traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** What the rest of the service uses of webhooks. */
@@ -100,7 +103,7 @@ export interface Webhooks {
 
 /** Wires up webhooks. Jobs use a few separate connections. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
-  const { database, log, clock } = dependencies;
+  const { database, log, clock, tracing } = dependencies;
   const box = new SecretBox(dependencies.key);
   const networks = new PublicNetworks(dependencies.allowedNetworks);
   let jobs: Promise<void> | undefined;
@@ -152,7 +155,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       logger: jobLogger(log),
       taskList: {
         webhook: (payload) =>
-          deliverWebhooks({ database, box, networks, clock }, payload as WebhookJob),
+          deliverWebhooks({ database, box, networks, clock, tracing }, payload as WebhookJob),
         'webhook-replay': (payload) => runReplay(database.kysely, payload as ReplayKey),
       },
     });

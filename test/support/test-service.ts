@@ -5,6 +5,7 @@ import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { openTracing } from '../../src/foundation/tracing/open-tracing.ts';
 import { checkAnswers } from './check-answers.ts';
 import { serviceTokens } from './service-tokens.ts';
 
@@ -44,11 +45,13 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     ...options.environment,
   });
   const database = openDatabase({ url: options.databaseUrl });
+  const log = createLog(config.logLevel);
   const app = createApp({
     config,
     database,
     key: testKey,
-    log: createLog(config.logLevel),
+    log,
+    tracing: await openTracing(config.tracing, log),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.roles === undefined ? {} : { roles: new Set(options.roles) }),
   });

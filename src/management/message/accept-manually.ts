@@ -1,4 +1,7 @@
-import type { AcceptRow } from '../../submission/accept-row.ts';
+import type { TraceContext } from '../../foundation/tracing/trace-context.ts';
+import type { MessageContent } from '../../message/message-content.ts';
+import type { AcceptOutcome, AcceptRow } from '../../submission/accept-row.ts';
+import { traceAccept } from '../../submission/trace-accept.ts';
 import { Problem } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
@@ -19,7 +22,7 @@ export async function acceptManually(
     );
   await recordOutcome('success');
   try {
-    const outcome = await call.dependencies.accept(row);
+    const outcome = await accept(call, row);
     if (outcome.kind === 'suppressed')
       throw new Problem('conflict', `A recipient is suppressed: ${outcome.addresses.join(', ')}`);
     if (outcome.kind !== 'accepted')
@@ -28,4 +31,19 @@ export async function acceptManually(
     await recordOutcome('refused');
     throw error;
   }
+}
+
+function accept({ dependencies, request }: OperationCall, row: AcceptRow): Promise<AcceptOutcome> {
+  if (request.span === undefined) return dependencies.accept(row);
+  return traceAccept(
+    request.span,
+    row.accountId,
+    (span) => dependencies.accept(withTrace(row, span.context)),
+    () => ({ messageId: row.id, templateId: row.templateId }),
+  );
+}
+
+function withTrace(row: AcceptRow, trace: TraceContext): AcceptRow {
+  const content = JSON.parse(row.content) as MessageContent;
+  return { ...row, content: JSON.stringify({ ...content, trace } satisfies MessageContent) };
 }

@@ -1,0 +1,223 @@
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { newId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import { logExportProblems } from './export-warnings.ts';
+import { FollowSampler } from './follow-sampler.ts';
+import { OtlpAgent } from './otlp-agent.ts';
+import type { TelemetryIdentity } from './otlp-target.ts';
+import type { TraceContext } from './trace-context.ts';
+import type { TraceSettings } from './trace-settings.ts';
+
+/** Ended spans that wait for their export; those beyond are dropped. */
+const maxWaitingSpans = 8_192;
+/** How long ended spans wait for others to be exported with them. */
+const exportDelayMs = 1_000;
+/** How long a stop waits for the last export. */
+const closeTimeoutMs = 3_000;
+/** The version suffix of later versions may make it longer (W3C Trace Context section 3.2.4). */
+const maxTraceparentLength = 512;
+
+const kinds = {
+  internal: SpanKind.INTERNAL,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const;
+
+export type SpanRole = keyof typeof kinds;
+
+/** Attributes of a span. They must hold no personal data and no secrets. */
+export type SpanAttributes = Attributes;
+
+const propagator = new W3CTraceContextPropagator();
+
+/**
+ * Records spans and exports them in the background. Callers pass spans along explicitly: a commit or a claim is shared by
+ * several requests or messages, so an ambient context would name the wrong one.
+ */
+export class Tracing {
+  readonly #provider: TracerProvider;
+  readonly #tracer: Tracer;
+  readonly #agent: OtlpAgent;
+  readonly #log: Log;
+
+  constructor({ target, identity, sampler, ratio }: TraceSettings, log: Log) {
+    logExportProblems(log);
+    this.#log = log;
+    this.#agent = new OtlpAgent(target.url, target.certificate);
+    const exporter = new OTLPTraceExporter({
+      url: target.url,
+      headers: { ...target.headers },
+      timeoutMillis: target.timeoutMs,
+      httpAgentOptions: () => this.#agent.agent,
+    });
+    this.#provider = new TracerProvider({
+      resource: resourceOf(identity),
+      sampler: new FollowSampler(samplerOf(sampler, ratio)),
+      spanProcessors: [
+        new BatchSpanProcessor({
+          exporter,
+          maxQueueSize: maxWaitingSpans,
+          scheduledDelayMillis: exportDelayMs,
+          exportTimeoutMillis: target.timeoutMs + 1_000,
+        }),
+      ],
+    });
+    this.#tracer = this.#provider.getTracer('signalpost', packageJson.version);
+  }
+
+  /**
+   * Starts the span of a request. Its parent is the caller's span; a `traceparent` that is malformed or occurs twice starts a
+   * new trace (W3C Trace Context section 3.2.2).
+   * @returns undefined if the request isn't sampled
+   */
+  startRequest(
+    name: string,
+    headers: Readonly<Record<string, unknown>>,
+    attributes: SpanAttributes,
+  ): TraceSpan | undefined {
+    const { traceparent, tracestate } = headers;
+    const parent =
+      typeof traceparent === 'string' && traceparent.length <= maxTraceparentLength
+        ? contextAfter({ traceparent, ...(typeof tracestate === 'string' && { tracestate }) })
+        : ROOT_CONTEXT;
+    const options = { kind: SpanKind.SERVER, attributes };
+    const span = this.#tracer.startSpan(name, options, parent);
+    return span.isRecording() ? new TraceSpan(this.#tracer, span) : undefined;
+  }
+
+  /** Starts a trace of its own that is linked to an earlier one. */
+  startLinked(
+    earlier: TraceContext,
+    name: string,
+    role: SpanRole,
+    attributes: SpanAttributes,
+  ): TraceSpan | undefined {
+    const linked = trace.getSpanContext(contextAfter(earlier));
+    if (linked === undefined) return undefined;
+    const options = { kind: kinds[role], attributes, links: [{ context: linked }] };
+    return new TraceSpan(this.#tracer, this.#tracer.startSpan(name, options, ROOT_CONTEXT));
+  }
+
+  /** Exports what is left, as far as the collector takes it in time. */
+  async close(): Promise<void> {
+    const timeout = new AbortController();
+    const flushed = this.#provider.shutdown().then(
+      () => true,
+      () => false,
+    );
+    const late = delay(closeTimeoutMs, false, { signal: timeout.signal }).catch(() => false);
+    if (!(await Promise.race([flushed, late])))
+      this.#log.warn('the last traces were not exported before the stop');
+    timeout.abort();
+    this.#agent.cutOff();
+  }
+}
+
+/** A span that is recorded. */
+export class TraceSpan {
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+
+  constructor(tracer: Tracer, span: Span) {
+    this.#tracer = tracer;
+    this.#span = span;
+  }
+
+  /** Members of log lines that belong to the span. */
+  get logFields(): { readonly trace_id: string; readonly span_id: string } {
+    const { traceId, spanId } = this.#span.spanContext();
+    return { trace_id: traceId, span_id: spanId };
+  }
+
+  /** What continues this trace elsewhere. */
+  get context(): TraceContext {
+    const carrier: { traceparent?: string; tracestate?: string } = {};
+    propagator.inject(trace.setSpan(ROOT_CONTEXT, this.#span), carrier, {
+      set(target, name, value) {
+        if (value !== '') Object.assign(target, { [name]: value });
+      },
+    });
+    return { traceparent: '', ...carrier };
+  }
+
+  startChild(
+    name: string,
+    role: SpanRole = 'internal',
+    attributes: SpanAttributes = {},
+  ): TraceSpan {
+    const parent = trace.setSpan(ROOT_CONTEXT, this.#span);
+    const options = { kind: kinds[role], attributes };
+    return new TraceSpan(this.#tracer, this.#tracer.startSpan(name, options, parent));
+  }
+
+  set(attributes: SpanAttributes): void {
+    this.#span.setAttributes(attributes);
+  }
+
+  /** @param type a code of low cardinality; never a message, which can quote personal data */
+  fail(type: string): void {
+    this.#span.setAttribute('error.type', type);
+    this.#span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+
+  end(): void {
+    this.#span.end();
+  }
+}
+
+function contextAfter(carrier: TraceContext): Context {
+  return propagator.extract(ROOT_CONTEXT, carrier, {
+    get: (given: TraceContext, name) => given[name as keyof TraceContext],
+    keys: Object.keys,
+  });
+}
+
+function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
+  const root = name.replace('parentbased_', '');
+  const sampler =
+    root === 'traceidratio'
+      ? new TraceIdRatioBasedSampler(ratio)
+      : root === 'always_off'
+        ? new AlwaysOffSampler()
+        : new AlwaysOnSampler();
+  return root === name ? sampler : new ParentBasedSampler({ root: sampler });
+}
+
+/** Each process is an instance of the service. */
+function resourceOf({ serviceName, attributes }: TelemetryIdentity): Resource {
+  return defaultResource().merge(
+    resourceFromAttributes({
+      'service.version': packageJson.version,
+      'service.instance.id': newId(),
+      'host.name': hostname(),
+      'process.pid': process.pid,
+      ...attributes,
+      'service.name': serviceName,
+    }),
+  );
+}
