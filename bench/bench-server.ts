@@ -55,7 +55,7 @@ async function serveHere(): Promise<void> {
   if (cluster.isWorker) reportUrl(url);
   else announce(url);
   await aborted(signal);
-  await stopWithTimeout(app, installation, log);
+  await stopWithTimeout(app, installation, { log, close: async () => undefined });
 }
 
 /** The service as `serve` runs it, with the routes above. */

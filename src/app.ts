@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessModule } from './access/access-module.ts';
 import { AccountDirectory } from './account/account-directory.ts';
+import { logAuditEvents } from './audit/log-audit-events.ts';
 import type { Config } from './config/config.ts';
 import { registerConsoleRoutes } from './console-server/console-routes.ts';
 import {
@@ -16,6 +17,7 @@ import type { FindVersion } from './delivery/prepare-mail.ts';
 import { ReturnPaths } from './delivery/return-path.ts';
 import { EventFeed } from './feedback/feed/event-feed.ts';
 import { createFeedback } from './feedback/feedback-module.ts';
+import { logMessageEvents } from './feedback/message-log/log-message-events.ts';
 import { suppressBounced } from './feedback/suppression/suppress-bounced-store.ts';
 import { recordTemplateUsage } from './feedback/template-usage/template-usage-store.ts';
 import { ChangeListener } from './foundation/change-listener.ts';
@@ -31,6 +33,7 @@ import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
 import type { Tracing } from './foundation/tracing/tracing.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
 import { registerHostedImageRoute } from './hosted-image/hosted-image-routes.ts';
+import { AccessLog } from './http/access-log.ts';
 import { registerBrandRoutes } from './http/brand-routes.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
@@ -293,6 +296,13 @@ export function createApp(dependencies: AppDependencies): App {
     ],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
+  const { audit: logsAudit, messages: loggedMessages } = config.logLines;
+  const logTails = [
+    ...(logsAudit ? [logAuditEvents(database, log)] : []),
+    ...(loggedMessages === undefined
+      ? []
+      : [logMessageEvents(database, log, loggedMessages === 'addresses')]),
+  ];
   const http = createHttp({
     log,
     certificate,
@@ -302,6 +312,7 @@ export function createApp(dependencies: AppDependencies): App {
     crossOrigins: config.crossOrigins,
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
+    access: config.logLines.access ? new AccessLog(log) : undefined,
   });
 
   registerBrandRoutes(http);
@@ -375,6 +386,7 @@ export function createApp(dependencies: AppDependencies): App {
         events.start();
         systemMail.start();
         reportUpkeep.start();
+        for (const tail of logTails) tail.start();
       }
     },
     async stop() {
@@ -390,6 +402,7 @@ export function createApp(dependencies: AppDependencies): App {
       await feed.stop();
       await events.stop();
       await reportUpkeep.stop();
+      for (const tail of logTails) await tail.stop();
       await webhooks.stop();
       await session.stop();
       await access.stop();

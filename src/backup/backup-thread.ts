@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import { createLog } from '../foundation/log.ts';
+import { openLog } from '../foundation/log-output/open-log.ts';
 import { type BackupServiceJob, runBackups } from './run-backups.ts';
 
 /** Yields to the event loop, but keeps up with the WAL of a busy service, unlike the lowest priority. */
@@ -15,4 +15,5 @@ if (process.platform === 'linux')
   }
 
 const job: BackupServiceJob = workerData;
-await runBackups(job, createLog(job.logLevel));
+const { log } = await openLog(job.logLevel, job.logOutputs);
+await runBackups(job, log);

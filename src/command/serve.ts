@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { NodeRole } from '../app.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { createLog } from '../foundation/log.ts';
+import { openLog } from '../foundation/log-output/open-log.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
 import { drain } from './drain.ts';
@@ -36,14 +36,15 @@ export async function serve(
   if (processes <= 1) return serveProcess(environment, roleText, 1);
   const config = readConfig(environment);
   const roles = [...readRoles(roleText)].join(', ');
-  const log = createLog(config.logLevel);
+  const { log, close } = await openLog(config.logLevel, config.logOutputs);
   const stopping = stopSignal();
   stopping.addEventListener('abort', () => notifyServiceManager(environment, 'STOPPING=1', log));
   const socket = inheritedSocket(environment);
-  return superviseProcesses({ count: processes, ...config, socket }, stopping, log, (url) => {
+  const work = { count: processes, ...config, socket };
+  return superviseProcesses(work, stopping, log, (url) => {
     process.stdout.write(`Signalpost (${roles}) answers at ${url}\n`);
     notifyServiceManager(environment, 'READY=1', log);
-  });
+  }).finally(close);
 }
 
 /** One process of a node. */
@@ -59,7 +60,8 @@ async function serveProcess(
       'serve requires DATABASE_URL, because its nodes share one database; start runs everything in one process.',
     );
   }
-  const log = createLog(config.logLevel);
+  const opened = await openLog(config.logLevel, config.logOutputs);
+  const { log } = opened;
   const signal = stopSignal();
   const installation = await openInstallation(config, log, signal).catch((error: unknown) => {
     if (error !== signal.reason) throw error;
@@ -92,7 +94,7 @@ async function serveProcess(
     }
     await drain(app, config);
   } finally {
-    await stopWithTimeout(app, installation, log);
+    await stopWithTimeout(app, installation, opened);
   }
   return 0;
 }

@@ -1,6 +1,6 @@
 import { readConfig } from '../config/config.ts';
 import { buildMissingConsole } from '../console-server/build-missing-console.ts';
-import { createLog } from '../foundation/log.ts';
+import { openLog } from '../foundation/log-output/open-log.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
@@ -25,7 +25,8 @@ export async function start(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const settings = readConfig(environment);
-  const log = createLog(settings.logLevel);
+  const opened = await openLog(settings.logLevel, settings.logOutputs);
+  const { log } = opened;
   const socket = inheritedSocket(environment);
   const signal = stopSignal();
   try {
@@ -65,7 +66,7 @@ export async function start(
       await drain(app, config);
     } finally {
       await backups.stopBackups();
-      await stopWithTimeout(app, installation, log);
+      await stopWithTimeout(app, installation, opened);
     }
     return 0;
   } catch (error) {

@@ -5,6 +5,7 @@ import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import type { LogOutputs } from '../foundation/log-output/log-outputs.ts';
 import type { TraceSettings } from '../foundation/tracing/trace-settings.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
@@ -14,6 +15,8 @@ import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readBackupSettings } from './read-backup-settings.ts';
+import { type LogLines, readLogLines, readLogOutputs } from './read-log-settings.ts';
+import { readTraceSettings } from './read-otlp-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
 import {
   readBearerToken,
@@ -40,7 +43,6 @@ import {
   type SenderMailbox,
 } from './read-setting.ts';
 import { readSignInProvider } from './read-sign-in-provider.ts';
-import { readTraceSettings } from './read-trace-settings.ts';
 
 /** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
 type DeliveryKind = 'inbox' | 'relay' | 'direct';
@@ -88,6 +90,8 @@ export interface Config {
   /** The installation's provider of OpenID Connect; undefined: none. */
   readonly signInProvider: SignInProvider | undefined;
   readonly logLevel: string;
+  readonly logOutputs: LogOutputs;
+  readonly logLines: LogLines;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
   /** The previous key, or the one still in use, while the master key is rotated. */
@@ -223,6 +227,8 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       'error',
       'silent',
     ]),
+    logOutputs: readLogOutputs(read),
+    logLines: readLogLines(read),
     key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
     previousKey: readPreviousKey(read),
     hostname,

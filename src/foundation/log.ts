@@ -1,12 +1,12 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
 /**
- * The service's log: JSON lines on standard error, which leaves standard output to command output. Members that could contain
- * secrets or addresses are redacted here as a safety net.
+ * The service's log: JSON lines, by default on standard error, which leaves standard output to command output. Members that could
+ * contain secrets or addresses are redacted here as a safety net.
  */
-export function createLog(level: string): Log {
+export function createLog(level: string, output: DestinationStream = standardError()): Log {
   return pino(
     {
       level,
@@ -29,6 +29,10 @@ export function createLog(level: string): Log {
         remove: true,
       },
     },
-    pino.destination({ fd: 2, sync: true }),
+    output,
   );
+}
+
+export function standardError(): DestinationStream {
+  return pino.destination({ fd: 2, sync: true });
 }

@@ -4,6 +4,7 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
+import { type AccessLog, logAccess } from './access-log.ts';
 import { answerClientError } from './answer-client-error.ts';
 import { lacksHost, missingHost } from './answer-unusable-head.ts';
 import { closeFinishedConnections } from './close-connections.ts';
@@ -44,6 +45,8 @@ export interface HttpOptions {
   readonly crossOrigins?: readonly string[];
   /** Undefined: requests aren't traced. */
   readonly tracing?: Tracing | undefined;
+  /** Undefined: there is no access log. */
+  readonly access?: AccessLog | undefined;
 }
 
 export type Http = FastifyInstance;
@@ -131,6 +134,7 @@ export function createHttp(options: HttpOptions): Http {
       crossOrigin,
       draining,
       tracing: options.tracing,
+      access: options.access,
     }),
   );
   const rawSockets = new RawSockets(http.server);
@@ -141,6 +145,7 @@ export function createHttp(options: HttpOptions): Http {
     certificate.start();
     http.addHook('onClose', async () => certificate.stop());
   }
+  if (options.access !== undefined) logAccess(http, options.access);
   limitRoutes(http, options.routes, traffic);
   if (options.tracing !== undefined) traceRequests(http, options.tracing);
   http.addHook('onRequest', (request, reply, done) => {

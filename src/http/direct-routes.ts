@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
+import type { AccessLog } from './access-log.ts';
 import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 import type { Draining } from './draining.ts';
@@ -34,6 +35,7 @@ export interface DirectRoutesDependencies {
   readonly crossOrigin: CrossOrigin | undefined;
   readonly draining: Draining;
   readonly tracing: Tracing | undefined;
+  readonly access: AccessLog | undefined;
 }
 
 /**
@@ -98,7 +100,7 @@ export class DirectRoutes {
     this.#http.route({
       method: 'POST',
       url,
-      config: { tracesItself: true },
+      config: { recordsItself: true },
       onRequest: (request, reply) => {
         reply.hijack();
         this.#answer(route, request.raw, reply.raw);

@@ -4,6 +4,7 @@ import { Fault } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
+import { type AccessLog, accountOfPath } from './access-log.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
@@ -30,6 +31,7 @@ export interface ExchangeContext {
   readonly limit: Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'known'>;
   readonly traffic: BodyTraffic;
   readonly tracing: Tracing | undefined;
+  readonly access: AccessLog | undefined;
 }
 
 /** A request handled without the framework, and its response. */
@@ -138,15 +140,35 @@ export class Exchange {
     const response = this.#response;
     const { log, route, transport, crossOrigin, closing } = this.#context;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
-    head.push('content-length', String(Buffer.byteLength(json)), ...transport, ...headers);
+    const bytes = Buffer.byteLength(json);
+    head.push('content-length', String(bytes), ...transport, ...headers);
     if (crossOrigin !== undefined) head.push(...crossOrigin.headersFor(this.request));
     if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
       head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);
     if (this.span !== undefined) endRequestSpan(this.span, status);
+    if (this.#context.access !== undefined) this.#logAccess(this.#context.access, status, bytes);
     if (log.isLevelEnabled('debug'))
       this.log.debug({ method: this.request.method, route, status }, 'answered');
+  }
+
+  #logAccess(access: AccessLog, status: number | undefined, bytes: number): void {
+    const { route } = this.#context;
+    const { method, url } = this.request;
+    access.write(
+      {
+        requestId: this.id,
+        method,
+        route,
+        accountId: accountOfPath(route, url),
+        status,
+        durationMs: this.elapsed,
+        bytes,
+        client: this.remoteAddress,
+      },
+      this.span,
+    );
   }
 
   /** Closes the connection without a response. */
@@ -154,6 +176,7 @@ export class Exchange {
     this.#release();
     this.span?.fail('abandoned');
     this.span?.end();
+    if (this.#context.access !== undefined) this.#logAccess(this.#context.access, undefined, 0);
     this.#response.destroy();
   }
 }

@@ -10,8 +10,8 @@ declare module 'fastify' {
     span?: TraceSpan;
   }
   interface FastifyContextConfig {
-    /** The route starts its own span. */
-    readonly tracesItself?: boolean;
+    /** The route has its own span and line in the access log. */
+    readonly recordsItself?: boolean;
   }
 }
 
@@ -50,7 +50,7 @@ export function endRequestSpan(span: TraceSpan, status: number): void {
 export function traceRequests(http: FastifyInstance, tracing: Tracing): void {
   http.addHook('onRequest', (request, _reply, done) => {
     const { url: route, config } = request.routeOptions;
-    if (route === undefined || config.tracesItself || !tracedPaths.test(route)) return done();
+    if (route === undefined || config.recordsItself || !tracedPaths.test(route)) return done();
     const span = startRequestSpan(tracing, request.raw, route);
     if (span !== undefined) {
       request.span = span;

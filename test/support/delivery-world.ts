@@ -204,8 +204,9 @@ export class DeliveryWorld {
     attempt: Attempt,
     options: Partial<WorkerOptions> = {},
     dropConnections: () => void = () => undefined,
+    log = this.log,
   ): Worker {
-    const { clock, log } = this;
+    const { clock } = this;
     const registry = new Registry();
     const worker: Worker = new Worker({
       stores: this.stores(options.leaseMs),

@@ -3,7 +3,7 @@ import { type App, createApp, type NodeRole } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { createLog } from '../../src/foundation/log.ts';
+import { openLog } from '../../src/foundation/log-output/open-log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { openTracing } from '../../src/foundation/tracing/open-tracing.ts';
 import { checkAnswers } from './check-answers.ts';
@@ -45,7 +45,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     ...options.environment,
   });
   const database = openDatabase({ url: options.databaseUrl });
-  const log = createLog(config.logLevel);
+  const { log, close } = await openLog(config.logLevel, config.logOutputs);
   const app = createApp({
     config,
     database,
@@ -60,7 +60,10 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
   const url = await app.http.listen({ host: config.host, port: config.port });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopping ??= app.stop().then(() => database.close());
+    stopping ??= app
+      .stop()
+      .then(() => database.close())
+      .then(close);
     return stopping;
   };
   after(stop);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { endedTransactions } from '../../foundation/database/ended-transactions.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 
 type Kysely = Database['kysely'];
@@ -86,27 +87,6 @@ export async function waitForCursor(transaction: Kysely, name: string): Promise<
 }
 
 /**
- * All transactions below this have ended. Running ones are read after the snapshot from this database's sessions, so
- * that the server's other databases don't hold it up; if other roles' sessions are hidden, the snapshot alone counts.
- */
-const bound = sql`
-  running as materialized (
-    select backend_xid::text::numeric as xid, usename is not null and state is null and backend_type = 'client backend' as hidden
-    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-    union all
-    select transaction::text::numeric, false from pg_prepared_xacts where database = current_database()),
-  newest as materialized (
-    select pg_snapshot_xmax(pg_current_snapshot())::text::numeric as tx),
-  bound as materialized (
-    select case when exists (select from running where hidden) then pg_snapshot_xmin(pg_current_snapshot())
-      -- Sessions show only the lower 32 bits of a transaction id, so take the epoch nearest to the snapshot.
-      else (select least(newest.tx, min(
-          newest.tx - mod(newest.tx, 4294967296) + running.xid + case
-            when running.xid - mod(newest.tx, 4294967296) > 2147483648 then -4294967296
-            when mod(newest.tx, 4294967296) - running.xid > 2147483648 then 4294967296 else 0 end))::text::xid8
-        from newest left join running on true group by newest.tx) end as tx)`;
-
-/**
  * The next window from a position, with about `limit` rows. Transactions are never split.
  * @returns undefined if nothing has ended since
  */
@@ -122,7 +102,7 @@ export async function nextWindow(
     cuts: string[];
     end: string;
   }>`
-    with ${bound},
+    with ${endedTransactions},
     found as (
       select tx, row_number() over (order by tx) as place from (
         (select tx from message_event where tx >= ${from}::xid8 and tx < (select tx from bound)

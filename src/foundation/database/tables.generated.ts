@@ -133,6 +133,7 @@ export interface AuditEventTable {
   person_id: string | null;
   remote_address: string | null;
   request_id: string | null;
+  tx: Generated<string | null>;
 }
 
 export interface BrowserSessionTable {
@@ -397,6 +398,12 @@ export interface KeyNodeTable {
   name: string;
   node: string;
   seen_at: Generated<Timestamp>;
+}
+
+export interface LogCursorTable {
+  moved_at: Generated<Timestamp>;
+  name: string;
+  tx: string;
 }
 
 export interface MembershipTable {
@@ -991,6 +998,7 @@ export interface DB {
   invitation: InvitationTable;
   key_leftover: KeyLeftoverTable;
   key_node: KeyNodeTable;
+  log_cursor: LogCursorTable;
   membership: MembershipTable;
   message: MessageTable;
   message_attachment: MessageAttachmentTable;

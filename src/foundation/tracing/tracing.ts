@@ -1,5 +1,3 @@
-import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
@@ -12,7 +10,6 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -23,12 +20,12 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { logExportProblems } from './export-warnings.ts';
 import { FollowSampler } from './follow-sampler.ts';
 import { OtlpAgent } from './otlp-agent.ts';
-import type { TelemetryIdentity } from './otlp-target.ts';
+import { settleExport } from './settle-export.ts';
+import { telemetryResource } from './telemetry-resource.ts';
 import type { TraceContext } from './trace-context.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
@@ -36,8 +33,6 @@ import type { TraceSettings } from './trace-settings.ts';
 const maxWaitingSpans = 8_192;
 /** How long ended spans wait for others to be exported with them. */
 const exportDelayMs = 1_000;
-/** How long a stop waits for the last export. */
-const closeTimeoutMs = 3_000;
 /** The version suffix of later versions may make it longer (W3C Trace Context section 3.2.4). */
 const maxTraceparentLength = 512;
 
@@ -76,7 +71,7 @@ export class Tracing {
       httpAgentOptions: () => this.#agent.agent,
     });
     this.#provider = new TracerProvider({
-      resource: resourceOf(identity),
+      resource: telemetryResource(identity),
       sampler: new FollowSampler(samplerOf(sampler, ratio)),
       spanProcessors: [
         new BatchSpanProcessor({
@@ -125,15 +120,8 @@ export class Tracing {
 
   /** Exports what is left, as far as the collector takes it in time. */
   async close(): Promise<void> {
-    const timeout = new AbortController();
-    const flushed = this.#provider.shutdown().then(
-      () => true,
-      () => false,
-    );
-    const late = delay(closeTimeoutMs, false, { signal: timeout.signal }).catch(() => false);
-    if (!(await Promise.race([flushed, late])))
+    if (!(await settleExport(this.#provider.shutdown())))
       this.#log.warn('the last traces were not exported before the stop');
-    timeout.abort();
     this.#agent.cutOff();
   }
 }
@@ -206,18 +194,4 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
         ? new AlwaysOffSampler()
         : new AlwaysOnSampler();
   return root === name ? sampler : new ParentBasedSampler({ root: sampler });
-}
-
-/** Each process is an instance of the service. */
-function resourceOf({ serviceName, attributes }: TelemetryIdentity): Resource {
-  return defaultResource().merge(
-    resourceFromAttributes({
-      'service.version': packageJson.version,
-      'service.instance.id': newId(),
-      'host.name': hostname(),
-      'process.pid': process.pid,
-      ...attributes,
-      'service.name': serviceName,
-    }),
-  );
 }

@@ -1,19 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import type { LogOutputs } from '../foundation/log-output/log-outputs.ts';
 import type { OtlpTarget, TelemetryIdentity } from '../foundation/tracing/otlp-target.ts';
 import { samplerNames, type TraceSettings } from '../foundation/tracing/trace-settings.ts';
 import { readChoice } from './read-setting.ts';
 
 type Read = (name: string) => string | undefined;
 
-/** Settings of one signal in the names of the OpenTelemetry specification. */
+/** What the OpenTelemetry specification calls the settings of a signal. */
 interface OtlpSignal {
-  readonly endpoint: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
-  readonly path: 'v1/traces';
+  readonly exporter: string;
+  readonly endpoint: string;
+  /** Below the common endpoint. */
+  readonly path: string;
 }
 
-const traces: OtlpSignal = { endpoint: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', path: 'v1/traces' };
+const traces: OtlpSignal = {
+  exporter: 'OTEL_TRACES_EXPORTER',
+  endpoint: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  path: 'v1/traces',
+};
+
+const logs: OtlpSignal = {
+  exporter: 'OTEL_LOGS_EXPORTER',
+  endpoint: 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
+  path: 'v1/logs',
+};
 
 /**
  * Reads the standard settings of OpenTelemetry for traces.
@@ -21,12 +34,7 @@ const traces: OtlpSignal = { endpoint: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', pat
  * @throws OperatorError
  */
 export function readTraceSettings(read: Read): TraceSettings | undefined {
-  const exporter = readChoice('OTEL_TRACES_EXPORTER', read('OTEL_TRACES_EXPORTER') ?? 'otlp', [
-    'otlp',
-    'none',
-  ]);
-  if (exporter === 'none' || isDisabled(read)) return undefined;
-  const target = readOtlpTarget(read, traces);
+  const target = readOtlpTarget(read, traces, 'otlp');
   if (target === undefined) return undefined;
   const sampler = readChoice(
     'OTEL_TRACES_SAMPLER',
@@ -36,11 +44,32 @@ export function readTraceSettings(read: Read): TraceSettings | undefined {
   return { target, identity: readIdentity(read), sampler, ratio: readRatio(read) };
 }
 
+/**
+ * Reads the standard settings of OpenTelemetry for logs. An endpoint for traces doesn't turn them on.
+ * @returns undefined if logs aren't exported
+ * @throws OperatorError
+ */
+export function readOtlpLogSettings(read: Read): LogOutputs['otlp'] {
+  const byDefault = read(logs.endpoint) === undefined ? 'none' : 'otlp';
+  const target = readOtlpTarget(read, logs, byDefault);
+  if (target !== undefined) return { target, identity: readIdentity(read) };
+  if (read(logs.exporter) !== 'otlp' || isDisabled(read)) return undefined;
+  throw new OperatorError(
+    `${logs.exporter}=otlp needs ${logs.endpoint} or OTEL_EXPORTER_OTLP_ENDPOINT, the URL of a collector.`,
+  );
+}
+
 function isDisabled(read: Read): boolean {
   return read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
 }
 
-function readOtlpTarget(read: Read, { endpoint, path }: OtlpSignal): OtlpTarget | undefined {
+function readOtlpTarget(
+  read: Read,
+  { exporter, endpoint, path }: OtlpSignal,
+  byDefault: 'otlp' | 'none',
+): OtlpTarget | undefined {
+  const choice = readChoice(exporter, read(exporter) ?? byDefault, ['otlp', 'none']);
+  if (choice === 'none' || isDisabled(read)) return undefined;
   const own = read(endpoint);
   const common = read('OTEL_EXPORTER_OTLP_ENDPOINT');
   const url =

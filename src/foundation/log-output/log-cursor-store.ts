@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { endedTransactions } from '../database/ended-transactions.ts';
+import type { Database } from '../database/open-database.ts';
+
+type Kysely = Database['kysely'];
+
+/**
+ * Creates a cursor at the present. It also moves there if it stood still for an hour, because the log was off, and if it is ahead
+ * of all transactions, because the database was restored.
+ */
+export async function beginLogCursor(kysely: Kysely, name: string): Promise<void> {
+  await sql`
+    with ${endedTransactions}
+    insert into log_cursor as c (name, tx) select ${name}, tx from bound
+    on conflict (name) do update set tx = excluded.tx, moved_at = now()
+    where c.moved_at < now() - interval '1 hour' or c.tx > excluded.tx`.execute(kysely);
+}
+
+/**
+ * Takes the cursor for this transaction.
+ * @returns the range of ended transactions after it; undefined if there is none or another node has it
+ */
+export async function lockLogCursor(
+  transaction: Kysely,
+  name: string,
+): Promise<{ readonly from: string; readonly end: string } | undefined> {
+  const { rows: held } = await sql<{ from: string }>`
+    select tx::text as from from log_cursor where name = ${name} for update skip locked`.execute(
+    transaction,
+  );
+  const from = held[0]?.from;
+  if (from === undefined) return undefined;
+  // A snapshot of its own, taken once the lock is held.
+  const { rows } = await sql<{ end: string }>`
+    with ${endedTransactions} select tx::text as end from bound where tx > ${from}::xid8`.execute(
+    transaction,
+  );
+  const end = rows[0]?.end;
+  return end === undefined ? undefined : { from, end };
+}
+
+/**
+ * Marks everything before a transaction as written.
+ * @param rows how many were; without any, it is enough to move now and then
+ */
+export async function moveLogCursor(
+  transaction: Kysely,
+  name: string,
+  tx: string,
+  rows: number,
+): Promise<void> {
+  await sql`
+    update log_cursor set tx = ${tx}::xid8, moved_at = now()
+    where name = ${name} and (${rows} > 0 or moved_at < now() - interval '10 minutes')`.execute(
+    transaction,
+  );
+}
