@@ -378,6 +378,7 @@ export function createApp(dependencies: AppDependencies): App {
       await inbox?.start();
       await feedback.start();
       if (dependencies.roles === undefined || dependencies.roles.has('worker')) {
+        for (const tail of logTails) await tail.start();
         await direct?.start();
         delivery.start();
         sendingDomains.start();
@@ -386,7 +387,6 @@ export function createApp(dependencies: AppDependencies): App {
         events.start();
         systemMail.start();
         reportUpkeep.start();
-        for (const tail of logTails) tail.start();
       }
     },
     async stop() {

@@ -1,13 +1,10 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import { LogTail } from '../foundation/log-output/log-tail.ts';
-import { findAuditWindowEnd, readAuditWindow } from './audit-tail-store.ts';
+import { type AuditLine, findAuditWindowEnd, readAuditWindow } from './audit-tail-store.ts';
 
 /** Writes each event of the audit log as a line, whatever LOG_LEVEL is; also those of commands. */
-export function logAuditEvents(
-  database: Database,
-  log: Log,
-): { start(): void; stop(): Promise<void> } {
+export function logAuditEvents(database: Database, log: Log): LogTail<AuditLine> {
   const lines = log.child({ log: 'audit' }, { level: 'info' });
   return new LogTail({
     name: 'audit',

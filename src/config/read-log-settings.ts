@@ -48,9 +48,9 @@ function readSyslog(text: string | undefined): SyslogTarget | undefined {
     throw new OperatorError(
       `LOG_SYSLOG must be udp://host:port, tcp://host:port or unix:/path, not "${text}".`,
     );
-  return {
-    protocol: url.protocol === 'udp:' ? 'udp' : 'tcp',
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? syslogPort : Number(url.port),
-  };
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port === '' ? syslogPort : Number(url.port);
+  return url.protocol === 'udp:'
+    ? { protocol: 'udp', host, port }
+    : { protocol: 'tcp', host, port };
 }

@@ -25,10 +25,10 @@ let starts = 0;
 /** The service gives out only a few. */
 let token: string | undefined;
 
-async function start(environment: Record<string, string>): Promise<Started> {
+async function start(environment: Record<string, string>, processes = 1): Promise<Started> {
   starts += 1;
   const file = join(folder, `modules-${starts}`);
-  const service = runWithHeap(400, ['serve', '--processes', '1'], {
+  const service = runWithHeap(400, ['serve', '--processes', String(processes)], {
     DATA_DIR: join(folder, 'data'),
     DATABASE_URL: databaseUrl,
     SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -60,14 +60,14 @@ async function sendSome(client: SendClient, count: number): Promise<void> {
   });
 }
 
+/** Stops the service gracefully. @returns the lines of its log about telemetry */
 async function stop({ service }: Started): Promise<Record<string, unknown>[]> {
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
   const lines = service.output.stderr.trim().split('\n').filter(Boolean);
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   assert.ok(entries.every(({ msg }) => !String(msg).startsWith('shutdown timed out')));
-  // The test database trades safety for speed, which the service warns about.
-  return entries.filter(({ msg }) => !String(msg).startsWith('the database:'));
+  return entries.filter(({ msg }) => /telemetry|traces/.test(String(msg)));
 }
 
 const failed = 'telemetry could not be exported';
@@ -147,4 +147,20 @@ test('a slow collector gets everything', async () => {
   for (const release of answers) release();
   assert.deepEqual(await stop(started), []);
   assert.equal(collector.spans.filter(({ name }) => name === 'deliver').length, 10);
+});
+
+test('each process of a node exports its own spans, and none is lost at the stop', async () => {
+  const collector = await OtlpCollector.open();
+  const started = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, 2);
+  await sendSome(started.client, 20);
+  assert.deepEqual(await stop(started), []);
+  const named = (wanted: string) => collector.spans.filter(({ name }) => name === wanted);
+  assert.equal(named('deliver').length, 20);
+  const accepted = new Set(named('accept').map(({ spanId }) => spanId));
+  assert.equal(accepted.size, 20);
+  assert.ok(named('deliver').every(({ links }) => accepted.has(links[0]?.spanId ?? '')));
+  const pids = new Set(collector.spans.map(({ resource }) => resource['process.pid']));
+  const instances = new Set(collector.spans.map(({ resource }) => resource['service.instance.id']));
+  assert.equal(instances.size, pids.size);
+  assert.ok(!pids.has(started.service.child.pid));
 });

@@ -2,13 +2,19 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { AuditStore } from '../../src/audit/audit-store.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { openLog } from '../../src/foundation/log-output/open-log.ts';
+import { newId } from '../../src/foundation/ids.ts';
+import { type OpenedLog, openLog } from '../../src/foundation/log-output/open-log.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
-import { startDatagramServer, startStreamServer } from '../support/syslog-server.ts';
+import {
+  type SyslogServer,
+  startDatagramServer,
+  startStreamServer,
+} from '../support/syslog-server.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -69,6 +75,22 @@ test('processes that share a file write whole lines', async () => {
   assert.equal(linesOf(file).filter(({ route }) => route === '/healthz').length, 200);
 });
 
+test('a full disk loses lines and nothing else, which standard error says once', async () => {
+  const service = runSignalpost(['serve', '--processes', '1'], {
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: databaseUrl,
+    SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+    PORT: '0',
+    LOG_FILE: '/dev/full',
+    LOG_ACCESS: '1',
+  });
+  const [, url = ''] = await service.printed(/answers at (http:\/\/\S+)/);
+  for (let n = 0; n < 5; n += 1) assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+  assert.equal(service.output.stderr, 'signalpost: can’t write /dev/full (ENOSPC)\n');
+});
+
 test('a file that can’t be written is named at the start', async () => {
   const service = runSignalpost(['start'], {
     DATA_DIR: join(folder, 'unused'),
@@ -122,17 +144,65 @@ test('syslog over TCP gets the lines from before it listened and after it was aw
   await waitFor('the last line', () => second.messages.length === 3);
 });
 
-test('a syslog server that reads nothing takes a bounded amount of memory and delays nothing', async () => {
+/** Writes far more than may wait. */
+function flood(log: OpenedLog['log']): number {
+  const lines = 5_000;
+  for (let n = 0; n < lines; n += 1) log.info({ text: 'x'.repeat(2_000) }, 'one of many');
+  return lines;
+}
+
+/** Counts the lines that came through and those that were reported as lost, until they add up. */
+async function countLines({ messages }: SyslogServer, written: number): Promise<number> {
+  const parsed = (): Line[] => messages.map(({ text }) => JSON.parse(text) as Line);
+  const lost = (): number => parsed().reduce((sum, line) => sum + Number(line.lost ?? 0), 0);
+  const received = (): number => parsed().filter((line) => line.lost === undefined).length;
+  await waitFor('every line to be received or reported', () => received() + lost() === written);
+  assert.ok(lost() > 0);
+  return received();
+}
+
+test('of the lines for a syslog server that is away, 1 MiB waits and the loss of others is reported', async () => {
+  const file = join(folder, 'away.log');
+  const first = await startStreamServer(0);
+  const port = Number(first.url.split(':').at(-1));
+  await first.close();
   const { log, close } = await openTestLog({
-    LOG_SYSLOG: 'tcp://127.0.0.1:9',
-    LOG_FILE: join(folder, 'down.log'),
+    LOG_SYSLOG: `tcp://127.0.0.1:${port}`,
+    LOG_FILE: file,
   });
-  const before = process.memoryUsage().heapUsed + process.memoryUsage().external;
-  for (let n = 0; n < 5_000; n += 1) log.info({ text: 'x'.repeat(2_000) }, 'lost');
-  const after = process.memoryUsage().heapUsed + process.memoryUsage().external;
+  const written = flood(log);
+  const server = await startStreamServer(port);
+  await waitFor('the connection', () => server.messages.length > 0);
+  log.info('the last one');
+  const received = await countLines(server, written + 1);
+  assert.ok(received * 2_000 < 1024 * 1024, `${received} lines`);
   await close();
-  assert.ok(after - before < 64 * 1024 ** 2, `${after - before} bytes`);
-  assert.equal(linesOf(join(folder, 'down.log')).length, 5_000);
+  assert.equal(linesOf(file).length, written + 1);
+});
+
+test('a syslog server that stops reading delays nothing, and the loss of lines is reported', async () => {
+  const server = await startStreamServer(0);
+  const file = join(folder, 'slow.log');
+  const { log, close } = await openTestLog({ LOG_SYSLOG: server.url, LOG_FILE: file });
+  log.info('first');
+  await waitFor('the connection', () => server.messages.length === 1);
+  server.pause();
+  let written = 1;
+  // Buffers of the operating system take the first ones.
+  for (let round = 0; round < 5; round += 1) {
+    written += flood(log);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  server.resume();
+  await waitFor('the rest of what waited', () => server.messages.length > 1);
+  await waitFor('room for more', () => {
+    log.info('another one');
+    written += 1;
+    return server.messages.some(({ text }) => text.includes('"lost":'));
+  });
+  await countLines(server, written);
+  await close();
+  assert.equal(linesOf(file).length, written);
 });
 
 test('syslog over a Unix socket', async () => {
@@ -254,4 +324,39 @@ test('addresses are in the lines of messages only if the setting says so, and ea
   );
   const audited = files.flatMap(linesOf).filter(({ log }) => log === 'audit');
   assert.equal(new Set(audited.map(({ requestId }) => requestId)).size, audited.length);
+});
+
+test('what a command does is in the audit lines of the service, and what is rolled back is not', async () => {
+  const file = join(folder, 'commands.log');
+  const service = await startTestService({
+    databaseUrl,
+    environment: { LOG_FILE: file, LOG_AUDIT: '1' },
+    roles: ['worker'],
+  });
+  await assert.rejects(
+    database.kysely.transaction().execute(async (transaction) => {
+      const origin = { remoteAddress: '127.0.0.1', requestId: newId() };
+      const event = { kind: 'rolled_back', outcome: 'success', origin } as const;
+      await new AuditStore({ kysely: transaction }).record(event);
+      throw new Error('undone');
+    }),
+    /undone/,
+  );
+  const command = runSignalpost(
+    ['key', 'create', shop.id, '--name', 'logs', '--scope', 'webhooks:read'],
+    {
+      DATA_DIR: join(folder, 'data'),
+      DATABASE_URL: databaseUrl,
+      SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+    },
+  );
+  assert.equal(await command.exit, 0, command.output.stderr);
+  await waitFor('the line of the command', () =>
+    linesOf(file).some(
+      ({ kind, accountId }) => String(kind).includes('key') && accountId === shop.id,
+    ),
+  );
+  await service.stop();
+  assert.ok(linesOf(file).every(({ kind }) => kind !== 'rolled_back'));
+  assert.ok(!readFileSync(file, 'utf8').includes(command.output.stdout.trim()));
 });

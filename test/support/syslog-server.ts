@@ -48,6 +48,12 @@ export interface SyslogServer {
   close(): Promise<void>;
 }
 
+/** A server whose connections can stop reading. */
+interface StreamServer extends SyslogServer {
+  pause(): void;
+  resume(): void;
+}
+
 /** A server for datagrams (RFC 5426). */
 export async function startDatagramServer(): Promise<SyslogServer> {
   const messages: SyslogMessage[] = [];
@@ -64,7 +70,7 @@ export async function startDatagramServer(): Promise<SyslogServer> {
  * A server for streams with octet counting (RFC 6587 section 3.4.1).
  * @param place a port of the loopback, or the path of a Unix socket
  */
-export async function startStreamServer(place: number | string): Promise<SyslogServer> {
+export async function startStreamServer(place: number | string): Promise<StreamServer> {
   const messages: SyslogMessage[] = [];
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -92,5 +98,15 @@ export async function startStreamServer(place: number | string): Promise<SyslogS
   };
   after(close);
   const url = typeof address === 'string' ? `unix:${address}` : `tcp://127.0.0.1:${address?.port}`;
-  return { url, messages, close };
+  return {
+    url,
+    messages,
+    close,
+    pause() {
+      for (const socket of sockets) socket.pause();
+    },
+    resume() {
+      for (const socket of sockets) socket.resume();
+    },
+  };
 }

@@ -17,7 +17,7 @@ export function logMessageEvents(
   database: Database,
   log: Log,
   withAddresses: boolean,
-): { start(): void; stop(): Promise<void> } {
+): LogTail<MessageEventRow> {
   const lines = log.child({ log: 'message' }, { level: 'info' });
   return new LogTail({
     name: 'message',

@@ -43,9 +43,12 @@ export class LogFile implements LogOutput {
     });
   }
 
+  /** Lines after this go to standard error. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    closeSync(this.#fd);
+    const before = this.#fd;
+    this.#fd = 2;
+    closeSync(before);
   }
 
   #reopenIfMoved(): void {

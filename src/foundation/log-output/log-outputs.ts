@@ -12,7 +12,8 @@ export interface LogOutputs {
 
 /** A syslog server: a host with UDP or TCP, or the path of a stream socket. */
 export type SyslogTarget =
-  | { readonly protocol: 'udp' | 'tcp'; readonly host: string; readonly port: number }
+  | { readonly protocol: 'udp'; readonly host: string; readonly port: number }
+  | { readonly protocol: 'tcp'; readonly host: string; readonly port: number }
   | { readonly protocol: 'unix'; readonly path: string };
 
 /** Takes whole lines of JSON, each with its line break. */

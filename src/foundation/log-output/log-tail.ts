@@ -48,9 +48,10 @@ export class LogTail<Row> {
     this.#task = new PeriodicTask(intervalMs, () => this.#run());
   }
 
-  start(): void {
+  /** Resolves when the position is known: nothing that is committed from here on is missed. */
+  async start(): Promise<void> {
     this.#task.start();
-    void this.#task.runNow();
+    await this.#task.runNow();
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,6 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
-import { connect, isIPv6, type Socket } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LogOutput, SyslogTarget } from './log-outputs.ts';
@@ -8,11 +9,23 @@ import type { LogOutput, SyslogTarget } from './log-outputs.ts';
 const facility = 2;
 /** A datagram that every IP stack can take; longer messages are cut off. */
 const maxDatagramBytes = 8_192;
+const maxWaitingDatagrams = 1_000;
+/** How often the address of a server is looked up. */
+const lookupIntervalMs = 60_000;
 /** Bytes that wait for a server that is slow or away; lines beyond are lost. */
 const maxWaitingBytes = 1024 * 1024;
 const minReconnectMs = 1_000;
 const maxReconnectMs = 30_000;
 const closeTimeoutMs = 2_000;
+
+type UdpTarget = Extract<SyslogTarget, { readonly protocol: 'udp' }>;
+type StreamTarget = Exclude<SyslogTarget, UdpTarget>;
+
+/** Where datagrams go, and the socket of its address family. */
+interface DatagramServer {
+  readonly socket: DatagramSocket;
+  readonly address: string;
+}
 
 /** Opens a connection to a syslog server. It never delays or fails the service. */
 export function openSyslog(target: SyslogTarget): LogOutput {
@@ -21,30 +34,54 @@ export function openSyslog(target: SyslogTarget): LogOutput {
 
 /** One datagram for each message (RFC 5426). */
 class DatagramSyslog implements LogOutput {
-  readonly #target: { readonly host: string; readonly port: number };
-  readonly #socket: DatagramSocket;
+  readonly #target: UdpTarget;
+  readonly #timer: NodeJS.Timeout;
+  #server: DatagramServer | undefined;
+  #waiting: Buffer[] = [];
+  #closed = false;
 
-  constructor(target: { readonly host: string; readonly port: number }) {
+  constructor(target: UdpTarget) {
     this.#target = target;
-    this.#socket = createSocket(isIPv6(target.host) ? 'udp6' : 'udp4');
-    // An unreachable server is like a lost datagram.
-    this.#socket.on('error', () => undefined);
-    this.#socket.unref();
+    // Node would look up the name for each datagram.
+    this.#timer = setInterval(() => void this.#findServer(), lookupIntervalMs);
+    this.#timer.unref();
+    void this.#findServer();
   }
 
   write(line: string): void {
+    if (this.#closed) return;
     const message = formatSyslog(line).subarray(0, maxDatagramBytes);
-    this.#socket.send(message, this.#target.port, this.#target.host, () => undefined);
+    if (this.#server !== undefined) this.#send(this.#server, message);
+    else if (this.#waiting.length < maxWaitingDatagrams) this.#waiting.push(message);
   }
 
   async close(): Promise<void> {
-    await new Promise<void>((resolve) => this.#socket.close(resolve));
+    this.#closed = true;
+    clearInterval(this.#timer);
+    const { socket } = this.#server ?? {};
+    if (socket !== undefined) await new Promise<void>((resolve) => socket.close(resolve));
+  }
+
+  async #findServer(): Promise<void> {
+    const found = await lookup(this.#target.host).catch(() => undefined);
+    if (this.#closed || found === undefined || found.address === this.#server?.address) return;
+    this.#server?.socket.close();
+    const socket = createSocket(found.family === 6 ? 'udp6' : 'udp4');
+    // An unreachable server is like a lost datagram.
+    socket.on('error', () => undefined);
+    socket.unref();
+    this.#server = { socket, address: found.address };
+    for (const message of this.#waiting.splice(0)) this.#send(this.#server, message);
+  }
+
+  #send({ socket, address }: DatagramServer, message: Buffer): void {
+    socket.send(message, this.#target.port, address, () => undefined);
   }
 }
 
 /** Messages with their length, over TCP or a Unix socket (RFC 6587 section 3.4.1). */
 class StreamSyslog implements LogOutput {
-  readonly #target: Exclude<SyslogTarget, { readonly protocol: 'udp' }> | SyslogTarget;
+  readonly #target: StreamTarget;
   #socket: Socket | undefined;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -52,7 +89,7 @@ class StreamSyslog implements LogOutput {
   #reconnectMs = minReconnectMs;
   #closing = false;
 
-  constructor(target: SyslogTarget) {
+  constructor(target: StreamTarget) {
     this.#target = target;
     this.#connect();
   }

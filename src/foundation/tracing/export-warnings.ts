@@ -1,6 +1,7 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { setGlobalErrorHandler } from '@opentelemetry/core';
 import type { Log } from '../log.ts';
+import { ExportCutOff } from './otlp-agent.ts';
 
 const intervalMs = 60_000;
 
@@ -23,7 +24,10 @@ export function logExportProblems(log: Log): void {
   const ignore = (): void => undefined;
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  setGlobalErrorHandler((error) => warn(describeProblem(error)));
+  setGlobalErrorHandler((error) => {
+    // The stop has reported it.
+    if (!(error instanceof ExportCutOff)) warn(describeProblem(error));
+  });
 }
 
 /** Without the response's body, which the collector chooses. */

@@ -16,15 +16,16 @@ export class OtlpAgent {
   cutOff(): void {
     const { agent } = this;
     agent.createConnection = () => {
-      throw cutOffError();
+      throw new ExportCutOff();
     };
     // With an error that exporters don't take for a broken connection, which they would retry.
     for (const sockets of Object.values(agent.sockets))
-      for (const socket of sockets ?? []) socket.destroy(cutOffError());
+      for (const socket of sockets ?? []) socket.destroy(new ExportCutOff());
     agent.destroy();
   }
 }
 
-function cutOffError(): Error {
-  return new Error('the service has stopped');
+/** The error of exports that were in progress when the service stopped. */
+export class ExportCutOff extends Error {
+  override name = 'ExportCutOff';
 }
