@@ -9,6 +9,7 @@ import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
+import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { OtlpCollector, type ReceivedSpan } from '../support/otlp-collector.ts';
@@ -343,6 +344,27 @@ test('each message of a batch has its own span below the request, and its attemp
       [[trace, accept?.spanId]],
     );
   }
+});
+
+test('a message that is sent again through the management API belongs to that request', async () => {
+  const id = await send(sampled);
+  const [first] = await waitForSpans('the first attempt', about('deliver', id));
+  const key = await addKey(shop.database, shop.shop.id);
+  const answer = await fetch(
+    `${shop.service.url}/manage/v1/accounts/${shop.shop.id}/messages/${id}/resend`,
+    { method: 'POST', headers: { authorization: `Bearer ${key}` } },
+  );
+  assert.equal(answer.status, 201);
+  const { messageId } = (await answer.json()) as { messageId: string };
+  const [accept] = await waitForSpans('the acceptance', about('accept', messageId));
+  const [request] = await waitForSpans(
+    'the request',
+    (span) => span.spanId === accept.parentSpanId,
+  );
+  assert.match(request.name, /^POST \/manage\/v1\/accounts\/\{.*\}\/resend$/);
+  const [deliver] = await waitForSpans('its attempt', about('deliver', messageId));
+  assert.equal(deliver.links[0]?.spanId, accept.spanId);
+  assert.notDeepEqual(deliver.links, first.links);
 });
 
 test('the trace survives the queue: a retry on another node links to the same acceptance', async () => {
