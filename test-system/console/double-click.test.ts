@@ -30,13 +30,13 @@ for (const delay of [0, 80])
     await dialog.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
     await page.getByRole('link', { name: 'Open the message' }).click();
     await page.waitForURL(/messages\/[\w-]{36}$/);
-    await page.getByText('The receiving server accepted it.').waitFor();
+    await page.getByText('Captured in the inbox of this installation').waitFor();
     assert.equal(await count('message'), before + 1, 'the test');
     const first = page.url();
     await page.getByRole('button', { name: 'Send again' }).dblclick({ delay });
     await dialog.getByRole('button', { name: 'Send again' }).dblclick({ delay });
     await page.waitForURL((url) => url.href !== first);
-    await page.getByText('The receiving server accepted it.').waitFor();
+    await page.getByText('Captured in the inbox of this installation').waitFor();
     assert.equal(await count('message'), before + 2, 'the test sent again');
     await visit.end();
   });

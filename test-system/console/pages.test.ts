@@ -151,7 +151,7 @@ test('messages: a sent message is sent again once that is confirmed; messages ar
   await dialog.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('link', { name: 'Open the message' }).click();
   await page.waitForURL(/messages\/[\w-]{36}$/);
-  await page.getByText('The receiving server accepted it.').waitFor();
+  await page.getByText('Captured in the inbox of this installation').waitFor();
   await page.frameLocator('iframe').locator('body').waitFor();
   await visit.look('message-delivered');
   const first = page.url();
@@ -160,7 +160,7 @@ test('messages: a sent message is sent again once that is confirmed; messages ar
   await visit.look('message-send-again');
   await dialog.getByRole('button', { name: 'Send again' }).click();
   await page.waitForURL((url) => url.href !== first);
-  await page.getByText('The receiving server accepted it.').waitFor();
+  await page.getByText('Captured in the inbox of this installation').waitFor();
   await visit.open(`${shop.id}/messages`);
   const box = page.getByLabel('Search messages').first();
   await box.fill(' ann@ ');

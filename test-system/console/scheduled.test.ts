@@ -87,7 +87,7 @@ test('scheduled messages: one is sent now once that is confirmed', async () => {
   const dialog = page.getByRole('dialog');
   await dialog.getByText('It’s sent to now@people.test right away.').waitFor();
   await dialog.getByRole('button', { name: 'Send now' }).click();
-  await page.getByText('The receiving server accepted it.').waitFor();
+  await page.getByText('Captured in the inbox of this installation').waitFor();
   await visit.end();
 });
 

@@ -163,6 +163,6 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('No mail waiting').waitFor();
   await page.goto(message);
-  await page.getByText('The receiving server accepted it.').waitFor();
+  await page.getByText('Captured in the inbox of this installation').waitFor();
   await visit.end();
 });
