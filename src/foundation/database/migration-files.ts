@@ -17,8 +17,18 @@ export interface Migration {
   readonly contractsAfter: number | undefined;
 }
 
-/** The migrations of this release in order. They are forward-only; released files are never edited. */
-export async function readMigrations(): Promise<Migration[]> {
+let migrations: Promise<readonly Migration[]> | undefined;
+
+/** The migrations of this release in order, read once. They are forward-only; released files are never edited. */
+export function readMigrations(): Promise<readonly Migration[]> {
+  migrations ??= loadMigrations().catch((error: unknown) => {
+    migrations = undefined;
+    throw error;
+  });
+  return migrations;
+}
+
+async function loadMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => namePattern.test(name)).sort();
   return Promise.all(
     names.map(async (name) => {
