@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
+import { findWindowEnd } from '../foundation/log-output/log-cursor-store.ts';
 import type { LogWindow } from '../foundation/log-output/log-tail.ts';
 
 type Kysely = Database['kysely'];
@@ -17,19 +18,16 @@ export interface AuditLine {
   readonly detail: unknown;
 }
 
-/** The end of a window of about `limit` audit events. Transactions are never split. */
-export async function findAuditWindowEnd(
+/** The end of a window of about `limit` audit events. */
+export function findAuditWindowEnd(
   transaction: Kysely,
   from: string,
   end: string,
   limit: number,
 ): Promise<string> {
-  const { rows } = await sql<{ until: string | null }>`
-    select case when count(*) = ${limit} then (max(tx)::text::numeric + 1)::text end as until from (
-      select tx from audit_event where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit}) as e`.execute(
-    transaction,
-  );
-  return rows[0]?.until ?? end;
+  const first = sql`
+    select tx from audit_event where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit}`;
+  return findWindowEnd(transaction, first, end, limit);
 }
 
 /** The audit events of a window, in commit order. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { findWindowEnd } from '../../foundation/log-output/log-cursor-store.ts';
 import type { LogWindow } from '../../foundation/log-output/log-tail.ts';
 import { recipientAddress, traceContext } from '../../message/message-sql.ts';
 
@@ -22,21 +23,20 @@ export interface MessageEventRow {
   readonly trace: unknown;
 }
 
-/** The end of a window of about `limit` messages and events. Transactions are never split. */
-export async function findMessageWindowEnd(
+/** The end of a window of about `limit` messages and events. */
+export function findMessageWindowEnd(
   transaction: Kysely,
   from: string,
   end: string,
   limit: number,
 ): Promise<string> {
-  const { rows } = await sql<{ until: string | null }>`
-    select case when count(*) = ${limit} then (max(tx)::text::numeric + 1)::text end as until from (
-      select tx from (
-        (select tx from message_event where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit})
-        union all
-        (select tx from message where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit})) as either
-      order by tx limit ${limit}) as e`.execute(transaction);
-  return rows[0]?.until ?? end;
+  const first = sql`
+    select tx from (
+      (select tx from message_event where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit})
+      union all
+      (select tx from message where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit})) as either
+    order by tx limit ${limit}`;
+  return findWindowEnd(transaction, first, end, limit);
 }
 
 /** The messages and events of a window, in commit order. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../database/ended-transactions.ts';
 import type { Database } from '../database/open-database.ts';
 
@@ -37,6 +37,23 @@ export async function lockLogCursor(
   );
   const end = rows[0]?.end;
   return end === undefined ? undefined : { from, end };
+}
+
+/**
+ * The end of a window of about `limit` rows. Transactions are never split.
+ * @param first SQL for `tx` of the first `limit` rows of the range
+ * @param end of the range
+ */
+export async function findWindowEnd(
+  transaction: Kysely,
+  first: RawBuilder<unknown>,
+  end: string,
+  limit: number,
+): Promise<string> {
+  const { rows } = await sql<{ until: string | null }>`
+    select case when count(*) = ${limit} then (max(tx)::text::numeric + 1)::text end as until
+    from (${first}) as e`.execute(transaction);
+  return rows[0]?.until ?? end;
 }
 
 /**
