@@ -109,6 +109,22 @@ describe('on every device', { concurrency: true }, () => {
   }
 });
 
+test('the page of TLS results does not move if the settings arrive after the list', async () => {
+  const visit = await signedIn({ phone: true });
+  const { page } = visit;
+  await page.addInitScript(recordShifts);
+  const list = page.waitForResponse((response) => response.url().includes('/tls-results'));
+  await page.route('**/installation/settings', async (route) => {
+    await list;
+    await route.continue();
+  });
+  await visit.open(`${shop.id}/destinations/tls`);
+  await page.getByText('Only with direct delivery').waitFor();
+  const shifted = await page.evaluate<number>('window.shifted');
+  assert.ok(shifted < 0.1, `it moves by ${shifted}`);
+  await visit.end();
+});
+
 test('a signed-out visitor is sent to the sign-in page and then back; an unknown account shows “Page not found”', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;

@@ -7,6 +7,7 @@ import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
 import { DestinationTabs } from './destination-tabs.tsx';
@@ -22,8 +23,8 @@ export function TlsPage() {
     ...(from !== '' && { from }),
     ...(until !== '' && { until }),
   };
-  const { data: settings } = useSettings();
-  const isDirect = settings?.delivery !== 'inbox' && settings?.delivery !== 'relay';
+  const settings = useSettings();
+  const isDirect = settings.data?.delivery === 'direct';
   const filtered = Object.keys(query).length > 0;
   const pages = usePages<TlsDay>({
     queryKey: ['tls-results', query],
@@ -34,7 +35,8 @@ export function TlsPage() {
     <>
       <PageHeading title={text('destinations.title')} hint={text('encryption.hint')} />
       <DestinationTabs />
-      {(isDirect || filtered || pages.items.length > 0) && (
+      <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
+      {settings.data !== undefined && (isDirect || filtered || pages.items.length > 0) && (
         <Group component="search" mb="md" align="flex-end">
           <TextInput
             label={text('encryption.filter')}
@@ -58,7 +60,7 @@ export function TlsPage() {
       )}
       <ListBody
         label={text('encryption.title')}
-        pages={pages}
+        pages={{ ...pages, isPending: settings.isPending || pages.isPending }}
         idOf={({ day, domain: name, policyType }) => `${day} ${name} ${policyType}`}
         empty={{
           icon: 'destinations',
