@@ -35,7 +35,7 @@ export function judgeBackup(
   isRunning: boolean,
 ): BackupVerdict {
   if (databaseUrl !== undefined)
-    return { ok: true, finding: 'of your own PostgreSQL; not checked' };
+    return { ok: true, finding: 'not checked, because it’s your own PostgreSQL' };
   const { to, everySeconds } = backup;
   const base = readBaseBackupState(dataDir);
   const age = base && Date.now() - Date.parse(base.finishedAt);

@@ -42,7 +42,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   await steps.getByRole('button', { name: 'Add and send link' }).click();
   await steps.getByText('A link is on its way to olive@shop.test.').waitFor();
   await visit.look('steps-sender-waiting');
-  await steps.getByRole('link', { name: 'open the inbox' }).click();
+  await steps.getByRole('link', { name: 'Open the inbox' }).click();
   await page.getByRole('link', { name: 'Confirm your sender address' }).click();
   const opened = visit.context.waitForEvent('page');
   await page.getByRole('tab', { name: 'Links' }).click();

@@ -15,7 +15,7 @@ test('only operators learn how the installation is backed up', async () => {
   assert.equal(status, 200);
   assert.deepEqual(body, {
     ok: true,
-    finding: 'of your own PostgreSQL; not checked',
+    finding: 'not checked, because it’s your own PostgreSQL',
     advice: null,
     lastAt: null,
   });

@@ -5,7 +5,7 @@ import { withBreaks } from './with-breaks.tsx';
 interface PageHeadingProps {
   title: string;
   /** One sentence about the page. */
-  hint?: string | undefined;
+  hint?: ReactNode;
   /** The state of what the page shows, next to the title. */
   state?: ReactNode;
   /** The actions of the page. */

@@ -38,7 +38,7 @@ export function MailPage() {
       </PageAnchor>
       <PageHeading
         title={data?.subject ?? text('inbox.title')}
-        hint={data === undefined ? '' : describeEnvelope(data)}
+        hint={data !== undefined && <Envelope mail={data} />}
       >
         {data !== undefined && <MailActions mail={data} />}
       </PageHeading>
@@ -53,14 +53,24 @@ export function MailPage() {
   );
 }
 
-/** Sender, recipients and time. */
-function describeEnvelope({ envelopeFrom, envelopeTo, headers, receivedAt }: InboxMessage): string {
+/** Sender, recipients and time, a line each. */
+function Envelope({ mail }: { mail: InboxMessage }) {
+  const { envelopeFrom, envelopeTo, headers, receivedAt } = mail;
   const from = headers.find(({ name }) => name.toLowerCase() === 'from')?.value ?? envelopeFrom;
-  return text('inbox.envelope', {
-    from,
-    to: envelopeTo.join(', '),
-    time: formatToMinute(receivedAt),
-  });
+  const facts = [
+    [text('inbox.from'), from],
+    [text('inbox.to'), envelopeTo.join(', ')],
+    [text('inbox.received'), formatToMinute(receivedAt)],
+  ] as const;
+  return (
+    <span className="envelope">
+      {facts.map(([name, value]) => (
+        <span key={name}>
+          {name}: {value}
+        </span>
+      ))}
+    </span>
+  );
 }
 
 function Mail({ mail }: { mail: InboxMessage }) {

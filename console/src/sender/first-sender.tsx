@@ -5,12 +5,11 @@ import { useSettings } from '../account/use-settings.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { MarkVerified } from './mark-verified.tsx';
-import { InboxHint } from './sender-state.tsx';
 import { useAddSender } from './use-add-sender.ts';
 import { useSenderLink } from './use-sender-link.ts';
 
@@ -48,21 +47,33 @@ export function FirstSender() {
 }
 
 function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender }) {
+  const account = useAccountId();
+  const may = useMay();
   const { data: settings } = useSettings();
   const link = useSenderLink();
   const sent = linkExpiresAt !== null;
+  const isCaptured = sent && settings?.delivery === 'inbox' && may('inbox:read');
   return (
     <Alert color={sent ? 'blue' : 'yellow'} p="sm">
       <Stack gap={6} align="flex-start">
         <Text size="sm" fw={600} className="breakable">
           {text(sent ? 'steps.linkSent' : 'steps.notConfirmed', { address })}
         </Text>
-        {sent ? (
-          <InboxHint />
-        ) : (
-          settings?.systemMail === false && <Text size="sm">{text('senders.noSystemMail')}</Text>
+        {isCaptured && <Text size="sm">{text('steps.staysHere')}</Text>}
+        {!sent && settings?.systemMail === false && (
+          <Text size="sm">{text('senders.noSystemMail')}</Text>
         )}
         <Group gap="xs">
+          {isCaptured && (
+            <PageButton
+              to="/$account/inbox"
+              params={{ account }}
+              size="compact-sm"
+              variant="filled"
+            >
+              {text('steps.openInbox')}
+            </PageButton>
+          )}
           {settings?.systemMail === true && (
             <Button
               size="compact-sm"

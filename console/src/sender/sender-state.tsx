@@ -15,7 +15,7 @@ export function SenderState({ sender }: { sender: Sender }) {
   const isWaiting = !verified && linkExpiresAt !== null;
   const label = verified ? 'senders.isVerified' : isWaiting ? 'senders.waiting' : 'senders.isNot';
   return (
-    <>
+    <div>
       <Badge
         variant="light"
         tt="none"
@@ -34,12 +34,12 @@ export function SenderState({ sender }: { sender: Sender }) {
         )}
       </Text>
       {isWaiting && <InboxHint />}
-    </>
+    </div>
   );
 }
 
 /** Where the confirmation link is if mail stays on this machine. */
-export function InboxHint() {
+function InboxHint() {
   const account = useAccountId();
   const may = useMay();
   const { data: settings } = useSettings();

@@ -1,3 +1,4 @@
+import { SimpleGrid } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -40,24 +41,29 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
       {(error) => (
         <>
           {children}
-          <Field
-            field="name"
-            label={text('templates.name')}
-            required
-            maxLength={200}
-            value={name}
-            change={changeName}
-            error={error}
-            {...(children === undefined && { 'data-autofocus': true })}
-          />
-          <IdField
-            field="id"
-            label={text('templates.id')}
-            description={text('templates.idHint')}
-            value={id}
-            change={changeId}
-            error={error}
-          />
+          <SimpleGrid
+            cols={{ base: 1, sm: children === undefined ? 1 : 2 }}
+            className="name-and-id"
+          >
+            <Field
+              field="name"
+              label={text('templates.name')}
+              required
+              maxLength={200}
+              value={name}
+              change={changeName}
+              error={error}
+              {...(children === undefined && { 'data-autofocus': true })}
+            />
+            <IdField
+              field="id"
+              label={text('templates.id')}
+              description={text('templates.idHint')}
+              value={id}
+              change={changeId}
+              error={error}
+            />
+          </SimpleGrid>
         </>
       )}
     </FormDialog>

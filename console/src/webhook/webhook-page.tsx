@@ -127,7 +127,9 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           icon="webhooks"
           title={text('webhooks.nothing')}
           hint={text('webhooks.nothingHint')}
-        />
+        >
+          <TestEventButton webhook={webhook} />
+        </EmptyState>
       ) : (
         <div className="workbench" data-chosen={event !== undefined}>
           <section aria-label={text('webhooks.deliveries')}>
@@ -154,13 +156,26 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   );
 }
 
+function TestEventButton({ webhook }: { webhook: Webhook }) {
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  if (!may('webhooks:write')) return null;
+  return (
+    <>
+      <Button variant="default" onClick={dialog.open}>
+        {text('webhooks.test')}
+      </Button>
+      <TestEventDialog opened={opened} close={dialog.close} webhook={webhook} />
+    </>
+  );
+}
+
 function WebhookActions({ webhook }: { webhook: Webhook }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
   const navigate = route.useNavigate();
   const [secret, setSecret] = useState<string>();
-  const [testing, test] = useDisclosure();
   const [changing, change] = useDisclosure();
   const [replaying, replay] = useDisclosure();
   const [rotating, rotation] = useDisclosure();
@@ -198,9 +213,7 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
   return (
     <>
-      <Button variant="default" onClick={test.open}>
-        {text('webhooks.test')}
-      </Button>
+      <TestEventButton webhook={webhook} />
       <Button variant="default" onClick={change.open}>
         {text('change')}
       </Button>
@@ -226,7 +239,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         </Menu.Dropdown>
       </Menu>
       <ProblemAlert error={pause.error} onRefreshed={pause.reset} />
-      <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
       <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
       <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
       <Confirm

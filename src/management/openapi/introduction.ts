@@ -4,9 +4,11 @@ invitation. The documentation covers sending, message status and lists, and ever
 
 ## Send your first email
 
-1. In the [console](/console), open **Templates**, create one and publish it.
-2. Under **Developers**, create an API key that can send. It is shown once; keep it in a secret store.
-3. Send to yourself. Replace the account ID \`1001\`, the template ID \`welcome\` and the address:
+1. In the [console](/console), open **Senders**, add your address and confirm it.
+2. Open **Templates**, create one from **Welcome** and publish it.
+3. Open **API keys** and create one that can send. It is shown once; keep it in a secret store.
+4. Set \`SIGNALPOST_URL\` to the address of this service and \`SIGNALPOST_KEY\` to the key, and send to yourself. Replace the
+   account ID \`1001\`, the template ID \`welcome\` and the address:
 
 \`\`\`bash
 curl "$SIGNALPOST_URL/ete/v1/email/1001/welcome" \\
@@ -18,7 +20,8 @@ curl "$SIGNALPOST_URL/ete/v1/email/1001/welcome" \\
     },
     "content": {
       "personalizationDataMap": {
-        "First Name": "Ada"
+        "First Name": "Ada",
+        "Start Link": "https://example.com/start"
       }
     },
     "metadata": { "transactional": true },

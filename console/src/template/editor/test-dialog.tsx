@@ -8,7 +8,7 @@ import { answerOf, api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
 import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
-import { PageAnchor } from '../../components/links.tsx';
+import { PageAnchor, PageButton } from '../../components/links.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { nameLocale } from '../../format/name-locale.ts';
 import { DeliveryExplanationAlert } from '../../message/delivery-explanation-alert.tsx';
@@ -156,41 +156,38 @@ function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps
     settings?.delivery === 'inbox' && message?.state === 'delivered' && may('inbox:read');
   return (
     <Stack>
-      <Text size="sm" className="breakable">
-        {text('editor.testSent', { to })}
-      </Text>
+      {!isCaptured && (
+        <Text size="sm" className="breakable">
+          {text('editor.testSent', { to })}
+        </Text>
+      )}
       <ProblemAlert error={error} />
       {message !== undefined && !isCaptured && <DeliveryExplanationAlert message={message} />}
       {isCaptured && (
         <Alert color="green" title={text('editor.testArrived')} role="status">
           <Text size="sm">
-            {text('editor.testCaptured')}{' '}
+            {text('editor.testCaptured', { to })}{' '}
             <PageAnchor to="/$account/inbox" params={{ account: accountId }}>
               {text('editor.testInbox')}
             </PageAnchor>
           </Text>
         </Alert>
       )}
-      <Group justify="space-between">
+      <Group justify="flex-end">
+        <Button variant="default" onClick={again} data-autofocus>
+          {text('editor.testAgain')}
+        </Button>
         {canRead ? (
-          <PageAnchor
+          <PageButton
             to="/$account/messages/$message"
             params={{ account: accountId, message: messageId }}
-            size="sm"
+            variant="filled"
           >
             {text('editor.testMessage')}
-          </PageAnchor>
+          </PageButton>
         ) : (
-          <span />
+          <Button onClick={close}>{text('close')}</Button>
         )}
-        <Group gap="xs">
-          <Button variant="default" onClick={again}>
-            {text('editor.testAgain')}
-          </Button>
-          <Button onClick={close} data-autofocus>
-            {text('close')}
-          </Button>
-        </Group>
       </Group>
     </Stack>
   );

@@ -134,7 +134,7 @@ export const editorTexts = {
   'editor.testMessage': 'Open the message',
   'editor.testAgain': 'Send another',
   'editor.testArrived': 'Arrived in the inbox',
-  'editor.testCaptured': 'This service captures mail instead of delivering it.',
+  'editor.testCaptured': 'Captured for {to}, not delivered.',
   'editor.testInbox': 'Open the inbox',
   'editor.testValues': 'Values (JSON)',
   'editor.testValuesHint': 'Optional. Values by field name, used instead of the samples.',

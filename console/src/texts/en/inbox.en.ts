@@ -17,7 +17,6 @@ export const inboxTexts = {
   'inbox.delete': 'Delete',
   'inbox.deleteTitle': 'Delete this mail?',
   'inbox.deleteConsequence': 'It’s removed from the inbox. You can’t undo this.',
-  'inbox.envelope': 'From {from} · To {to} · Received {time}',
   'inbox.links': 'Links',
   'inbox.back': 'Back to inbox',
   'inbox.headers': 'Headers',

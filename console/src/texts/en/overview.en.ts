@@ -6,6 +6,8 @@ export const overviewTexts = {
   'steps.sender': 'Add a sender',
   'steps.senderHint': 'Use an address you own. We’ll email it a confirmation link.',
   'steps.senderName': 'Name shown to recipients',
+  'steps.staysHere': 'Mail stays on this machine, so the link is in the inbox.',
+  'steps.openInbox': 'Open the inbox',
   'steps.linkSent': 'A link is on its way to {address}. Open it to confirm the address.',
   'steps.notConfirmed': '{address} isn’t confirmed yet.',
   'steps.otherSender': 'Use another address',

@@ -15,7 +15,7 @@ export const sendersTexts = {
   'senders.verifyTitle': 'Mark {address} as verified?',
   'senders.verifyHint':
     'This skips the confirmation. Do it only if you know that this account may send from the address. The audit log records it.',
-  'senders.sendLink': 'Send link',
+  'senders.sendLink': 'Send confirmation link',
   'senders.sendAgain': 'Send again',
   'senders.linkSent': 'Confirmation link sent to {address}.',
   'senders.inInbox': 'Mail stays on this machine:',

@@ -100,8 +100,7 @@ export const webhooksTexts = {
   'webhooks.waitsForResume': '{count|1 event waits|# events wait} until you resume the webhook.',
   'webhooks.sentAgain': '{count|1 event|# events}.',
   'webhooks.nothing': 'No events yet',
-  'webhooks.nothingHint':
-    'Events appear here as they happen. To try your endpoint now, send a test.',
+  'webhooks.nothingHint': 'Events appear here as they happen.',
   'webhooks.removeTitle': 'Remove this webhook?',
   'webhooks.removeConsequence': 'It stops receiving events, and its event log is deleted.',
 } as const;
