@@ -56,7 +56,7 @@ function domain(description: string): PathParam {
 export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   accountId: publicId('The account.'),
   address: address('The email address, case-insensitive.'),
-  clientId: publicId('The client ID of the integration.'),
+  clientId: publicId('The client ID of the OAuth app.'),
   destination: {
     schema: Type.String({
       description: 'A recipient domain, or `*` for all.',

@@ -68,3 +68,18 @@ test('the documentation shows the contract and the management API under its stri
   assert.deepEqual(complaints, []);
   await visitor.close();
 });
+
+test('each example of the introduction can be copied', async () => {
+  const visitor = await newVisitor(browser);
+  await visitor.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await visitor.newPage();
+  await page.goto(`${service.url}/docs`);
+  const copy = page.getByRole('button', { name: 'Copy', exact: true });
+  await copy.nth(1).waitFor();
+  assert.equal(await copy.count(), await page.locator('.introduction-description pre').count());
+  await copy.first().click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.match(copied, /^curl "\$SIGNALPOST_URL\/ete\/v1\/email\/1001\/welcome"[\s\S]*\}'\n?$/);
+  await visitor.close();
+});

@@ -1,3 +1,4 @@
+import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import type { MailColors } from '../frame/show-mail.ts';
 
@@ -7,6 +8,8 @@ interface MailFrameProps {
   colors?: MailColors;
   /** Width in pixels; default: full width. */
   width?: number;
+  /** Lays the mail out with at least this width in pixels, scaled down to the available space. */
+  fit?: number;
   minHeight?: number;
   /** Highlights what the other version doesn't have. */
   marks?: { against: string; color: string };
@@ -19,9 +22,10 @@ interface MailFrameProps {
  * an open.
  */
 export function MailFrame(props: MailFrameProps) {
-  const { html, title, colors = 'light', width, minHeight = 320, onTextClick } = props;
+  const { html, title, colors = 'light', width, fit, minHeight = 320, onTextClick } = props;
   const { against, color } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
+  const space = useElementSize();
   const [ready, setReady] = useState(false);
   const [height, setHeight] = useState(minHeight);
 
@@ -43,14 +47,17 @@ export function MailFrame(props: MailFrameProps) {
     if (ready) frame.current?.contentWindow?.postMessage({ html, colors, marks }, '*');
   }, [ready, html, colors, against, color]);
 
+  const scale = fit === undefined || space.width === 0 ? 1 : Math.min(1, space.width / fit);
   return (
-    <iframe
-      ref={frame}
-      src="/console/frame"
-      sandbox="allow-scripts"
-      title={title}
-      className="mail-frame"
-      style={{ width, height }}
-    />
+    <div ref={space.ref} className="mail-fit" style={{ height: height * scale, maxWidth: width }}>
+      <iframe
+        ref={frame}
+        src="/console/frame"
+        sandbox="allow-scripts"
+        title={title}
+        className="mail-frame"
+        style={{ height, ...(scale < 1 && { width: fit, scale }) }}
+      />
+    </div>
   );
 }

@@ -14,6 +14,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { answerOf, api } from '../api/management.ts';
 import { ApiProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { CopyField } from '../components/copy-field.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { Gate } from './gate.tsx';
@@ -54,7 +55,7 @@ function LinkHint() {
         </Title>
         <Text size="sm">{text('setUp.linkHint')}</Text>
         <Text size="sm">{text('setUp.linkCommand')}</Text>
-        <Code block>bin/signalpost set-up-link</Code>
+        <CopyField value="bin/signalpost set-up-link" label={text('setUp.command')} />
       </Stack>
     </Paper>
   );
@@ -136,9 +137,9 @@ function DemoHint() {
           {text('setUp.demoPassword')} <Code>DEMO_OWNER_PASSWORD</Code> {text('setUp.demoFile')}{' '}
           <Code>demo.env</Code> {text('setUp.demoFolder')}
         </Text>
-        <Anchor component="a" size="sm" href="/sign-in?next=/console">
+        <Button component="a" variant="default" href="/sign-in?next=/console">
           {text('setUp.demoSignIn')}
-        </Anchor>
+        </Button>
       </Stack>
     </Paper>
   );

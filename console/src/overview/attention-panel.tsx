@@ -15,9 +15,15 @@ interface AttentionEntry {
   readonly link?: ReactNode;
 }
 
+interface AttentionPanelProps {
+  /** Shows nothing instead of an empty panel. */
+  hidesEmpty?: boolean;
+}
+
 /** What needs attention, with links to where it can be fixed. */
-export function AttentionPanel() {
+export function AttentionPanel({ hidesEmpty = false }: AttentionPanelProps) {
   const entries = useAttentionEntries();
+  if (hidesEmpty && entries.length === 0) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="attention">
       <Title order={2} id="attention" mb="xs">

@@ -9,11 +9,17 @@ import { waitOfLine } from '../message/message-states.ts';
 import { text } from '../texts/text.ts';
 import { useLatestMessages } from './use-overview.ts';
 
+interface LatestMessagesProps {
+  /** Shows nothing instead of an empty panel. */
+  hidesEmpty?: boolean;
+}
+
 /** The latest messages. */
-export function LatestMessages() {
+export function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
   const account = useAccountId();
   const messages = useLatestMessages();
   const items = messages.data?.items ?? [];
+  if (hidesEmpty && items.length === 0 && messages.error === null) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="recent">
       <Group justify="space-between" mb="sm">

@@ -40,8 +40,8 @@ export function OverviewPage() {
           <Suspense fallback={<Skeleton height={240} />}>
             <FirstSteps readiness={readiness} />
           </Suspense>
-          <AttentionPanel />
-          <LatestMessages />
+          <AttentionPanel hidesEmpty />
+          <LatestMessages hidesEmpty />
         </Stack>
       </>
     );

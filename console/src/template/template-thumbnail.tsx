@@ -28,7 +28,9 @@ export function TemplateThumbnail({ templateId }: { templateId: string }) {
   const html = useSample(templateId)?.html;
   return (
     <Box className="thumbnail" aria-hidden="true" inert>
-      {typeof html === 'string' && <MailFrame html={showImages(html)} title="" minHeight={600} />}
+      {typeof html === 'string' && (
+        <MailFrame html={showImages(html)} title="" fit={560} minHeight={600} />
+      )}
     </Box>
   );
 }

@@ -36,11 +36,16 @@ export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
   // It may be on a page that isn't loaded.
   if (!isListed && senders.nextCursor !== null) return null;
   return (
-    <Alert color="yellow" title={text('editor.senderUnverified', { sender: from })}>
-      <Text size="sm">{text('editor.senderUnverifiedHint')}</Text>
-      <PageAnchor to="/$account/senders" params={{ account }} underline="always">
-        {text('editor.senderVerify')}
-      </PageAnchor>
+    <Alert color="yellow" p="sm">
+      <Text size="sm" className="breakable">
+        <Text span inherit fw={600}>
+          {text('editor.senderUnverified', { sender: from })}
+        </Text>{' '}
+        {text('editor.senderUnverifiedHint')}{' '}
+        <PageAnchor to="/$account/senders" params={{ account }} inherit underline="always">
+          {text('editor.senderVerify')}
+        </PageAnchor>
+      </Text>
     </Alert>
   );
 }

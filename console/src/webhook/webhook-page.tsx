@@ -86,7 +86,9 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
     <>
       <Group gap="xs" mt="-xs" mb="md">
         <Text size="sm" c="dimmed">
-          {kindsText(webhook)}
+          <span>{kindsText(webhook)}</span>
+          {` · ${text('webhooks.added')} `}
+          <TimeText value={webhook.createdAt} toMinute />
           {latest !== undefined && ` · ${text('webhooks.latest')}`}
         </Text>
         {latest !== undefined && (

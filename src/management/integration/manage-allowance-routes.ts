@@ -14,7 +14,7 @@ import { requireIntegration } from './manage-integrations-routes.ts';
 
 export const listAllowanceUses = defineOperation({
   id: 'listAllowanceUses',
-  summary: 'List token request usage of an integration',
+  summary: 'List token request usage of an OAuth app',
   description:
     'Initial token requests per user in the last hour. Users without requests aren’t listed. Refresh requests don’t count.',
   answer: pageOf(
@@ -62,14 +62,14 @@ function allowanceChange(call: OperationCall) {
 
 export const getAllowance = defineOperation({
   id: 'getAllowance',
-  summary: 'Get the token request limit of an integration',
+  summary: 'Get the token request limit of an OAuth app',
   answer: AllowanceView,
   handle: (call) => requireResource(call, allowanceChange(call)),
 });
 
 export const putAllowance = defineOperation({
   id: 'putAllowance',
-  summary: 'Set the token request limit of an integration',
+  summary: 'Set the token request limit of an OAuth app',
   description:
     'Takes effect immediately on every node, including for users who have reached the limit.',
   body: Type.Object({ perHour: Type.Integer({ minimum: 1, maximum: maxAllowance }) }, strict),

@@ -88,7 +88,7 @@ function generateSecret(): string {
 /** @throws Problem if the integration doesn't exist */
 export async function requireIntegration(call: OperationCall): Promise<StoredIntegration> {
   const found = await readOwn(call.dependencies.database.kysely, call);
-  if (found === undefined) throw notFound('integration');
+  if (found === undefined) throw notFound('OAuth app');
   return found;
 }
 
@@ -99,20 +99,20 @@ export const integrationRoutes = resourceRoutes({
   resource: integrationOf,
   list: {
     id: 'listIntegrations',
-    summary: 'List integrations',
+    summary: 'List OAuth apps',
     key: 'clientId',
     async read(call, { after }) {
       const all = await readIntegrations(call.dependencies.database.kysely, accountOf(call).id);
       return all.filter(({ clientId }) => clientId > after).map(viewIntegration);
     },
   },
-  get: { id: 'getIntegration', summary: 'Get an integration' },
+  get: { id: 'getIntegration', summary: 'Get an OAuth app' },
   put: {
     id: 'putIntegration',
     confirmed: true,
-    summary: 'Register or update an integration',
+    summary: 'Register or update an OAuth app',
     description:
-      'The secret of a new integration isn’t shown; get one with `POST …/secret`. Disabling an integration revokes its tokens on every node within a second. When updating, omitted members stay unchanged; defaults apply to new integrations only.',
+      'The secret of a new app isn’t shown; get one with `POST …/secret`. Disabling an app revokes its tokens on every node within a second. When updating, omitted members stay unchanged; defaults apply to new apps only.',
     body: Type.Object(
       {
         name: IntegrationSchema.properties.name,
@@ -139,7 +139,7 @@ export const integrationRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteIntegration',
-    summary: 'Delete an integration and its tokens',
+    summary: 'Delete an OAuth app and its tokens',
     write: (call) => async (transaction) => {
       await revokeClientTokens(transaction, call.params.clientId);
       await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
@@ -166,7 +166,7 @@ export const rotateIntegrationSecret = defineOperation({
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      if ((await readOwn(transaction, call)) === undefined) throw notFound('integration');
+      if ((await readOwn(transaction, call)) === undefined) throw notFound('OAuth app');
       const clientSecret = generateSecret();
       const overlap = Math.round((call.body.overlapHours ?? 0) * 3_600);
       const hash = new ClientSecretHasher(call.dependencies.key).hash(clientSecret);
@@ -179,7 +179,7 @@ export const rotateIntegrationSecret = defineOperation({
 
 export const listConsents = defineOperation({
   id: 'listConsents',
-  summary: 'List consents to an integration',
+  summary: 'List consents to an OAuth app',
   answer: pageOf(
     Type.Object(
       {

@@ -38,6 +38,24 @@ ${brandHead}
 </html>
 `;
 
+/** Adds a copy button to each code block of the introduction, whenever the viewer renders it. */
+const copyButtons = `
+new MutationObserver(() => {
+  for (const block of document.querySelectorAll('.introduction-description pre:not(:has(.copy-code))')) {
+    const button = document.createElement('button');
+    const code = block.textContent;
+    button.type = 'button';
+    button.className = 'copy-code';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(code);
+      button.textContent = 'Copied';
+    });
+    block.append(button);
+  }
+}).observe(document.getElementById('reference'), { childList: true, subtree: true });
+`;
+
 /** Disables everything that loads from or links to other hosts. */
 const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   url: '/openapi.json',
@@ -46,6 +64,7 @@ const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
+  authentication: { preferredSecurityScheme: 'accessToken' },
   // The bar above links to the document.
   documentDownloadType: 'none',
   showDeveloperTools: 'never',
@@ -53,7 +72,7 @@ const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   theme: 'none',
   customCss: viewerStyles,
 })});
-`;
+${copyButtons}`;
 
 /**
  * `GET /openapi.json`: contract and management API as OpenAPI 3.1. `GET /docs`: the same as a web page, self-hosted.

@@ -19,7 +19,10 @@ const tags: readonly (readonly [string, string])[] = [
   ['Installation', 'Settings and data managed by operators.'],
   ['Account', 'Accounts, users and audit log.'],
   ['Senders', 'Sender addresses and sending domains.'],
-  ['Integrations', 'OAuth integrations and API keys.'],
+  [
+    'API keys and OAuth apps',
+    'API keys for your own programs, and OAuth apps, which the contract calls integrations.',
+  ],
   ['Templates', 'Templates, their drafts and versions.'],
   ['Contacts', 'Contact lists and contacts.'],
   ['Messages', 'Message log and sending queue.'],
@@ -40,8 +43,8 @@ const tagOfSegment: Readonly<Record<string, string>> = {
   'quota-use': 'Account',
   senders: 'Senders',
   domains: 'Senders',
-  integrations: 'Integrations',
-  keys: 'Integrations',
+  integrations: 'API keys and OAuth apps',
+  keys: 'API keys and OAuth apps',
   templates: 'Templates',
   lists: 'Contacts',
   messages: 'Messages',
@@ -97,7 +100,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
         clientCredentials: {
           type: 'http',
           scheme: 'basic',
-          description: 'Client ID and secret of an integration, instead of those in the form.',
+          description: 'Client ID and secret of an OAuth app, instead of those in the form.',
         },
         browserSession: {
           type: 'apiKey',

@@ -46,10 +46,17 @@ export const viewerStyles = `
 }
 .dark-mode {${schemeOf(1)}
 }
-a[href*="//www.scalar.com"] { display: none }
+a[href*="//www.scalar.com"], .scalar-reference-intro-clients { display: none }
 #reference .section { padding-block: 40px }
 #reference .introduction-description { margin-top: 0 }
-#reference .introduction-description pre code { font-size: 12.5px }
+#reference .introduction-description pre { position: relative }
+#reference .introduction-description pre code { padding-top: 36px; font-size: 12.5px }
+.copy-code {
+  position: absolute; top: 8px; right: 8px; padding: 2px 10px; font: 500 12px var(--scalar-font); cursor: pointer;
+  color: var(--scalar-color-1); background: var(--scalar-background-1); border: 1px solid var(--scalar-border-color);
+  border-radius: var(--scalar-radius);
+}
+.copy-code:hover { background: var(--scalar-background-3) }
 `;
 
 /** The bar above the viewer. */

@@ -191,7 +191,7 @@ function notices(account: Account, facts: AttentionFacts): FoundItem[] {
     addItem(
       'no-integration',
       null,
-      'No API key or integration can send, so your code can’t send yet.',
+      'No API key or OAuth app can send, so your code can’t send yet.',
       'Create an API key.',
     );
   if (!account.addOns.has('transactional'))

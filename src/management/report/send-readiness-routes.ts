@@ -14,7 +14,7 @@ export const getSendReadiness = defineOperation({
       }),
       key: Type.Boolean({
         description:
-          'There is an API key that can send, or an integration with which a user can get a token that can.',
+          'There is an API key that can send, or an OAuth app with which a user can get a token that can.',
       }),
       message: Type.Boolean({
         description: 'A message of a program was accepted; test messages don’t count.',

@@ -7,7 +7,7 @@ import { messagePage } from './message-page.ts';
 export function endSessionsPage(token: string): Page {
   const title = 'Sign out everywhere?';
   const body = html`<h1>${title}</h1>
-<p>This ends all your sessions, and integrations lose access. If someone knows your password, set a new one afterward.</p>
+<p>This ends all your sessions, and apps lose access. If someone knows your password, set a new one afterward.</p>
 <form method="post" action="${endSessionsPath}/${token}">
 <div class="actions"><button type="submit">Sign out everywhere</button></div>
 </form>`;

@@ -209,7 +209,7 @@ export function changePasswordPage({ csrf, personal, error, status }: PasswordPa
 <label for="password">Current password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 !${newPasswordField(personal)}
-<p class="soft">This signs you out everywhere else and revokes access for all your integrations.</p>
+<p class="soft">This signs you out everywhere else and revokes the access of all apps.</p>
 <div class="actions"><button type="submit">Change password</button></div>
 </form>
 <p class="foot"><a href="/me">Back to sign-in and security</a></p>`;

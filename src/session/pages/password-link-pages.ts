@@ -36,7 +36,7 @@ export function setPasswordPage(csrf: string, personal: readonly string[], error
 <form method="post" action="/set-password">
 <input type="hidden" name="csrf" value="${csrf}">
 !${newPasswordField(personal)}
-<p class="soft">This signs you out everywhere and revokes access for all your integrations.</p>
+<p class="soft">This signs you out everywhere and revokes the access of all apps.</p>
 <div class="actions"><button type="submit">Set password</button></div>
 </form>`;
   const status = error === undefined ? 200 : 422;

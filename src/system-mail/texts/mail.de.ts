@@ -49,11 +49,11 @@ export const german: MailTexts = {
   notices: {
     'password-changed': {
       subject: 'Ihr Passwort wurde geändert',
-      body: 'Das Passwort von {{Email}} wurde geändert. Alle anderen Sitzungen wurden beendet, und Integrationen haben keinen Zugriff mehr.',
+      body: 'Das Passwort von {{Email}} wurde geändert. Alle anderen Sitzungen wurden beendet, und OAuth-Apps haben keinen Zugriff mehr.',
     },
     'password-set-by-link': {
       subject: 'Ihr Passwort wurde mit einem Link festgelegt',
-      body: 'Das Passwort von {{Email}} wurde mit einem Link aus einer E-Mail festgelegt. Alle anderen Sitzungen wurden beendet, und Integrationen haben keinen Zugriff mehr.',
+      body: 'Das Passwort von {{Email}} wurde mit einem Link aus einer E-Mail festgelegt. Alle anderen Sitzungen wurden beendet, und OAuth-Apps haben keinen Zugriff mehr.',
     },
     'second-factor-added': {
       subject: 'Authenticator-App hinzugefügt',

@@ -49,11 +49,11 @@ export const english: MailTexts = {
   notices: {
     'password-changed': {
       subject: 'Your password was changed',
-      body: 'The password for {{Email}} was changed. All other sessions were signed out, and integrations lost access.',
+      body: 'The password for {{Email}} was changed. All other sessions were signed out, and OAuth apps lost access.',
     },
     'password-set-by-link': {
       subject: 'Your password was set with a link',
-      body: 'The password for {{Email}} was set with a link from an email. All other sessions were signed out, and integrations lost access.',
+      body: 'The password for {{Email}} was set with a link from an email. All other sessions were signed out, and OAuth apps lost access.',
     },
     'second-factor-added': {
       subject: 'Authenticator app added',

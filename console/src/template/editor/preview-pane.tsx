@@ -100,7 +100,7 @@ export function PreviewPane(props: PreviewPaneProps) {
                   title={text('editor.preview')}
                   colors={colors}
                   onTextClick={onTextClick}
-                  {...(mode === 'phone' && { width: 375 })}
+                  {...(mode === 'phone' ? { width: 375 } : { fit: 640 })}
                 />
               </Box>
             )}

@@ -9,10 +9,9 @@ export const editorTexts = {
   'editor.sender': 'Sender',
   'editor.senderHint': 'Used when a request doesn’t set one.',
   'editor.senderDefault': 'Template creator',
-  'editor.senderUnverified': '{sender} isn’t a verified sender',
-  'editor.senderUnverifiedHint':
-    'Requests that don’t set another sender are rejected. Verify this one, or choose another in the editor and publish.',
-  'editor.senderVerify': 'Go to Senders',
+  'editor.senderUnverified': '{sender} isn’t a verified sender.',
+  'editor.senderUnverifiedHint': 'Requests that don’t set another are rejected.',
+  'editor.senderVerify': 'Verify it',
   'editor.source': 'Content',
   'editor.mjml': 'MJML',
   'editor.html': 'HTML',

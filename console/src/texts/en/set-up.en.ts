@@ -5,6 +5,7 @@ export const setUpTexts = {
   'setUp.hintLocked': 'The service is running, but it doesn’t have an owner yet.',
   'setUp.linkHint': 'Open the setup link that the service printed when it started.',
   'setUp.linkCommand': 'To get a new link, run this on the server:',
+  'setUp.command': 'command',
   'setUp.own': 'Get started',
   'setUp.name': 'Your name',
   'setUp.email': 'Your email address',

@@ -23,6 +23,7 @@ export const webhooksTexts = {
   'webhooks.working': 'Active',
   'webhooks.failing': 'Failing',
   'webhooks.paused': 'Paused',
+  'webhooks.added': 'added',
   'webhooks.latest': 'Latest event',
   'webhooks.noEvents': 'None yet',
   'webhooks.none': 'No webhooks yet',
