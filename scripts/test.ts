@@ -18,7 +18,8 @@ import { startTestPostgres } from './test-postgres.ts';
 const testDatabase = 'test/support/test-database.ts';
 /** Files that change or measure their process. */
 const ownProcess = [join('test', 'embedded-database', sep), join('test', 'hostile', sep)];
-const filesPerGroup = 8;
+/** A group of the slow tests with programs beyond npm is smaller, so that the last one doesn't run alone for long. */
+const filesPerGroup = { test: 8, 'test-system': 4 };
 const onOtherServers = [
   'foundation',
   'message',
@@ -67,7 +68,9 @@ async function run(): Promise<number> {
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 600_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
-      ...(folder === 'test' && rest.length === 0 ? await groupFiles(files) : files),
+      ...(rest.length === 0 && isGrouped(folder)
+        ? await groupFiles(files, filesPerGroup[folder])
+        : files),
     ],
     {
       stdio: 'inherit',
@@ -84,6 +87,10 @@ async function run(): Promise<number> {
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
+function isGrouped(name: string): name is keyof typeof filesPerGroup {
+  return Object.hasOwn(filesPerGroup, name);
+}
+
 async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
   const used = await importingFiles(all, testDatabase);
   const folders = onOtherServers.map((name) => join('test', name, sep));
@@ -96,10 +103,10 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
  * Groups files that share a process one after another, each as a test of its own: importing the service takes longer than most
  * files' tests. Neighbors are in different groups, because a folder's files tend to take equally long.
  */
-async function groupFiles(all: readonly string[]): Promise<string[]> {
+async function groupFiles(all: readonly string[], perGroup: number): Promise<string[]> {
   const alone = all.filter((file) => ownProcess.some((name) => file.startsWith(name)));
   const together = all.filter((file) => !alone.includes(file));
-  const count = Math.ceil(together.length / filesPerGroup);
+  const count = Math.ceil(together.length / perGroup);
   const names = Array.from({ length: count }, async (_, group) => {
     const name = join(groups, `group-${group + 1}.mjs`);
     const tests = together
@@ -116,5 +123,6 @@ async function groupFiles(all: readonly string[]): Promise<string[]> {
 
 async function filesOf(name: string): Promise<string[]> {
   if (/\.m?[jt]s$/.test(name)) return [name];
-  return (await Array.fromAsync(glob(`${name}/**/*.test.ts`))).sort();
+  const exclude = (path: string) => path === 'node_modules';
+  return (await Array.fromAsync(glob(`${name}/**/*.test.ts`, { exclude }))).sort();
 }

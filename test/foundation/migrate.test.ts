@@ -8,7 +8,7 @@ import {
 } from '../../src/foundation/database/migrate.ts';
 import { type Migration, readMigrations } from '../../src/foundation/database/migration-files.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { splitStatements } from '../../src/foundation/database/plan-locks.ts';
+import { splitStatements } from '../../src/foundation/database/split-statements.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { recordKeyNode, removeKeyNode } from '../../src/foundation/key-rotation-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -112,6 +112,20 @@ test('from 0.2.0 on, migrations that expand remove and rename nothing', async ()
     wrong.map(({ name }) => name),
     [],
   );
+});
+
+test('from 0075 on, migrations index tables that exist while rows are written', async () => {
+  const wrong = (await readMigrations())
+    .filter(({ version }) => version > 74)
+    .flatMap(({ name, sql }) =>
+      splitStatements(sql)
+        .map((statement) =>
+          /^create (?:unique )?index (?!concurrently).*? on (\w+)/i.exec(statement),
+        )
+        .filter((index) => index !== null && !sql.includes(`create table ${index[1]} (`))
+        .map((index) => `${name}: ${index?.[0]}`),
+    );
+  assert.deepEqual(wrong, []);
 });
 
 test('an edited migration is rejected with its file name', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Migration } from '../../src/foundation/database/migration-files.ts';
-import { planLocks, splitStatements } from '../../src/foundation/database/plan-locks.ts';
+import { planLocks } from '../../src/foundation/database/plan-locks.ts';
+import { splitStatements } from '../../src/foundation/database/split-statements.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database } = await createTestDatabase();
@@ -28,6 +29,10 @@ test('each kind of statement says what waits, for how many rows of a table with 
     [
       'create index on parent (id)',
       'parent: writes wait while an index is built (3,000 rows, about 1 s)',
+    ],
+    [
+      'create index concurrently named on parent (id)',
+      'parent: nothing waits while an index is built (3,000 rows, about 1 s)',
     ],
     [
       'create unique index named on parent (id)',

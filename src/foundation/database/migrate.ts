@@ -1,21 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { advisoryLocks } from './advisory-locks.ts';
+import { buildIndexes, buildsConcurrently } from './build-indexes.ts';
 import { type Migration, readMigrations, worksAfter } from './migration-files.ts';
 import type { Database } from './open-database.ts';
 import { prepareSchema } from './prepare-schema.ts';
 
+const lockRetryMs = 200;
 /** A day, because a migration may index all stored data, and other nodes wait for it. */
 const migrationTimeoutMs = 24 * 60 * 60 * 1000;
 
-function withMigrationTimeout(text: string, values?: unknown[]): pg.QueryConfig {
+function withMigrationTimeout(text: string): pg.QueryConfig {
   const bounded = { text, query_timeout: migrationTimeoutMs };
-  return values === undefined ? bounded : { ...bounded, values };
+  return bounded;
 }
 
 /**
- * Migrates the database to this release, each migration in its own transaction, under the lock. Migrations that would
- * break running processes of an older release are left for later.
+ * Migrates the database to this release under the lock, each migration in its own transaction or, if it builds indexes
+ * while rows are written, in steps that can be repeated. Migrations that would break running processes of an older release
+ * are left for later.
  * @returns the names of the migrations applied
  * @throws OperatorError if a newer release migrated the database to a schema that this one can't run with, if the
  *   database can't be used, or if a released migration was edited
@@ -27,9 +31,7 @@ export async function migrate(
   const known = migrations ?? (await readMigrations());
   const client = await database.pool.connect();
   try {
-    await client.query(
-      withMigrationTimeout('select pg_advisory_lock($1)', [advisoryLocks.migrations]),
-    );
+    await waitForLock(client);
     try {
       await prepareSchema(client);
       return await applyMissing(client, known);
@@ -39,6 +41,18 @@ export async function migrate(
     }
   } finally {
     client.release();
+  }
+}
+
+/** Asks again and again: a statement that waited for the lock would be one that an index built concurrently waits for. */
+async function waitForLock(client: pg.PoolClient): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      'select pg_try_advisory_lock($1) as locked',
+      [advisoryLocks.migrations],
+    );
+    if (rows[0]?.locked === true) return;
+    await delay(lockRetryMs);
   }
 }
 
@@ -54,21 +68,36 @@ async function applyMissing(
   const done: string[] = [];
   for (const migration of migrations) {
     if (applied.has(migration.version) || (await hasOlderProcesses(client, migration))) continue;
-    await client.query('begin');
-    try {
-      await client.query(withMigrationTimeout(migration.sql));
-      await client.query(
-        'insert into schema_migration (version, name, sha256) values ($1, $2, $3)',
-        [migration.version, migration.name, migration.sha256],
-      );
-      await client.query('commit');
-      done.push(migration.name);
-    } catch (error) {
-      await client.query('rollback');
-      throw error;
-    }
+    if (buildsConcurrently(migration.sql)) {
+      await buildIndexes((text) => client.query(withMigrationTimeout(text)), migration.sql);
+      await recordMigration(client, migration);
+    } else await applyInTransaction(client, migration);
+    done.push(migration.name);
   }
   return done;
+}
+
+async function applyInTransaction(client: pg.PoolClient, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(withMigrationTimeout(migration.sql));
+    await recordMigration(client, migration);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+async function recordMigration(
+  client: pg.PoolClient,
+  { version, name, sha256 }: Migration,
+): Promise<void> {
+  await client.query('insert into schema_migration (version, name, sha256) values ($1, $2, $3)', [
+    version,
+    name,
+    sha256,
+  ]);
 }
 
 /** Whether a running process needs what a migration removes. Processes report every 3 seconds. */

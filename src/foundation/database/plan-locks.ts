@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Migration } from './migration-files.ts';
+import { splitStatements } from './split-statements.ts';
 
 /** What a statement of a migration makes others wait for. */
 interface LockRule {
@@ -17,7 +18,13 @@ interface LockRule {
  */
 const rules: readonly LockRule[] = [
   {
-    pattern: /^create (?:unique )?index (?!concurrently)(?:[\s\S]*? )?on (?:only )?([\w.]+)/i,
+    pattern: /^create (?:unique )?index concurrently \w+ on ([\w.]+)/i,
+    blocks: 'nothing',
+    work: 'an index is built',
+    rowsPerSecond: 200_000,
+  },
+  {
+    pattern: /^create (?:unique )?index (?:[\s\S]*? )?on (?:only )?([\w.]+)/i,
     blocks: 'writes',
     work: 'an index is built',
     rowsPerSecond: 400_000,
@@ -101,12 +108,4 @@ async function countRows(client: pg.Pool, table: string): Promise<number | undef
   );
   const found = rows[0]?.rows;
   return found === null || found === undefined ? undefined : Number(found);
-}
-
-/** The statements of a migration, without comments. Bodies in dollar quotes stay whole. */
-export function splitStatements(sql: string): string[] {
-  const parts = sql
-    .replaceAll(/^\s*--.*$/gm, '')
-    .match(/(?:\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|[^;])+/g);
-  return (parts ?? []).map((part) => part.trim().replaceAll(/\s+/g, ' ')).filter(Boolean);
 }
