@@ -5,6 +5,7 @@ import { checkAccess } from './doctor/check-access.ts';
 import { checkClock } from './doctor/check-clock.ts';
 import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
+import { checkEventStream } from './doctor/check-event-stream.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
@@ -33,6 +34,8 @@ const checks = [
   },
 ] as const;
 
+const eventStreamCheck = { name: 'events', check: checkEventStream } as const;
+
 export interface DoctorOptions extends JsonOption {
   /** Also checks what real use needs. */
   readonly production?: true;
@@ -49,7 +52,9 @@ export async function doctor(
   const context = await openDoctorContext(readConfig(environment));
   let healthy = true;
   try {
-    for (const { name, check } of options.production ? [...checks, ...productionChecks] : checks) {
+    const published = context.config.nats === undefined ? [] : [eventStreamCheck];
+    const asked = options.production ? productionChecks : [];
+    for (const { name, check } of [...checks, ...published, ...asked]) {
       const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;

@@ -12,6 +12,7 @@ import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
 import { type CertificateFiles, readCertificate } from '../http/tls/certificate.ts';
 import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
+import { type NatsTarget, parseNatsUrl } from '../webhook/event-stream/nats-target.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readBackupSettings } from './read-backup-settings.ts';
@@ -92,6 +93,8 @@ export interface Config {
   readonly logLevel: string;
   readonly logOutputs: LogOutputs;
   readonly logLines: LogLines;
+  /** Gets the events of messages; undefined: nothing does. */
+  readonly nats: NatsTarget | undefined;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
   /** The previous key, or the one still in use, while the master key is rotated. */
@@ -168,6 +171,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     return value === '' ? undefined : value;
   };
   const smtpUrl = readSmtpUrl(read('SMTP_URL'));
+  const natsUrl = read('NATS_URL');
   const databaseUrl = readDatabaseUrl(read('DATABASE_URL'));
   const demo = readSwitch('DEMO', read('DEMO')) ?? databaseUrl === undefined;
   const hostname = readHostName('SMTP_HOSTNAME', read('SMTP_HOSTNAME'));
@@ -229,6 +233,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     ]),
     logOutputs: readLogOutputs(read),
     logLines: readLogLines(read),
+    nats: natsUrl === undefined ? undefined : parseNatsUrl(natsUrl),
     key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
     previousKey: readPreviousKey(read),
     hostname,

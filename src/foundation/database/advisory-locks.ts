@@ -18,4 +18,6 @@ export const advisoryLocks = {
 /** Locks whose key is the hash of their name. */
 export const namedAdvisoryLocks = {
   systemTemplates: 'signalpost system templates',
+  /** Held while a node publishes events to NATS. */
+  eventStream: 'signalpost event stream',
 } as const;

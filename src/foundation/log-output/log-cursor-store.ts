@@ -29,11 +29,25 @@ export async function lockLogCursor(
     transaction,
   );
   const from = held[0]?.from;
-  if (from === undefined) return undefined;
   // A snapshot of its own, taken once the lock is held.
+  return from === undefined ? undefined : findEnded(transaction, from);
+}
+
+/** The range of ended transactions after the cursor; undefined if there is none. */
+export async function readLogRange(
+  kysely: Kysely,
+  name: string,
+): Promise<{ readonly from: string; readonly end: string } | undefined> {
+  const { rows } = await sql<{ from: string }>`
+    select tx::text as from from log_cursor where name = ${name}`.execute(kysely);
+  const from = rows[0]?.from;
+  return from === undefined ? undefined : findEnded(kysely, from);
+}
+
+async function findEnded(kysely: Kysely, from: string) {
   const { rows } = await sql<{ end: string }>`
     with ${endedTransactions} select tx::text as end from bound where tx > ${from}::xid8`.execute(
-    transaction,
+    kysely,
   );
   const end = rows[0]?.end;
   return end === undefined ? undefined : { from, end };
@@ -57,7 +71,7 @@ export async function findWindowEnd(
 }
 
 /**
- * Marks everything before a transaction as written.
+ * Marks everything before a transaction as written, unless more is marked already.
  * @param rows how many were; without any, it is enough to move now and then
  */
 export async function moveLogCursor(
@@ -68,7 +82,7 @@ export async function moveLogCursor(
 ): Promise<void> {
   await sql`
     update log_cursor set tx = ${tx}::xid8, moved_at = now()
-    where name = ${name} and (${rows} > 0 or moved_at < now() - interval '10 minutes')`.execute(
+    where name = ${name} and tx <= ${tx}::xid8 and (${rows} > 0 or moved_at < now() - interval '10 minutes')`.execute(
     transaction,
   );
 }

@@ -1,0 +1,20 @@
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
+
+/** Checks that the NATS server takes events. */
+export async function checkEventStream({ config }: DoctorContext): Promise<Diagnosis> {
+  const { nats } = config;
+  if (nats === undefined) return { ok: true, finding: 'not published to NATS' };
+  const servers = nats.servers.join(', ');
+  try {
+    const { checkNats } = await import('../../webhook/event-stream/nats-stream.ts');
+    await checkNats(nats);
+    return { ok: true, finding: `published to NATS at ${servers}` };
+  } catch (error) {
+    return {
+      ok: false,
+      finding: `the NATS server ${servers} takes no events: ${(error as Error).message}`,
+      advice:
+        'Check NATS_URL, that the server is reachable, and that JetStream is on for the user. Until then, events wait in the database.',
+    };
+  }
+}
