@@ -22,7 +22,8 @@ test('senders: display names changed by someone else are shown and kept; an exis
   const row = page.getByRole('row', { name: /orders@shop\.test/ });
   const dialog = page.getByRole('dialog');
   const alert = dialog.getByRole('alert', { name: 'Someone else changed this' });
-  await row.getByRole('button', { name: 'Edit' }).click();
+  await row.getByRole('button', { name: 'Actions for orders@shop.test' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
   await dialog.getByLabel('Display names').fill('Mine');
   await dialog.getByLabel('Display names').press('Enter');
   await change(sender, { displayNames: ['Theirs'] });
@@ -31,7 +32,8 @@ test('senders: display names changed by someone else are shown and kept; an exis
   await visit.look('sender-conflict');
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await row.getByText('Theirs').waitFor();
-  await row.getByRole('button', { name: 'Edit' }).click();
+  await row.getByRole('button', { name: 'Actions for orders@shop.test' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
   await dialog.getByText('Theirs').waitFor();
   await dialog.getByLabel('Display names').fill('Mine');
   await dialog.getByLabel('Display names').press('Enter');

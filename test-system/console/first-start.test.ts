@@ -40,7 +40,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   assert.equal(await steps.getByLabel('Address').inputValue(), 'olive@shop.test');
   assert.equal(await steps.getByLabel('Name shown to recipients').inputValue(), 'Olive’s Shop');
   await steps.getByRole('button', { name: 'Add and send link' }).click();
-  await steps.getByText('A link is on its way to olive@shop.test.').waitFor();
+  await steps.getByText('Confirmation link sent to olive@shop.test.').waitFor();
   await visit.look('steps-sender-waiting');
   await steps.getByRole('link', { name: 'Open the inbox' }).click();
   await page.getByRole('link', { name: 'Confirm your sender address' }).click();
@@ -174,7 +174,7 @@ test('a new user gets from the first start to an own message without leaving the
   assert.match((await shell(command)).stdout, /"Successfully Accepted"/);
   const arrival = page.getByRole('region', { name: '3. See it arrive' });
   await arrival.getByText('Your message to olive@shop.test is here.').waitFor();
-  await arrival.getByText('Delivered').waitFor();
+  await arrival.getByText('Captured', { exact: true }).waitFor();
   await visit.look('use-it-arrived');
 
   await arrival.getByRole('link', { name: 'Show message' }).click();

@@ -427,6 +427,11 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
     .first()
     .click();
   await page.frameLocator('iframe').getByText('Hello there').waitFor();
+  const shown = page.url();
+  await page.getByRole('link', { name: 'Older' }).click();
+  await page.waitForURL((url) => url.href !== shown);
+  await page.getByRole('link', { name: 'Newer' }).click();
+  await page.waitForURL(shown);
   await page.getByRole('tab', { name: 'Headers' }).click();
   await page.getByRole('rowheader', { name: 'Message-ID' }).waitFor();
   await page.getByRole('tab', { name: 'Source' }).click();

@@ -63,7 +63,10 @@ export function DomainsPage() {
             ),
           },
           { title: text('domains.state'), cell: ({ state }) => <DomainBadge state={state} /> },
-          { title: text('domains.since'), cell: ({ stateAt }) => <TimeText value={stateAt} /> },
+          {
+            title: text('domains.since'),
+            cell: ({ stateAt }) => <TimeText value={stateAt} distance />,
+          },
           {
             title: text('domains.checked'),
             cell: ({ checkedAt }) =>

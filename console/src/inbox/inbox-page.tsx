@@ -3,15 +3,14 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import type { InboxSummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
+import { useInbox } from './use-inbox.ts';
 
 /** Captured mail. */
 export function InboxPage() {
@@ -20,16 +19,7 @@ export function InboxPage() {
   const client = useQueryClient();
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed.trim(), 250);
-  const pages = usePages<InboxSummary>({
-    queryKey: ['inbox', accountId, search],
-    refetchInterval: 5_000,
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/inbox/messages', {
-          params: { path: { accountId }, query: { cursor, ...(search !== '' && { search }) } },
-        }),
-      ),
-  });
+  const pages = useInbox(search);
 
   async function empty() {
     await answerOf(

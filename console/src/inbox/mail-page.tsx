@@ -1,4 +1,4 @@
-import { Code, Stack, Tabs } from '@mantine/core';
+import { Button, Code, Group, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -15,6 +15,7 @@ import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { MailActions } from './mail-actions.tsx';
 import { linksOf, MailLinks } from './mail-links.tsx';
+import { useInbox } from './use-inbox.ts';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
@@ -40,6 +41,7 @@ export function MailPage() {
         title={data?.subject ?? text('inbox.title')}
         hint={data !== undefined && <Envelope mail={data} />}
       >
+        <Neighbors mail={mail} />
         {data !== undefined && <MailActions mail={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="inbox">
@@ -50,6 +52,34 @@ export function MailPage() {
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && <Mail mail={data} />}
     </Stack>
+  );
+}
+
+/** Steps to the mail that was captured after and before this one. */
+function Neighbors({ mail }: { mail: string }) {
+  const account = useAccountId();
+  const { items } = useInbox('');
+  const index = items.findIndex(({ id }) => id === mail);
+  if (index === -1) return null;
+  return (
+    <Group gap={4}>
+      {(
+        [
+          ['newer', items[index - 1]],
+          ['older', items[index + 1]],
+        ] as const
+      ).map(([name, neighbor]) =>
+        neighbor === undefined ? (
+          <Button key={name} variant="default" disabled>
+            {text(`inbox.${name}`)}
+          </Button>
+        ) : (
+          <PageButton key={name} to="/$account/inbox/$mail" params={{ account, mail: neighbor.id }}>
+            {text(`inbox.${name}`)}
+          </PageButton>
+        ),
+      )}
+    </Group>
   );
 }
 
@@ -87,7 +117,7 @@ function Mail({ mail }: { mail: InboxMessage }) {
       </Tabs.List>
       {html !== null && (
         <Tabs.Panel value="html">
-          <MailFrame html={html} title={mail.subject} />
+          <MailFrame html={html} title={mail.subject} minHeight={160} />
         </Tabs.Panel>
       )}
       <Tabs.Panel value="text">

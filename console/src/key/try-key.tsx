@@ -1,6 +1,6 @@
 import { Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useAccountId } from '../account/use-me.ts';
+import { useAccountId, useMe } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { CopyButton } from '../components/copy-field.tsx';
 import { curlWithKey } from '../template/snippets.ts';
@@ -9,9 +9,11 @@ import { text } from '../texts/text.ts';
 /** A command that sends with a newly created key. */
 export function TryKey({ keyText, templateId }: { keyText: string; templateId: string }) {
   const accountId = useAccountId();
+  const { data: me } = useMe();
   const values = useSamples(templateId);
   if (values === undefined) return null;
-  const command = curlWithKey({ url: location.origin, accountId, templateId, values }, keyText);
+  const facts = { url: location.origin, accountId, templateId, values, to: me?.person?.email };
+  const command = curlWithKey(facts, keyText);
   return (
     <div>
       <Group justify="space-between" mb={4}>

@@ -164,11 +164,14 @@ export function usePaletteItems(
     };
   }
 
+  const actionGroup = { title: text('palette.actions'), items: [...shownActions, ...tests] };
   const groups = [
+    // The menu has the pages already.
+    ...(typed === '' ? [actionGroup] : []),
     { title: text('palette.pages'), items: pages },
     { title: text('palette.templates'), items: foundTemplates },
     ...things.groups,
-    { title: text('palette.actions'), items: [...shownActions, ...tests] },
+    ...(typed === '' ? [] : [actionGroup]),
     {
       title: text('palette.messages'),
       items: isSearchable ? [...foundMessages, search] : foundMessages,

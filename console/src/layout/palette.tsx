@@ -1,4 +1,4 @@
-import { Combobox, Modal, Text, TextInput, useCombobox } from '@mantine/core';
+import { Combobox, Group, Kbd, Modal, Text, TextInput, useCombobox } from '@mantine/core';
 import { useEffect } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
@@ -105,6 +105,13 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
           </Combobox.Group>
         ))}
       </Combobox.Options>
+      <Group gap="md" pt="xs" aria-hidden="true" visibleFrom="sm">
+        {(['↑↓', '↵', 'Esc'] as const).map((key) => (
+          <Text key={key} size="xs" c="dimmed">
+            <Kbd size="xs">{key}</Kbd> {text(`palette.key.${key}`)}
+          </Text>
+        ))}
+      </Group>
     </Combobox>
   );
 }

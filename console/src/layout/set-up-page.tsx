@@ -77,6 +77,8 @@ function OwnerForm({ code }: { code: string }) {
     onChange: (event: { currentTarget: { value: string } }) =>
       setOwner({ ...owner, [name]: event.currentTarget.value }),
     required: true,
+    // All fields are.
+    withAsterisk: false,
   });
 
   const words = usePasswordWords(owner.password, [owner.email, owner.name, owner.accountName]);
@@ -101,7 +103,11 @@ function OwnerForm({ code }: { code: string }) {
             autoComplete="new-password"
             description={<span aria-live="polite">{words}</span>}
           />
-          <TextInput {...field('accountName')} autoComplete="organization" />
+          <TextInput
+            {...field('accountName')}
+            description={text('setUp.accountNameHint')}
+            autoComplete="organization"
+          />
           <TextInput
             {...field('accountId')}
             description={text('setUp.accountIdHint')}

@@ -1,17 +1,16 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { useSettings } from '../account/use-settings.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { formatDateAndTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 import { stateViews, waitOf } from './message-states.ts';
+import { useCaptured } from './use-captured.ts';
 
 interface PausedAlertProps {
   paused: Exclude<Paused, null>;
@@ -65,23 +64,17 @@ type Paused = NonNullable<Message['nextAttempt']>['paused'];
 /** Explains why a message hasn't arrived: state, last reply and next step. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
   const { state, nextAttempt, events, recipients } = message;
-  const { data: settings } = useSettings();
+  const captured = useCaptured(message);
   if (nextAttempt !== null && nextAttempt.paused !== null)
     return (
       <PausedAlert paused={nextAttempt.paused} domain={recipients[0]?.address?.split('@').at(-1)} />
     );
-  if (nextAttempt?.at && waitOf(message) === 'scheduled')
-    return (
-      <Alert
-        color="blue"
-        title={text('why.scheduled', { time: formatDateAndTime(nextAttempt.at) })}
-        role="status"
-      />
-    );
+  // The badge and the schedule say it.
+  if (waitOf(message) === 'scheduled') return null;
   if (state === 'delivered')
     return (
       <Text size="sm" c="dimmed" role="status">
-        {text(settings?.delivery === 'inbox' ? 'why.captured' : 'why.state.delivered')}
+        {text(captured ? 'why.captured' : 'why.state.delivered')}
       </Text>
     );
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');

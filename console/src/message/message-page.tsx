@@ -2,6 +2,7 @@ import { Grid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
+import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -16,6 +17,7 @@ import { MessageFacts } from './message-facts.tsx';
 import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
+import { useCaptured } from './use-captured.ts';
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
@@ -48,10 +50,10 @@ export function MessagePage() {
       <PageHeading
         title={data?.recipients[0]?.address ?? text('message.title')}
         hint={rendered.data?.subject}
-        state={data !== undefined && <StateBadge state={data.state} waits={waitOf(data)} />}
+        state={data !== undefined && <MessageBadge message={data} />}
       >
-        {data !== undefined && <ScheduledActions message={data} />}
         {data !== undefined && <MessageActions message={data} />}
+        {data !== undefined && <ScheduledActions message={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="messages" retry={() => message.refetch()}>
         <PageButton to="/$account/messages" params={{ account: accountId }}>
@@ -76,4 +78,9 @@ export function MessagePage() {
       )}
     </>
   );
+}
+
+function MessageBadge({ message }: { message: Message }) {
+  const captured = useCaptured(message);
+  return <StateBadge state={message.state} waits={captured ? 'captured' : waitOf(message)} />;
 }

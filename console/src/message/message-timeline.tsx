@@ -5,9 +5,11 @@ import { formatDateAndTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 import { eventName } from './event-texts.ts';
+import { useCaptured } from './use-captured.ts';
 
 /** The events of a message in order, with their source. */
 export function MessageTimeline({ message }: { message: Message }) {
+  const captured = useCaptured(message);
   return (
     <section aria-labelledby="timeline">
       <Title order={2} id="timeline" mb="sm">
@@ -22,7 +24,7 @@ export function MessageTimeline({ message }: { message: Message }) {
         {message.events.map((event) => (
           <Timeline.Item
             key={`${event.at} ${event.kind} ${event.recipient}`}
-            title={titleOf(event)}
+            title={captured && event.kind === 'delivered' ? text('state.captured') : titleOf(event)}
           >
             <Text size="sm" c="dimmed">
               <TimeText value={event.at} />

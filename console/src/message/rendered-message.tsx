@@ -59,7 +59,11 @@ export function RenderedMessagePanel({
             </Tabs.List>
             {data.html !== null && (
               <Tabs.Panel value="html">
-                <MailFrame html={showImages(data.html, images)} title={text('message.rendered')} />
+                <MailFrame
+                  html={showImages(data.html, images)}
+                  title={text('message.rendered')}
+                  minHeight={160}
+                />
               </Tabs.Panel>
             )}
             <Tabs.Panel value="text">

@@ -56,7 +56,7 @@ export function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
                 {line.to ?? text('messages.erased')}
               </PageAnchor>
               <Text size="xs" c="dimmed" truncate>
-                {line.templateId}
+                {line.subject ?? line.templateId}
               </Text>
             </div>
             <Group gap="sm" wrap="nowrap">

@@ -1,4 +1,4 @@
-import { Box, Title } from '@mantine/core';
+import { Box, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
@@ -75,7 +75,10 @@ export function SchedulePanel({ message }: { message: Message }) {
 function DueTime({ value }: { value: string }) {
   return (
     <time dateTime={value} title={formatExactTime(value)}>
-      {formatTime(value)} ({formatDistance(value)})
+      {formatTime(value)}
+      <Text size="xs" c="dimmed">
+        {formatDistance(value)}
+      </Text>
     </time>
   );
 }

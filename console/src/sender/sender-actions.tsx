@@ -46,19 +46,17 @@ export function SenderActions({ sender }: { sender: Sender }) {
         {!verified && settings?.systemMail === true && (
           <Button
             size="compact-sm"
-            variant={linkExpiresAt === null ? 'filled' : 'default'}
+            variant="default"
             loading={link.isPending}
             onClick={() => link.mutate(address)}
           >
             {text(linkExpiresAt === null ? 'senders.sendLink' : 'senders.sendAgain')}
           </Button>
         )}
-        <Button size="compact-sm" variant="subtle" onClick={change.open}>
-          {text('change')}
-        </Button>
         <RowMenu
           name={address}
           items={[
+            { label: text('change'), choose: change.open },
             ...(!verified && me?.operator === true
               ? [{ label: text('senders.verify'), choose: verification.open }]
               : []),

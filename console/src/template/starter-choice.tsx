@@ -88,7 +88,7 @@ function StarterPreview({ starter }: { starter: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys
     <section className="starter-preview" aria-label={title} tabIndex={0}>
-      <MailFrame html={preview.data.html} title={title} minHeight={420} />
+      <MailFrame html={preview.data.html} title={title} fit={640} minHeight={420} />
     </section>
   );
 }

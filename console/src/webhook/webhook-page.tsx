@@ -89,15 +89,17 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           <span>{kindsText(webhook)}</span>
           {` · ${text('webhooks.added')} `}
           <TimeText value={webhook.createdAt} toMinute />
-          {latest !== undefined && ` · ${text('webhooks.latest')}`}
         </Text>
         {latest !== undefined && (
-          <>
+          <Group gap="xs" wrap="nowrap">
+            <Text size="sm" c="dimmed">
+              {text('webhooks.latest')}
+            </Text>
             <DeliveryBadge state={latest.state} status={latest.lastStatus} />
             <Text size="sm" c="dimmed">
               <TimeText value={latest.at} distance />
             </Text>
-          </>
+          </Group>
         )}
       </Group>
       {paused && (

@@ -1,6 +1,6 @@
 import './editor.css';
 import '../editor-texts.ts';
-import { Button, NativeSelect, Stack } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useBlocker } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
@@ -90,22 +90,25 @@ export function Editor({ initial }: { initial: InitialContent }) {
       </Button>
       <div className="template-areas" data-previewing={previewing}>
         <Stack gap="sm">
-          <VariantSwitch
-            content={content}
-            change={change}
-            variant={variant}
-            choose={choose}
-            readOnly={readOnly}
-          />
+          <Group align="flex-end" gap="sm">
+            <VariantSwitch
+              content={content}
+              change={change}
+              variant={variant}
+              choose={choose}
+              readOnly={readOnly}
+            />
+            {variant === undefined && (
+              <SenderField content={content} change={change} readOnly={readOnly} />
+            )}
+          </Group>
+          {variant === undefined && <UnverifiedSender sender={content.sender} />}
           <HeaderFields
             content={shown ?? content}
             change={changeShown}
             fields={fieldNames}
             readOnly={readOnly}
           />
-          {variant === undefined && (
-            <SenderField content={content} change={change} readOnly={readOnly} />
-          )}
           <SourcePanel
             key={`${variant ?? ''} ${replacements}`}
             insertImage={insertImage}
@@ -193,20 +196,18 @@ function SenderField({ content, change, readOnly }: SenderFieldProps) {
   const senders = useSenders().data?.items.filter(({ verified }) => verified) ?? [];
   const isListed = senders.some(({ address }) => address === content.sender);
   return (
-    <>
-      <NativeSelect
-        label={text('editor.sender')}
-        description={text('editor.senderHint')}
-        value={content.sender ?? ''}
-        disabled={readOnly}
-        onChange={(event) => change({ sender: event.currentTarget.value || undefined })}
-        data={[
-          { value: '', label: text('editor.senderDefault') },
-          ...(content.sender !== undefined && !isListed ? [content.sender] : []),
-          ...senders.map(({ address }) => address),
-        ]}
-      />
-      <UnverifiedSender sender={content.sender} />
-    </>
+    <NativeSelect
+      label={text('editor.sender')}
+      title={text('editor.senderHint')}
+      flex="1 1 9rem"
+      value={content.sender ?? ''}
+      disabled={readOnly}
+      onChange={(event) => change({ sender: event.currentTarget.value || undefined })}
+      data={[
+        { value: '', label: text('editor.senderDefault') },
+        ...(content.sender !== undefined && !isListed ? [content.sender] : []),
+        ...senders.map(({ address }) => address),
+      ]}
+    />
   );
 }

@@ -8,7 +8,7 @@ import { answerOf, api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
 import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
-import { PageAnchor, PageButton } from '../../components/links.tsx';
+import { PageButton } from '../../components/links.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { nameLocale } from '../../format/name-locale.ts';
 import { DeliveryExplanationAlert } from '../../message/delivery-explanation-alert.tsx';
@@ -165,12 +165,7 @@ function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps
       {message !== undefined && !isCaptured && <DeliveryExplanationAlert message={message} />}
       {isCaptured && (
         <Alert color="green" title={text('editor.testArrived')} role="status">
-          <Text size="sm">
-            {text('editor.testCaptured', { to })}{' '}
-            <PageAnchor to="/$account/inbox" params={{ account: accountId }}>
-              {text('editor.testInbox')}
-            </PageAnchor>
-          </Text>
+          <Text size="sm">{text('editor.testCaptured', { to })}</Text>
         </Alert>
       )}
       <Group justify="flex-end">

@@ -11,7 +11,7 @@ export const domainsTexts = {
   'domains.state.pending': 'Pending',
   'domains.state.verified': 'Verified',
   'domains.state.broken': 'Broken',
-  'domains.since': 'Since',
+  'domains.since': 'Changed',
   'domains.checked': 'Last checked',
   'domains.none': 'No domains yet',
   'domains.noneHint':

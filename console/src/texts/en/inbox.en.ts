@@ -13,6 +13,8 @@ export const inboxTexts = {
   'inbox.noneFoundHint': 'Try a shorter search.',
   'inbox.empty': 'Delete all mail',
   'inbox.emptyConsequence': 'All captured mail will be deleted. You can’t undo this.',
+  'inbox.newer': 'Newer',
+  'inbox.older': 'Older',
   'inbox.download': 'Download',
   'inbox.delete': 'Delete',
   'inbox.deleteTitle': 'Delete this mail?',

@@ -2,6 +2,7 @@
 export const messagesTexts = {
   'state.paused': 'Paused',
   'state.scheduled': 'Scheduled',
+  'state.captured': 'Captured',
   'state.queued': 'Queued',
   'state.sending': 'Sending',
   'state.deferred': 'Deferred',
@@ -145,7 +146,6 @@ export const messagesTexts = {
   'why.paused': 'Paused',
   'why.paused.message': 'It won’t be sent until you resume it.',
   'why.paused.destination': 'Mail to {domain} is paused.',
-  'why.scheduled': 'Scheduled for {time}',
   'why.paused.account': 'All mail is paused.',
   'why.resume': 'Resume {domain}',
   'why.resumeAll': 'Resume all mail',

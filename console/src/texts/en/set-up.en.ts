@@ -3,7 +3,8 @@ export const setUpTexts = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'Create the first owner and account. You can add others later.',
   'setUp.hintLocked': 'The service is running, but it doesn’t have an owner yet.',
-  'setUp.linkHint': 'Open the setup link that the service printed when it started.',
+  'setUp.linkHint':
+    'Open the setup link that the service printed when it started. It is in its terminal or log.',
   'setUp.linkCommand': 'To get a new link, run this on the server:',
   'setUp.command': 'command',
   'setUp.own': 'Get started',
@@ -17,6 +18,7 @@ export const setUpTexts = {
   'setUp.strong': 'Very hard to guess.',
   'setUp.passwordHint': 'At least 12 characters.',
   'setUp.accountName': 'Account name',
+  'setUp.accountNameHint': 'Your company or product.',
   'setUp.accountId': 'Account ID',
   'setUp.accountIdHint': 'Part of the API URL. You can’t change it later.',
   'setUp.create': 'Create owner and sign in',

@@ -1,0 +1,19 @@
+import { useAccountId } from '../account/use-me.ts';
+import type { InboxSummary } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+
+/** The captured mail that contains a text, newest first, and kept up to date. */
+export function useInbox(search: string) {
+  const accountId = useAccountId();
+  return usePages<InboxSummary>({
+    queryKey: ['inbox', accountId, search],
+    refetchInterval: 5_000,
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/inbox/messages', {
+          params: { path: { accountId }, query: { cursor, ...(search !== '' && { search }) } },
+        }),
+      ),
+  });
+}
