@@ -26,6 +26,9 @@ const columns = [
   ['database µs', 'database_us', 0],
   ['load µs', 'load_us', 0],
   ['ceiling µs', 'ceiling_us', 0],
+  ['WAL bytes', 'wal_bytes', 0],
+  ['kept bytes', 'kept_bytes', 0],
+  ['commits', 'commits', 2],
   ['elsewhere %', 'elsewhere_percent', 0],
 ] as const;
 

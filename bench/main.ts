@@ -8,6 +8,7 @@ import {
   benchIdleConnections,
 } from './bench-accept-beside.ts';
 import { benchAttachments } from './bench-attachments.ts';
+import { benchCapacity } from './bench-capacity.ts';
 import { benchClient } from './bench-client.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
@@ -27,6 +28,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   'accept-history': benchAcceptHistory,
   attachments: benchAttachments,
   batch: benchBatch,
+  capacity: benchCapacity,
   client: benchClient,
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,

@@ -107,8 +107,8 @@ export async function resumeAccount(database: Database, accountId: AccountId): P
 }
 
 /** Resolves once every outcome is written. */
-export function waitUntilQueueEmpty(database: Database): Promise<void> {
-  return waitUntilNone(database, 2, 'select from queue_entry');
+export function waitUntilQueueEmpty(database: Database, pauseMs = 2): Promise<void> {
+  return waitUntilNone(database, pauseMs, 'select from queue_entry');
 }
 
 /** Resolves once reports, search and webhooks have seen everything. */

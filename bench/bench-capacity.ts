@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../src/foundation/database/open-database.ts';
+import { getToken } from '../test/support/shop.ts';
+import { openBenchAccount, wireRequests } from './bench-account.ts';
+import { startBenchDatabase } from './bench-database.ts';
+import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
+import { startServe } from './bench-service.ts';
+import { multiplyAccounts } from './copy-rows.ts';
+import { BenchSink } from './deliver/bench-sink.ts';
+import { waitForFollowers, waitUntilQueueEmpty } from './deliver/letter-account.ts';
+import { measureUse, usePerRequest } from './machine-use.ts';
+import { LoadTally } from './tally.ts';
+
+const connections = 64;
+const sinkConnections = 20;
+const warmUpSeconds = 2;
+/** At a low rate, a run has to last for some hundred messages. */
+const minSecondsAtRate = 20;
+const idleSeconds = 20;
+/** Messages a second; undefined: as fast as they are accepted. */
+const cases = [
+  { accounts: 1, rate: undefined },
+  { accounts: 200, rate: undefined },
+  { accounts: 1, rate: 100 },
+] as const;
+
+/** What a message costs from acceptance to the last follower, and what an idle service costs a second. */
+export async function benchCapacity(options: BenchOptions): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const { accounts, rate } of cases)
+    results.push(...(await measureCapacity(accounts, rate, options)));
+  return results;
+}
+
+async function measureCapacity(
+  accounts: number,
+  rate: number | undefined,
+  { seconds, nodeOptions }: BenchOptions,
+): Promise<BenchResult[]> {
+  await using bench = await startBenchDatabase();
+  const { database } = bench;
+  const shop = await openBenchAccount(database);
+  const accountIds = accounts === 1 ? [shop.id] : await multiplyAccounts(database, shop, accounts);
+  using sink = await BenchSink.start();
+  await using service = await startServe(bench, sink.smtpUrl(sinkConnections), nodeOptions);
+  const requests = wireRequests({ token: await getToken(service, shop), accountIds });
+  const load = new LoadTally(service, { connections, rate, requests });
+  const settle = async () => {
+    // Seldom, because asking costs the database, too.
+    await waitUntilQueueEmpty(database, 100);
+    await waitForFollowers(database);
+  };
+  await load.run(warmUpSeconds);
+  await settle();
+  const before = await readTotals(database);
+  const { result: report, use } = await measureUse(service.pids, async () => {
+    const sent = await load.run(rate === undefined ? seconds : Math.max(seconds, minSecondsAtRate));
+    await settle();
+    return sent;
+  });
+  const after = await readTotals(database);
+  const each = (total: keyof Totals) => (after[total] - before[total]) / report.answered;
+  const result = makeResult(
+    'capacity',
+    { accounts, rate: rate ?? 'burst' },
+    {
+      rate: report.answered / report.seconds,
+      ...usePerRequest(use, report.answered),
+      wal_bytes: Math.round(each('wal')),
+      kept_bytes: Math.round(each('size')),
+      commits: Number(each('commits').toFixed(2)),
+    },
+  );
+  if (rate !== undefined) return [result];
+  return accounts === 1 ? [result, await measureIdle()] : [result];
+
+  /** Per second instead of per message. */
+  async function measureIdle(): Promise<BenchResult> {
+    const start = await readTotals(database);
+    const { use: idle } = await measureUse(service.pids, () => delay(idleSeconds * 1_000));
+    const end = await readTotals(database);
+    const of = (total: keyof Totals) => (end[total] - start[total]) / idleSeconds;
+    return makeResult(
+      'capacity-idle',
+      { seconds: idleSeconds },
+      {
+        ...usePerRequest(idle, idleSeconds),
+        wal_bytes: Math.round(of('wal')),
+        commits: Number(of('commits').toFixed(2)),
+      },
+    );
+  }
+}
+
+interface Totals {
+  readonly wal: number;
+  readonly size: number;
+  readonly commits: number;
+}
+
+async function readTotals({ pool }: Database): Promise<Totals> {
+  const { rows } = await pool.query(
+    `select (pg_current_wal_lsn() - '0/0')::float8 as wal, pg_database_size(current_database())::float8 as size,
+       (select xact_commit from pg_stat_database where datname = current_database())::float8 as commits`,
+  );
+  return rows[0];
+}
