@@ -29,6 +29,7 @@ import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
+import { memoryShare } from './foundation/memory-share.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
 import type { Tracing } from './foundation/tracing/tracing.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
@@ -37,6 +38,7 @@ import { AccessLog } from './http/access-log.ts';
 import { registerBrandRoutes } from './http/brand-routes.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
+import { scaleByteBudgets } from './http/limits/bytes-in-flight.ts';
 import { OpenStreams } from './http/limits/open-streams.ts';
 import type { RouteLimit } from './http/limits/route-limit.ts';
 import { routeLimits } from './http/limits/route-limits.ts';
@@ -119,6 +121,7 @@ function managementConnections(processes = 1): number {
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, key, log, tracing } = dependencies;
   const clock = dependencies.clock ?? systemClock;
+  const share = memoryShare(dependencies.processes);
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   registerNodeMetrics(metrics, { ...config, database, log });
@@ -140,7 +143,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
-  const templates = new TemplateDirectory(database, changes, loadMeasurable);
+  const templates = new TemplateDirectory(database, changes, loadMeasurable, share);
   const attachments = new AttachmentStore(database.settings);
   const systemMailEnabled = config.systemMailFrom !== undefined;
   const session = createSessionModule({
@@ -231,6 +234,7 @@ export function createApp(dependencies: AppDependencies): App {
     findIdentity:
       direct?.findIdentity ??
       findRelayIdentity(domains, config.bounceServer && new ReturnPaths(key)),
+    memoryShare: share,
     worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
     tracing,
     createTransport: () => {
@@ -311,6 +315,7 @@ export function createApp(dependencies: AppDependencies): App {
     trustProxy: config.trustProxy,
     routes: [...routeLimits, ...managementLimits, ...(dependencies.moreRoutes ?? [])],
     connections: config.connections,
+    bytes: scaleByteBudgets(share),
     crossOrigins: config.crossOrigins,
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
@@ -332,7 +337,7 @@ export function createApp(dependencies: AppDependencies): App {
   submission.registerRoutes(http);
   feedback.registerRoutes(http);
   registerVerifySenderRoutes(http, senderVerification);
-  registerHostedImageRoute(http, { database, attachments });
+  registerHostedImageRoute(http, { database, attachments, memoryShare: share });
   registerListRoutes(http, {
     database,
     accounts,

@@ -41,6 +41,8 @@ export interface DeliveryModuleDependencies {
   /** Called at startup, because the inbox's port isn't known earlier. */
   readonly createTransport: () => Transport;
   readonly worker?: Partial<WorkerOptions>;
+  /** From `memoryShare`. */
+  readonly memoryShare?: number;
   /** Undefined: attempts aren't traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -81,7 +83,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
           dependencies.tracing,
           createDelivery({
             ...dependencies,
-            attachments: new AttachmentLoader(dependencies.attachments),
+            attachments: new AttachmentLoader(dependencies.attachments, dependencies.memoryShare),
             transport,
             checkDue: createCheckDue(dependencies),
             deferBacklog: createDeferBacklog(new DeferStore(database), log),

@@ -8,6 +8,8 @@ import { encodeAttachment } from '../rendering/encode-attachment.ts';
 import type { SentFile } from './template-images.ts';
 
 const mebibyte = 1_024 * 1_024;
+/** Max bytes for sending, where memory isn't scarce. */
+const budget = { total: 160 * mebibyte, perGroup: 80 * mebibyte };
 /** While a message is composed and signed, its attachments are in memory about twice. */
 const copies = 2;
 /** Encoded images of templates that are kept in memory. */
@@ -23,12 +25,16 @@ export class AttachmentsUnreadable extends Error {
 /** Reads attachments for sending, within a fixed amount of memory however many messages are being sent. */
 export class AttachmentLoader {
   readonly #store: Pick<AttachmentStore, 'read'>;
-  readonly #memory = new FairBytes({ total: 160 * mebibyte, perGroup: 80 * mebibyte });
-
+  readonly #memory: FairBytes;
   readonly #images = new SizeLimitedCache<Buffer>(maxCachedImageBytes);
 
-  constructor(store: Pick<AttachmentStore, 'read'>) {
+  /** @param share of the memory, from `memoryShare` */
+  constructor(store: Pick<AttachmentStore, 'read'>, share = 1) {
     this.#store = store;
+    this.#memory = new FairBytes({
+      total: budget.total * share,
+      perGroup: budget.perGroup * share,
+    });
   }
 
   /**

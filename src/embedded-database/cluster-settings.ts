@@ -1,11 +1,15 @@
 import { chownSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readMemoryLimit } from '../foundation/memory-share.ts';
 import type { DatabaseEndpoint } from './choose-endpoint.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUser } from './database-user.ts';
 
 /** Included by `postgresql.conf`, in the same folder. */
 export const SETTINGS_FILE = 'postgresql.signalpost.conf';
+
+/** Below this, in bytes, PostgreSQL's own cache is small; the system's cache has the same pages. */
+const scarceMemory = 1_024 ** 3;
 
 /** A setting of PostgreSQL. */
 export type ClusterSetting = readonly [name: string, value: string | number];
@@ -40,7 +44,7 @@ function settingsText(
     ['port', endpoint.port],
     ['password_encryption', 'scram-sha-256'],
     ['max_connections', 100],
-    ['shared_buffers', '128MB'],
+    ['shared_buffers', readMemoryLimit() < scarceMemory ? '32MB' : '128MB'],
     // A 200 means flushed to disk.
     ['fsync', durable ? 'on' : 'off'],
     ['full_page_writes', durable ? 'on' : 'off'],

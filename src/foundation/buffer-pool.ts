@@ -1,13 +1,16 @@
-/** Free buffers kept per pool. */
-const maxFreeBytes = 16 * 1_024 * 1_024;
-
 /**
  * Large buffers that are used again: each new one costs hundreds of page faults, and garbage collections come with every few
  * of them. What they held before is still in them.
  */
 export class BufferPool {
+  readonly #maxFreeBytes: number;
   readonly #free = new Map<number, Buffer[]>();
   #freeBytes = 0;
+
+  /** @param maxFreeBytes max bytes of the free buffers that are kept */
+  constructor(maxFreeBytes: number) {
+    this.#maxFreeBytes = maxFreeBytes;
+  }
 
   /** @returns a buffer of exactly this length, perhaps the start of a longer one */
   take(length: number): Buffer {
@@ -21,7 +24,7 @@ export class BufferPool {
   /** Nothing may read or write the buffer, which came from `take`, from now on. */
   recycle({ buffer }: Buffer): void {
     const size = buffer.byteLength;
-    if (this.#freeBytes + size > maxFreeBytes) return;
+    if (this.#freeBytes + size > this.#maxFreeBytes) return;
     this.#freeBytes += size;
     const free = this.#free.get(size);
     const whole = Buffer.from(buffer);

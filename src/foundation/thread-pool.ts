@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { codeOf } from './database/sqlstate.ts';
 import { type FairSlotLimits, FairSlots } from './fair-slots.ts';
+import { memoryShare } from './memory-share.ts';
 
-/** Idle timeout of a thread, which occupies some ten megabytes with its libraries. */
-const maxIdleMs = 60_000;
+/** Idle timeout of a thread, whose libraries occupy tens of megabytes. */
+const maxIdleMs = memoryShare() < 1 ? 5_000 : 60_000;
 
 /** A job exceeded its limits; its thread was terminated. */
 export class ThreadOverrun extends Error {

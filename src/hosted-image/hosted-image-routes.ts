@@ -14,7 +14,7 @@ import { findHostedImages } from './hosted-image-store.ts';
 const mebibyte = 1_024 * 1_024;
 /** Contents that are kept in memory. They never change; whether an image still exists is read for each request. */
 const maxCachedBytes = 16 * mebibyte;
-/** Contents in memory while they are sent to readers, in total and per network. */
+/** Contents in memory while they are sent to readers, in total and per network, where memory isn't scarce. */
 const memory = { total: 64 * mebibyte, perGroup: 8 * mebibyte };
 /** How long a request waits for memory, and how long its reader may take. */
 const maxWaitMs = 2_000;
@@ -36,6 +36,8 @@ const maxAgeSeconds = 24 * 60 * 60;
 export interface HostedImageDependencies {
   readonly database: Database;
   readonly attachments: Pick<AttachmentStore, 'read'>;
+  /** From `memoryShare`. */
+  readonly memoryShare?: number;
 }
 
 /**
@@ -69,10 +71,11 @@ class HostedImages {
   readonly #attachments: HostedImageDependencies['attachments'];
   readonly #contents = new SizeLimitedCache<Buffer>(maxCachedBytes);
   readonly #reading = new Map<string, Promise<Buffer | undefined>>();
-  readonly #memory = new FairBytes(memory);
+  readonly #memory: FairBytes;
   readonly #slots = new FairSlots(readLimits);
 
-  constructor({ database, attachments }: HostedImageDependencies) {
+  constructor({ database, attachments, memoryShare: share = 1 }: HostedImageDependencies) {
+    this.#memory = new FairBytes({ ...memory, total: memory.total * share });
     this.find = batchReads((refs) => findHostedImages(database.kysely, refs));
     this.#attachments = attachments;
   }

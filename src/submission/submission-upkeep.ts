@@ -7,13 +7,14 @@ import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 
 const hourMs = 60 * 60 * 1000;
 const minuteMs = 60 * 1000;
+const clockCheckMs = 10 * 1000;
 
 interface UpkeepDependencies {
   readonly database: Database;
   readonly log: Log;
 }
 
-/** Creates upcoming partitions and removes old idempotency keys, at startup and every hour. */
+/** Creates upcoming partitions and removes old idempotency keys, at startup and every hour; keeps the time of IDs right. */
 export class SubmissionUpkeep {
   readonly #dependencies: UpkeepDependencies;
   readonly #task = new PeriodicTask(hourMs, () => this.#run(), {
@@ -26,6 +27,14 @@ export class SubmissionUpkeep {
       ),
   });
 
+  /** A clock can be set at any time, and a message ID with a wrong time may have no partition. */
+  readonly #clockTask = new PeriodicTask(
+    clockCheckMs,
+    () => syncIdClock(this.#dependencies.database.pool, this.#dependencies.log),
+    // Whether the database can be reached is reported elsewhere.
+    { onError: () => undefined },
+  );
+
   constructor(dependencies: UpkeepDependencies) {
     this.#dependencies = dependencies;
   }
@@ -33,10 +42,12 @@ export class SubmissionUpkeep {
   /** Resolves once this week's partitions exist, or at once if the database is unavailable. */
   start(): Promise<void> {
     this.#task.start();
+    this.#clockTask.start();
     return this.#task.runNow();
   }
 
   async stop(): Promise<void> {
+    await this.#clockTask.stop();
     await this.#task.stop();
   }
 

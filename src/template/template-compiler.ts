@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { memoryShare } from '../foundation/memory-share.ts';
 import { ThreadOverrun, ThreadPool } from '../foundation/thread-pool.ts';
 import type { CompileResult } from './compile-source.ts';
 import type { CompileJob } from './compile-version.ts';
@@ -12,7 +13,7 @@ const threadFile = new URL(`./compile-thread${extname(import.meta.filename)}`, i
 const defaultCompileTimeoutMs = 20_000;
 
 /** Megabytes of heap per thread. */
-const maxHeapMb = 512;
+const maxHeapMb = Math.round(512 * memoryShare());
 
 /**
  * Compiles templates off the event loop. Some sources within the size limits keep the libraries busy for minutes;

@@ -23,7 +23,7 @@ export interface PublishedTemplate<Loaded> extends PublishedRow {
   readonly template: Loaded;
 }
 
-/** Max JSON characters of all cached versions. */
+/** Max JSON characters of all cached versions, where memory isn't scarce. */
 const maxCachedCharacters = 64 * 1024 * 1024;
 /** Max versions read and loaded per turn; a large one takes a few milliseconds. */
 const maxVersionsPerRead = 16;
@@ -45,11 +45,15 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
   readonly #versions: SizeLimitedCache<Loaded>;
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
 
-  /** @param load turns a stored compiled version into the form that sending uses */
+  /**
+   * @param load turns a stored compiled version into the form that sending uses
+   * @param share of the memory, from `memoryShare`
+   */
   constructor(
     database: Database,
     changes: ChangeListener,
     load: (compiled: CompiledTemplate) => Loaded,
+    share = 1,
   ) {
     const { kysely } = database;
     this.#readCompiled = batchReads(
@@ -61,7 +65,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
       maxVersionsPerRead,
     );
     this.#load = load;
-    this.#versions = new SizeLimitedCache(maxCachedCharacters);
+    this.#versions = new SizeLimitedCache(maxCachedCharacters * share);
     const readOne = batchReads((refs: readonly TemplateRef[]) => readPublished(kysely, refs));
     this.#published = new Cache(changes, templateTopic, (key) => {
       const slash = key.indexOf('/');

@@ -32,6 +32,7 @@ const size = series('signalpost_disk_size_bytes');
 const oldest = series('signalpost_queue_oldest_due_seconds');
 const up = series('up');
 const databaseUp = series('signalpost_database_up');
+const clockOffset = series('signalpost_clock_offset_seconds');
 const databaseWaiting = series('signalpost_database_waiting');
 const baseAge = series('signalpost_backup_base_age_seconds');
 const walAge = series('signalpost_backup_wal_age_seconds');
@@ -73,6 +74,7 @@ export const healthySeries: Series = {
   [broken]: '0+0x180',
   [expiry]: `${60 * day}+0x180`,
   [databaseUp]: '1+0x180',
+  [clockOffset]: '0.01+0x180',
   [databaseWaiting]: '0+0x180',
   [free]: '50000000000+0x180',
   [size]: '100000000000+0x180',
@@ -192,6 +194,12 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     harmless: {
       [databaseWaiting]: '0 5 9 0 5 9 0 5 9 0 5 9 0 5 9 0 5 9 0 5 9 0 5 9 0 5 9 0+0x150',
     },
+    labels: instance,
+    minute: 20,
+  },
+  SignalpostClockWrong: {
+    cause: { [clockOffset]: '60+0x180' },
+    harmless: { [clockOffset]: '0+0x10 60 60 60 0+0x160' },
     labels: instance,
     minute: 20,
   },

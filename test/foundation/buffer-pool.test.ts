@@ -5,7 +5,7 @@ import { BufferPool } from '../../src/foundation/buffer-pool.ts';
 const mebibyte = 1_024 * 1_024;
 
 test('a recycled buffer is used again for a body of about the same length', () => {
-  const pool = new BufferPool();
+  const pool = new BufferPool(16 * 1_024 * 1_024);
   const first = pool.take(mebibyte + 1);
   pool.recycle(first);
   const second = pool.take(mebibyte + 2);
@@ -14,7 +14,7 @@ test('a recycled buffer is used again for a body of about the same length', () =
 });
 
 test('a buffer that was not recycled is used by nobody else', () => {
-  const pool = new BufferPool();
+  const pool = new BufferPool(16 * 1_024 * 1_024);
   const first = pool.take(mebibyte);
   const second = pool.take(mebibyte);
   assert.notEqual(second.buffer, first.buffer);
@@ -24,7 +24,7 @@ test('a buffer that was not recycled is used by nobody else', () => {
 });
 
 test('a buffer is at most a quarter longer than asked for', () => {
-  const pool = new BufferPool();
+  const pool = new BufferPool(16 * 1_024 * 1_024);
   for (const length of [262_145, 300_000, mebibyte - 1, mebibyte + 1, 26 * mebibyte + 7]) {
     const buffer = pool.take(length);
     assert.equal(buffer.length, length);
@@ -33,7 +33,7 @@ test('a buffer is at most a quarter longer than asked for', () => {
 });
 
 test('free buffers take up to 16 MiB', () => {
-  const pool = new BufferPool();
+  const pool = new BufferPool(16 * 1_024 * 1_024);
   const taken = Array.from({ length: 17 }, () => pool.take(mebibyte));
   for (const buffer of taken) pool.recycle(buffer);
   const before = new Set(taken.map(({ buffer }) => buffer));

@@ -1,4 +1,4 @@
-import { readDatabaseClock } from '../../foundation/database/database-time-store.ts';
+import { measureClockOffset } from '../../foundation/database/database-time-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /**
@@ -10,15 +10,14 @@ const maxSkewSeconds = 5;
 export async function checkClock({ database }: DoctorContext): Promise<Diagnosis> {
   if (database === undefined)
     return { ok: true, finding: `${new Date().toISOString()} on this machine` };
-  const before = Date.now();
-  const server = await readDatabaseClock(database.pool);
-  const seconds = Math.abs(server - (before + Date.now()) / 2) / 1000;
+  const ahead = await measureClockOffset(database.pool);
+  const seconds = Math.abs(ahead) / 1_000;
   if (seconds <= maxSkewSeconds) {
     return { ok: true, finding: `within ${seconds.toFixed(1)} s of the database’s` };
   }
   return {
     ok: false,
-    finding: `${seconds.toFixed(0)} s off the database’s`,
-    advice: 'Synchronize the clocks of both machines with NTP.',
+    finding: `this machine’s clock is ${seconds.toFixed(0)} s ${ahead < 0 ? 'ahead of' : 'behind'} the database’s`,
+    advice: 'Synchronize the clocks of both machines with NTP. See docs/operate/faults.md.',
   };
 }

@@ -414,6 +414,29 @@ export const metricsTable = {
         },
       ],
     },
+    signalpost_clock_offset_seconds: {
+      type: 'gauge',
+      help: 'How much the clock of the node’s machine differs from the database’s',
+      aggregator: 'max',
+      panels: [
+        {
+          title: 'Difference to the database’s clock',
+          unit: 's',
+          queries: [{ query: 'signalpost_clock_offset_seconds', legend: '{{instance}}' }],
+        },
+      ],
+      alerts: [
+        {
+          name: 'SignalpostClockWrong',
+          query: 'signalpost_clock_offset_seconds > 5',
+          duration: '5m',
+          severity: 'warning',
+          summary: 'The clocks of {{ $labels.instance }} and of the database differ by more than 5 seconds.',
+          action: 'Synchronize the clocks of both machines with NTP.',
+          docs: 'docs/operate/faults.md#clocks',
+        },
+      ],
+    },
     signalpost_disk_free_bytes: {
       type: 'gauge',
       help: 'Free space on the disk of DATA_DIR',

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
+import { measureClockOffset } from '../database/database-time-store.ts';
 import type { Database } from '../database/open-database.ts';
 import type { Log } from '../log.ts';
 import { metricOptions } from './metric-options.ts';
@@ -23,6 +24,18 @@ export function registerNodeMetrics(
     ...metricOptions('signalpost_database_waiting', registry),
     collect() {
       this.set(database.pool.waitingCount + database.queuePool.waitingCount);
+    },
+  });
+  const readOffset = shareReading(() => measureClockOffset(database.pool), {
+    what: 'the database’s clock',
+    log,
+  });
+  new Gauge({
+    ...metricOptions('signalpost_clock_offset_seconds', registry),
+    async collect() {
+      const offset = await readOffset();
+      if (offset === undefined) this.remove();
+      else this.set(Math.abs(offset) / 1_000);
     },
   });
   const readDisk = shareReading(() => findDisk(dataDir), {

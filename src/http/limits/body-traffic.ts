@@ -9,12 +9,13 @@ export class BodyTraffic {
   readonly #known: BytesInFlight;
   readonly #unknown: BytesInFlight;
   /** Bodies above their route's limit. */
-  readonly large = new LargeBodies();
+  readonly large: LargeBodies;
 
   constructor(peers: Peers, budgets: ByteBudgets) {
     this.#peers = peers;
     this.#known = new BytesInFlight(budgets.known);
     this.#unknown = new BytesInFlight(budgets.unknown);
+    this.large = new LargeBodies(budgets.large);
   }
 
   /** Bytes currently in memory. */

@@ -1,3 +1,5 @@
+import type { FairByteLimits } from '../../foundation/fair-bytes.ts';
+import { largeBodyBudget } from './large-bodies.ts';
 import { mebibyte } from './route-limit.ts';
 
 export interface ByteBudget {
@@ -11,12 +13,26 @@ export interface ByteBudget {
 export interface ByteBudgets {
   readonly known: ByteBudget;
   readonly unknown: ByteBudget;
+  /** Bodies above their route's limit, by account. */
+  readonly large: FairByteLimits;
 }
 
 export const defaultByteBudgets: ByteBudgets = {
   known: { total: 128 * mebibyte, perPeer: 64 * mebibyte },
   unknown: { total: 32 * mebibyte, perPeer: 8 * mebibyte },
+  large: largeBodyBudget,
 };
+
+/** The default budgets where memory is scarce. @param share from `memoryShare` */
+export function scaleByteBudgets(share: number): ByteBudgets {
+  const { known, unknown, large } = defaultByteBudgets;
+  return {
+    known: { total: known.total * share, perPeer: known.perPeer * share },
+    // The share of one peer must hold the largest body that a route accepts.
+    unknown: { ...unknown, total: Math.max(unknown.perPeer, unknown.total * share) },
+    large: { total: large.total * share, perGroup: large.perGroup * share },
+  };
+}
 
 /** Counts the bytes of bodies from arrival to response, in total and by peer. */
 export class BytesInFlight {

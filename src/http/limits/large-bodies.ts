@@ -1,5 +1,5 @@
 import { BufferPool } from '../../foundation/buffer-pool.ts';
-import { FairBytes } from '../../foundation/fair-bytes.ts';
+import { type FairByteLimits, FairBytes } from '../../foundation/fair-bytes.ts';
 import { kibibyte, mebibyte } from './route-limit.ts';
 
 /** A body that may be larger than its route's limit, because of whom it comes from. */
@@ -33,8 +33,8 @@ const maxStepMs = 1_000;
 /** Bodies that are late give way one after another, because those that remain get faster: this long for each MiB. */
 const evictionMsPerMebibyte = 100;
 
-/** Max bytes of large bodies in memory. */
-export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
+/** Max bytes of large bodies in memory, where memory isn't scarce. */
+export const largeBodyBudget: FairByteLimits = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
 
 /**
  * Memory for large bodies, apart from that of others so that these are never held up. A body waits, unread, until there is
@@ -42,9 +42,14 @@ export const largeBodyBudget = { total: 64 * mebibyte, perGroup: 32 * mebibyte }
  * the accounts that hold the most must keep a pace.
  */
 export class LargeBodies {
-  readonly #memory = new FairBytes(largeBodyBudget);
-  readonly #buffers = new BufferPool();
+  readonly #memory: FairBytes;
+  readonly #buffers: BufferPool;
   #nextEvictionAt = 0;
+
+  constructor(budget = largeBodyBudget) {
+    this.#memory = new FairBytes(budget);
+    this.#buffers = new BufferPool(budget.total / 4);
+  }
 
   /** Bytes reserved. */
   get bytes(): number {

@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { parseEnv } from 'node:util';
+import { findRunningEmbedded } from '../../src/embedded-database/find-running-embedded.ts';
+import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import { type Sink, startSink } from '../../test/support/mail-sink.ts';
+import { type Running, spawnRunning, temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+
+const program = join(import.meta.dirname, '../../bin/signalpost');
+
+/** How the service of a fault test runs. */
+export interface FaultSceneOptions {
+  /** Settings in addition to those of the scene. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The command that runs the service's own, such as in a control group. */
+  readonly wrap?: (program: string, args: readonly string[]) => [program: string, args: string[]];
+  readonly dataDir?: string;
+  /** Set DELIVERY or SMTP_URL in `environment` to send elsewhere than into the scene's sink. */
+  readonly sink?: Sink;
+}
+
+interface Sent {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** `signalpost start` with its demo account, a relay, and a record of what was promised and what arrived. */
+export class FaultScene {
+  readonly dataDir: string;
+  readonly sink: Sink;
+  /** Message IDs that were answered with 200. */
+  readonly accepted = new Set<string>();
+  readonly #options: FaultSceneOptions;
+  #service: Running | undefined;
+  #url = '';
+  #token = '';
+
+  private constructor(options: FaultSceneOptions, sink: Sink) {
+    this.dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
+    this.sink = sink;
+    this.#options = options;
+  }
+
+  static async start(options: FaultSceneOptions = {}): Promise<FaultScene> {
+    const scene = new FaultScene(options, options.sink ?? (await startSink()));
+    await scene.startService();
+    return scene;
+  }
+
+  get environment(): Record<string, string> {
+    return {
+      DATA_DIR: this.dataDir,
+      PORT: '0',
+      DEMO: '1',
+      LOG_LEVEL: 'info',
+      SMTP_URL: `smtp://127.0.0.1:${this.sink.port}?tls=off`,
+      ...serviceTokens,
+      ...this.#options.environment,
+    };
+  }
+
+  get service(): Running {
+    if (this.#service === undefined) throw new Error('the service was not started');
+    return this.#service;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  /** Starts it, or another one after its end. */
+  async startService(): Promise<void> {
+    const { wrap } = this.#options;
+    const [name, args] = wrap?.(program, ['start']) ?? [program, ['start']];
+    this.#service = spawnRunning(name, args, this.environment);
+    const [, url = ''] = await this.#service.printed(/Service\s+(https?:\/\/\S+)/);
+    this.#url = url;
+    await this.signIn();
+  }
+
+  /** What the service logged since its start. */
+  get log(): string {
+    return this.service.output.stderr;
+  }
+
+  /** Sends one message. @returns the status, 0 if there was no answer, and the answer's message */
+  async send(number: number | string, signal?: AbortSignal): Promise<Sent> {
+    try {
+      const answer = await this.post({
+        envelope: { toAddress: `reader-${number}@example.test` },
+        content: {
+          personalizationDataMap: { 'Order Number': `A-${number}`, 'Delivery Address': 'Here' },
+        },
+        actions: { trackOpens: false, trackClicks: false },
+      }, signal);
+      const body = (await answer.json()) as { messageId: string; message: string };
+      if (answer.status === 200) this.accepted.add(body.messageId);
+      return { status: answer.status, message: body.message };
+    } catch (error) {
+      return { status: 0, message: String(error) };
+    }
+  }
+
+  post(body: unknown, signal?: AbortSignal): Promise<Response> {
+    return fetch(`${this.#url}/ete/v1/email/1000/receipt`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  }
+
+  /** The answer of `/readyz`: `ready`, or the reason why not. */
+  async readiness(): Promise<string> {
+    const answer = await fetch(`${this.#url}/readyz`);
+    const { status, reason } = (await answer.json()) as { status: string; reason?: string };
+    return reason ?? status;
+  }
+
+  /** A gauge or counter without labels; NaN if it has no value. */
+  async metric(name: string): Promise<number> {
+    const answer = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
+    const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(await answer.text());
+    return Number(found?.[1] ?? Number.NaN);
+  }
+
+  /** What `/metrics` says about results of attempts. */
+  async outcomes(): Promise<string> {
+    const answer = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
+    const lines = (await answer.text()).split('\n');
+    return lines.filter((line) => /^signalpost_delivery_outcomes_total.* [1-9]/.test(line)).join('\n');
+  }
+
+  /** What `signalpost doctor` prints, run as the service is. */
+  async doctor(...args: string[]): Promise<string> {
+    const command = ['doctor', ...args];
+    const [name, wrapped] = this.#options.wrap?.(program, command) ?? [program, command];
+    const run = spawnRunning(name, wrapped, this.environment);
+    await run.exit;
+    return run.output.stdout + run.output.stderr;
+  }
+
+  /** Waits until every message that was answered with 200 has arrived. */
+  async waitForAccepted(timeoutMs = 60_000): Promise<void> {
+    const isMissing = (): number => {
+      const copies = this.copies;
+      return [...this.accepted].filter((id) => !copies.has(id)).length;
+    };
+    await waitFor('all accepted messages to arrive', () => isMissing() === 0, timeoutMs).catch(
+      (error: Error) => {
+        throw new Error(`${isMissing()} of ${this.accepted.size} are missing: ${error.message}`);
+      },
+    );
+  }
+
+  /** How often each message arrived, by its ID. */
+  get copies(): ReadonlyMap<string, number> {
+    const copies = new Map<string, number>();
+    for (const { source } of this.sink.mails) {
+      const id = /^Message-ID: <([^@]+)@/m.exec(source)?.[1] ?? '';
+      copies.set(id, (copies.get(id) ?? 0) + 1);
+    }
+    return copies;
+  }
+
+  /** Messages that arrived more often than their events say; each event `uncertain` explains one copy. */
+  async findUnrecordedCopies(): Promise<string[]> {
+    const database = await this.openDatabase();
+    try {
+      const { rows } = await database.pool.query<{ id: string; count: number }>(
+        `select message_id as id, count(*)::int as count from message_event where kind = 'uncertain' group by 1`,
+      );
+      const uncertain = new Map(rows.map(({ id, count }) => [id, count]));
+      return [...this.copies]
+        .filter(([id, count]) => count > 1 + (uncertain.get(id) ?? 0))
+        .map(([id]) => id);
+    } finally {
+      await database.close();
+    }
+  }
+
+  async openDatabase(): Promise<Database> {
+    const { DATABASE_URL } = this.environment;
+    const settings =
+      DATABASE_URL === undefined ? await findRunningEmbedded(this.dataDir) : { url: DATABASE_URL };
+    if (settings === undefined) throw new Error('no database is running');
+    return openDatabase(settings, { maxConnections: 1 });
+  }
+
+  /** Gets a new token. */
+  async signIn(): Promise<void> {
+    const text = readFileSync(join(this.dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
+    const secrets = parseEnv(text);
+    const answer = await fetch(`${this.#url}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'password',
+        username: secrets.DEMO_OWNER_EMAIL ?? '',
+        password: secrets.DEMO_OWNER_PASSWORD ?? '',
+        client_id: 'demo',
+        client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
+      }),
+    });
+    this.#token = ((await answer.json()) as { access_token: string }).access_token;
+  }
+}
+
+/** Runs `work` for each number from 1 to `count`, so many at once. */
+export async function repeatAtOnce(
+  count: number,
+  atOnce: number,
+  work: (number: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 1;
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let number = next++; number <= count; number = next++) await work(number);
+    }),
+  );
+}
+
+/** Stops nothing by itself: kills what is still stopped or running at the end of the file. */
+export function killAtEnd(pids: () => readonly number[]): void {
+  after(() => {
+    for (const pid of pids()) process.kill(pid, 'SIGKILL');
+  });
+}
