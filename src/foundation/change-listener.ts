@@ -9,6 +9,9 @@ export type DropEntry = (key: string) => void;
 const heartbeatMs = 300;
 const silenceTimeoutMs = 1_000;
 const reconnectDelayMs = 250;
+/** A server that restarts is back sooner. */
+const outageMs = 5_000;
+const outageLogIntervalMs = 60_000;
 
 /**
  * Receives change notifications from all nodes on its own connection, which must go straight to the database (LISTEN doesn't
@@ -24,6 +27,9 @@ export class ChangeListener {
   /** Monotonic time at which the last answered heartbeat was sent; all earlier changes have been received. */
   #reliableUntil = 0;
   #closed = false;
+  /** Monotonic time at which the connection was lost; undefined while there is one. */
+  #lostAt: number | undefined;
+  #nextOutageLogAt = 0;
 
   constructor(settings: DatabaseSettings, log: Log) {
     this.#settings = settings;
@@ -110,7 +116,7 @@ export class ChangeListener {
       requestedAt = performance.now();
       await client.query(`listen ${changeChannel}`);
     } catch (error) {
-      this.#log.debug({ err: error }, 'change listener could not connect');
+      this.#logOutage(error);
       client.end().catch(() => undefined);
       return;
     }
@@ -121,6 +127,7 @@ export class ChangeListener {
     for (const list of this.#subscribers.values()) for (const drop of list) drop('*');
     this.#client = client;
     this.#reliableUntil = requestedAt;
+    this.#logRecovery();
   }
 
   #handleNotification(payload: string): void {
@@ -132,10 +139,32 @@ export class ChangeListener {
   #handleLostConnection(error: unknown): void {
     this.#log.warn(
       { err: error },
-      'change listener lost its connection; bypassing caches until it reconnects',
+      'lost the connection to the database; bypassing caches until it is back',
     );
+    this.#lostAt = performance.now();
+    this.#nextOutageLogAt = this.#lostAt + outageMs;
     this.#client?.suspectServer();
     void this.#dropClient();
+  }
+
+  /** Tells of an outage once it is long enough to be one, and then once a minute. */
+  #logOutage(error: unknown): void {
+    const now = performance.now();
+    this.#lostAt ??= now;
+    if (now < this.#nextOutageLogAt) return;
+    this.#nextOutageLogAt = now + outageLogIntervalMs;
+    const seconds = Math.round((now - this.#lostAt) / 1_000);
+    this.#log.error(
+      { err: error, seconds, advice: 'Check the database’s server and the network to it.' },
+      'the database does not respond; sends get 503, and deliveries wait',
+    );
+  }
+
+  #logRecovery(): void {
+    if (this.#lostAt === undefined) return;
+    const seconds = Math.round((performance.now() - this.#lostAt) / 1_000);
+    this.#lostAt = undefined;
+    this.#log.info({ seconds }, 'the database responds again');
   }
 
   async #dropClient(): Promise<void> {

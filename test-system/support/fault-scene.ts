@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { findRunningEmbedded } from '../../src/embedded-database/find-running-embedded.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
@@ -91,7 +91,7 @@ export class FaultScene {
   }
 
   /** Sends one message. @returns the status, 0 if there was no answer, and the answer's message */
-  async send(number: number | string, signal?: AbortSignal): Promise<Sent> {
+  async send(number: number | string, key?: string): Promise<Sent> {
     try {
       const answer = await this.post({
         envelope: { toAddress: `reader-${number}@example.test` },
@@ -99,7 +99,7 @@ export class FaultScene {
           personalizationDataMap: { 'Order Number': `A-${number}`, 'Delivery Address': 'Here' },
         },
         actions: { trackOpens: false, trackClicks: false },
-      }, signal);
+      }, key);
       const body = (await answer.json()) as { messageId: string; message: string };
       if (answer.status === 200) this.accepted.add(body.messageId);
       return { status: answer.status, message: body.message };
@@ -108,12 +108,16 @@ export class FaultScene {
     }
   }
 
-  post(body: unknown, signal?: AbortSignal): Promise<Response> {
+  /** @param key the `Idempotency-Key` */
+  post(body: unknown, key?: string): Promise<Response> {
     return fetch(`${this.#url}/ete/v1/email/1000/receipt`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        'content-type': 'application/json',
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
       body: JSON.stringify(body),
-      ...(signal && { signal }),
     });
   }
 
@@ -212,6 +216,45 @@ export class FaultScene {
   }
 }
 
+/** A program that sends a message again, with its key, until it is answered with 200. */
+export class PersistentSenders {
+  /** The numbers of messages that were answered with 200. */
+  readonly done = new Set<number>();
+  /** How long the answers took that weren't 200, in milliseconds, by their status. */
+  readonly refusals: { readonly status: number; readonly ms: number }[] = [];
+  readonly #scene: FaultScene;
+  readonly #running: Promise<void>[];
+  #number = 0;
+  #isStopping = false;
+
+  constructor(scene: FaultScene, atOnce: number) {
+    this.#scene = scene;
+    this.#running = Array.from({ length: atOnce }, () => this.#run());
+  }
+
+  /** Resolves once the messages that were begun are answered with 200. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#running);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      this.#number += 1;
+      const number = this.#number;
+      for (;;) {
+        const startedAt = performance.now();
+        const { status } = await this.#scene.send(number, `key-${number}`);
+        if (status === 200) break;
+        this.refusals.push({ status, ms: performance.now() - startedAt });
+        await delay(100);
+      }
+      this.done.add(number);
+      await delay(20);
+    }
+  }
+}
+
 /** Runs `work` for each number from 1 to `count`, so many at once. */
 export async function repeatAtOnce(
   count: number,
@@ -224,11 +267,4 @@ export async function repeatAtOnce(
       for (let number = next++; number <= count; number = next++) await work(number);
     }),
   );
-}
-
-/** Stops nothing by itself: kills what is still stopped or running at the end of the file. */
-export function killAtEnd(pids: () => readonly number[]): void {
-  after(() => {
-    for (const pid of pids()) process.kill(pid, 'SIGKILL');
-  });
 }

@@ -14,13 +14,15 @@ export interface TcpGate {
    * next answer.
    */
   cutAnswers(applicationName: string): void;
-  /** Keeps connections open but forwards nothing in either direction. */
+  /** Keeps connections open but forwards nothing in either direction; `open` then breaks them. */
   hold(): void;
+  /** Like `hold`, but as in a network that comes back: `open` then forwards what was sent meanwhile. */
+  freeze(): void;
   /** How often a client was refused a connection or sent something that wasn't forwarded. */
   readonly blockedCount: number;
 }
 
-type Mode = 'open' | 'closed' | 'cutting' | 'holding';
+type Mode = 'open' | 'closed' | 'cutting' | 'holding' | 'frozen';
 
 interface Passage {
   readonly client: Socket;
@@ -50,6 +52,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
     const server = connectTo(target);
     const passage: Passage = { client, server, hello: '' };
     passages.add(passage);
+    if (mode === 'frozen') setFrozen(passage, true);
     client.on('data', (chunk) => {
       if (passage.hello === '') passage.hello = chunk.toString('latin1');
       if (mode === 'holding') blockedCount += 1;
@@ -86,6 +89,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
     },
     open() {
       if (mode === 'holding') dropAll();
+      if (mode === 'frozen') for (const passage of passages) setFrozen(passage, false);
       mode = 'open';
     },
     cutAnswers(applicationName) {
@@ -95,7 +99,19 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
     hold() {
       mode = 'holding';
     },
+    freeze() {
+      mode = 'frozen';
+      for (const passage of passages) setFrozen(passage, true);
+    },
   };
+}
+
+/** What arrives waits in the sockets, whose ends aren't noticed either. */
+function setFrozen({ client, server }: Passage, isFrozen: boolean): void {
+  for (const socket of [client, server]) {
+    if (isFrozen) socket.pause();
+    else socket.resume();
+  }
 }
 
 /** A `host` parameter names the folder of a Unix socket. */

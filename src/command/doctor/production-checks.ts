@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { readOpenFileLimit } from '../../http/limits/cap-to-open-file-limit.ts';
+import {
+  minOpenFiles,
+  readOpenFileLimit,
+  wantedOpenFiles,
+} from '../../http/limits/cap-to-open-file-limit.ts';
 import { readCertificate } from '../../http/tls/certificate.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
@@ -189,17 +193,14 @@ async function checkTime(): Promise<Diagnosis> {
   };
 }
 
-/** As in the unit of docs/operate/deploy.md. */
-const wantedFiles = 65_536;
-
 async function checkLimits(): Promise<Diagnosis> {
   const files = readOpenFileLimit();
-  if (files === undefined || files >= wantedFiles)
+  if (files === undefined || files >= wantedOpenFiles)
     return { ok: true, finding: `${files ?? 'unlimited'} open files` };
   return {
-    ok: true,
+    ok: files >= minOpenFiles,
     finding: `${files} open files in this shell, which limits connections if the service has the same`,
-    advice: `Set LimitNOFILE=${wantedFiles} in the unit, or ulimit -n ${wantedFiles}. ${page('operate/deploy.md#4-run-it')}`,
+    advice: `Set LimitNOFILE=${wantedOpenFiles} in the unit, or ulimit -n ${wantedOpenFiles}. ${page('operate/deploy.md#4-run-it')}`,
   };
 }
 

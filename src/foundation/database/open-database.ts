@@ -49,6 +49,9 @@ export interface DatabaseOptions {
 /** Longer than any statement takes, except those of migrations, which set their own timeout. */
 const defaultStatementTimeoutMs = 60_000;
 
+/** How long connecting may take. */
+const connectTimeoutMs = 5_000;
+
 /** How soon an idle connection is probed; it fails about ten seconds later if the server's host has vanished. */
 const keepAliveDelayMs = 3_000;
 
@@ -62,7 +65,7 @@ export function clientSettings(
     options: joinOptions(),
     ...('url' in settings ? servers[0] : settings),
     application_name: applicationName,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
     finder: 'url' in settings && servers.length > 1 ? finderOf(settings.url, servers) : undefined,
@@ -206,6 +209,9 @@ export function describeServer(settings: DatabaseSettings): string {
 function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
     return cause.errors[0].message;
+  // The driver's text repeats itself.
+  if (cause instanceof Error && /due to connection timeout/.test(cause.message))
+    return `no answer within ${connectTimeoutMs / 1_000} seconds`;
   return cause instanceof Error && cause.message !== ''
     ? cause.message.replace(/\.$/, '')
     : String(cause);

@@ -1,6 +1,11 @@
 /** File descriptors reserved for the database, SMTP and imports. */
 const reserved = 512;
 
+/** As in the unit of docs/operate/deploy.md. */
+export const wantedOpenFiles = 65_536;
+/** With fewer, an ordinary number of clients and deliveries comes close to the limit. */
+export const minOpenFiles = 1_024;
+
 /** The limit of open files (`ulimit -n`) of this process; undefined if there is none or it is unknown. */
 export function readOpenFileLimit(): number | undefined {
   const report = process.report.getReport() as unknown as {
