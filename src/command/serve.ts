@@ -14,7 +14,7 @@ import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
-import { warnAboutOpenFiles } from './warn-about-open-files.ts';
+import { warnAboutLimits } from './warn-about-limits.ts';
 import { warnAboutServer } from './warn-about-server.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -69,7 +69,7 @@ async function serveProcess(
   });
   if (installation === undefined) return 0;
   await warnAboutServer(installation, log);
-  warnAboutOpenFiles(config, log);
+  warnAboutLimits(config, log, processes);
   const inboxToken = config.inboxToken ?? (await readInboxToken(config.dataDir));
   // Loaded last, so that problems with settings or the database show early, and the supervising process never loads it.
   const { createApp } = await import('../app.ts');

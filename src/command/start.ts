@@ -12,7 +12,7 @@ import { prepareServiceBackups } from './service-backups.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
-import { warnAboutOpenFiles } from './warn-about-open-files.ts';
+import { warnAboutLimits } from './warn-about-limits.ts';
 import { warnAboutServer } from './warn-about-server.ts';
 import { welcome } from './welcome.ts';
 import { withInboxToken } from './with-inbox-token.ts';
@@ -33,7 +33,7 @@ export async function start(
   try {
     const installation = await openInstallation(settings, log, signal);
     await warnAboutServer(installation, log);
-    warnAboutOpenFiles(settings, log);
+    warnAboutLimits(settings, log);
     if (installation.embedded !== undefined) {
       const orphaned = await endOrphanedLeases(installation.database);
       if (orphaned > 0)

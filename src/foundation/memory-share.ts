@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 const mebibyte = 1_024 * 1_024;
 
 /** With this much memory for each process, in bytes, its budgets aren't reduced. */
-const fullMemory = 2_048 * mebibyte;
+export const fullMemory = 2_048 * mebibyte;
 /** Less would not hold a message of the default maximum size. */
 const minShare = 1 / 4;
 
@@ -11,6 +11,11 @@ const minShare = 1 / 4;
 export function readMemoryLimit(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+/** `512 MiB` */
+export function describeMemoryLimit(): string {
+  return `${Math.round(readMemoryLimit() / mebibyte)} MiB`;
 }
 
 /**

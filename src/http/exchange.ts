@@ -87,7 +87,11 @@ export class Exchange {
         : await readBody(this.request, limit.bodyBytes, { share, seconds: limit.bodySeconds });
     if ('unusable' in body) {
       this.#closeAfterAnswer = body.tooSlow === true || body.overCapacity === true;
-      if (body.overCapacity) throw new Fault('IO_EXCEPTION', { retryAfter: 1 });
+      if (body.overCapacity)
+        throw new Fault('IO_EXCEPTION', {
+          retryAfter: 1,
+          cause: new Error('large bodies of other requests fill the memory for them'),
+        });
     }
     return body;
   }

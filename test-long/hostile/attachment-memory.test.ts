@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
+import { sendFile } from '../../test/support/send-file.ts';
 import { serviceTokens } from '../../test/support/service-tokens.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
-const mebibyte = 1_024 * 1_024;
 const senders = Number(process.env.LARGE_SENDERS ?? 100);
 const accounts = 5;
 /** Resident MiB that the process may grow by: bodies (64), attachments being sent (160), and copies of what is in work. */
@@ -46,45 +43,16 @@ const tokens = await Promise.all(
   }),
 );
 
-/** Base64, the same for all; each file begins with 48 bytes of its own. */
-const filler = randomBytes(0.75 * mebibyte).toString('base64');
-
-/** Sends a message with a file of 5 to 7 MiB, without having all of it in memory. @returns the status */
+/** Sends a message with a file of 7 to 9 MiB. @returns the status */
 async function send(number: number): Promise<number> {
   const { account, token } = tokens[number % accounts] as (typeof tokens)[number];
-  const fillers = 7 + (number % 3);
-  const [head = '', tail = ''] = JSON.stringify({
-    envelope: { toAddress: `reader${number}@example.test` },
-    content: {
-      personalizationDataMap: { 'Order Number': 'A' },
-      attachments: [
-        { filename: 'a.bin', contentType: 'application/octet-stream', content: 'CONTENT' },
-      ],
-    },
-    actions: { trackOpens: false, trackClicks: false },
-  }).split('CONTENT');
-  const start = head + randomBytes(48).toString('base64');
-  const outgoing = request(`${url}/ete/v1/email/${account}/t-0001`, {
-    method: 'POST',
-    agent: false,
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': start.length + fillers * filler.length + tail.length,
-    },
+  const { status } = await sendFile({
+    url: `${url}/ete/v1/email/${account}/t-0001`,
+    token,
+    to: `reader${number}@example.test`,
+    personalizationDataMap: { 'Order Number': 'A' },
+    mebibytes: 7 + (number % 3),
   });
-  const answered = once(outgoing, 'response');
-  outgoing.write(start);
-  const status = answered.then(([response]) => {
-    response.resume();
-    return Number(response.statusCode);
-  });
-  const write = async (): Promise<void> => {
-    for (let count = 0; count < fillers; count += 1)
-      if (!outgoing.write(filler)) await once(outgoing, 'drain');
-    outgoing.end(tail);
-  };
-  await Promise.race([write(), answered]).catch(() => undefined);
   return status;
 }
 

@@ -46,7 +46,10 @@ for (const [way, seconds] of [
     const report = await scene.doctor();
     assert.match(
       report,
-      new RegExp(`^FAIL clock +this machine’s clock is \\d+ s ${seconds > 0 ? 'ahead of' : 'behind'} the database’s`, 'm'),
+      new RegExp(
+        `^FAIL clock +this machine’s clock is \\d+ s ${seconds > 0 ? 'ahead of' : 'behind'} the database’s`,
+        'm',
+      ),
     );
     assert.match(report, /NTP/);
     await scene.signIn();

@@ -18,6 +18,8 @@ export interface FaultSceneOptions {
   /** The command that runs the service's own, such as in a control group. */
   readonly wrap?: (program: string, args: readonly string[]) => [program: string, args: string[]];
   readonly dataDir?: string;
+  /** How this process reaches DATABASE_URL, if in another way than the service. */
+  readonly databaseUrl?: string;
   /** Set DELIVERY or SMTP_URL in `environment` to send elsewhere than into the scene's sink. */
   readonly sink?: Sink;
 }
@@ -93,13 +95,16 @@ export class FaultScene {
   /** Sends one message. @returns the status, 0 if there was no answer, and the answer's message */
   async send(number: number | string, key?: string): Promise<Sent> {
     try {
-      const answer = await this.post({
-        envelope: { toAddress: `reader-${number}@example.test` },
-        content: {
-          personalizationDataMap: { 'Order Number': `A-${number}`, 'Delivery Address': 'Here' },
+      const answer = await this.post(
+        {
+          envelope: { toAddress: `reader-${number}@example.test` },
+          content: {
+            personalizationDataMap: { 'Order Number': `A-${number}`, 'Delivery Address': 'Here' },
+          },
+          actions: { trackOpens: false, trackClicks: false },
         },
-        actions: { trackOpens: false, trackClicks: false },
-      }, key);
+        key,
+      );
       const body = (await answer.json()) as { messageId: string; message: string };
       if (answer.status === 200) this.accepted.add(body.messageId);
       return { status: answer.status, message: body.message };
@@ -139,16 +144,22 @@ export class FaultScene {
   async outcomes(): Promise<string> {
     const answer = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
     const lines = (await answer.text()).split('\n');
-    return lines.filter((line) => /^signalpost_delivery_outcomes_total.* [1-9]/.test(line)).join('\n');
+    return lines
+      .filter((line) => /^signalpost_delivery_outcomes_total.* [1-9]/.test(line))
+      .join('\n');
   }
 
-  /** What `signalpost doctor` prints, run as the service is. */
-  async doctor(...args: string[]): Promise<string> {
-    const command = ['doctor', ...args];
-    const [name, wrapped] = this.#options.wrap?.(program, command) ?? [program, command];
-    const run = spawnRunning(name, wrapped, this.environment);
-    await run.exit;
-    return run.output.stdout + run.output.stderr;
+  /** What `signalpost doctor` prints. */
+  doctor(...args: string[]): Promise<string> {
+    return this.run('doctor', ...args);
+  }
+
+  /** What another command prints, run as the service is. */
+  async run(...command: string[]): Promise<string> {
+    const [name, args] = this.#options.wrap?.(program, command) ?? [program, command];
+    const { exit, output } = spawnRunning(name, args, this.environment);
+    await exit;
+    return output.stdout + output.stderr;
   }
 
   /** Waits until every message that was answered with 200 has arrived. */
@@ -191,9 +202,8 @@ export class FaultScene {
   }
 
   async openDatabase(): Promise<Database> {
-    const { DATABASE_URL } = this.environment;
-    const settings =
-      DATABASE_URL === undefined ? await findRunningEmbedded(this.dataDir) : { url: DATABASE_URL };
+    const url = this.#options.databaseUrl ?? this.environment.DATABASE_URL;
+    const settings = url === undefined ? await findRunningEmbedded(this.dataDir) : { url };
     if (settings === undefined) throw new Error('no database is running');
     return openDatabase(settings, { maxConnections: 1 });
   }

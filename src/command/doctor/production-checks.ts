@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { describeMemoryLimit, fullMemory, memoryShare } from '../../foundation/memory-share.ts';
 import {
   minOpenFiles,
   readOpenFileLimit,
   wantedOpenFiles,
 } from '../../http/limits/cap-to-open-file-limit.ts';
+import { formatBytes } from '../../http/limits/route-limit.ts';
 import { readCertificate } from '../../http/tls/certificate.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
@@ -28,6 +30,7 @@ export const productionChecks: readonly { readonly name: string; readonly check:
   { name: 'demo', check: checkDemo },
   { name: 'backups', check: checkBackups },
   { name: 'time', check: checkTime },
+  { name: 'memory', check: checkMemory },
   { name: 'limits', check: checkLimits },
   { name: 'versions', check: checkVersions },
 ];
@@ -190,6 +193,17 @@ async function checkTime(): Promise<Diagnosis> {
     finding: 'nothing seems to keep the clock right',
     advice:
       'Install chrony, or run: timedatectl set-ntp true. Codes of authenticator apps, DKIM and leases need the right time.',
+  };
+}
+
+async function checkMemory(): Promise<Diagnosis> {
+  const finding = `${describeMemoryLimit()} for the service`;
+  const share = memoryShare();
+  if (share === 1) return { ok: true, finding };
+  return {
+    ok: true,
+    finding: `${finding}, so bodies and attachments get ${Math.round(share * 100)}% of the usual space`,
+    advice: `To take more large messages at once, allow ${formatBytes(fullMemory)}. ${page('operate/faults.md#memory')}`,
   };
 }
 

@@ -431,7 +431,8 @@ export const metricsTable = {
           query: 'signalpost_clock_offset_seconds > 5',
           duration: '5m',
           severity: 'warning',
-          summary: 'The clocks of {{ $labels.instance }} and of the database differ by more than 5 seconds.',
+          summary:
+            'The clocks of {{ $labels.instance }} and of the database differ by more than 5 seconds.',
           action: 'Synchronize the clocks of both machines with NTP.',
           docs: 'docs/operate/faults.md#clocks',
         },

@@ -1,0 +1,3 @@
+import { testBurst } from '../support/memory-scene.ts';
+
+testBurst({ messages: 800, files: 12, timeoutMs: 480_000 });
