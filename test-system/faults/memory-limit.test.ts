@@ -1,3 +1,3 @@
 import { testBurst } from '../support/memory-scene.ts';
 
-testBurst({ messages: 800, files: 12, timeoutMs: 480_000 });
+testBurst({ messages: 300, files: 12, timeoutMs: 480_000 });

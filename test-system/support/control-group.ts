@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 /** What the processes of a group may use together, as a container's limits. */
 export interface GroupLimits {
@@ -18,7 +19,8 @@ const isUnified = existsSync(join(root, 'cgroup.controllers'));
 
 /**
  * A control group, the kernel's part of a container: a process that exceeds its memory is killed, and one that exceeds its
- * processor time waits. Only root may create one. It is removed at the end of the file.
+ * processor time waits. Only root may create one. It is removed at the end of the
+ * file, when the tests have stopped what they started in it.
  */
 export class ControlGroup {
   readonly #folders: ReadonlyMap<Controller, string>;
@@ -38,7 +40,7 @@ export class ControlGroup {
       for (const [controller, limit] of wanted)
         if (limit !== undefined) folders.set(controller, createFolder(controller, name));
       const group = new ControlGroup(folders);
-      after(() => group.#remove());
+      after(() => waitFor('the processes of the group to end', () => group.#remove()));
       if (memoryBytes !== undefined)
         group.#write(
           'memory',
@@ -88,8 +90,15 @@ export class ControlGroup {
     writeFileSync(join(this.#folders.get(controller) ?? '', file), text);
   }
 
-  #remove(): void {
-    for (const folder of new Set(this.#folders.values())) if (existsSync(folder)) rmdirSync(folder);
+  /** @returns false while processes are in it */
+  #remove(): boolean {
+    try {
+      for (const folder of new Set(this.#folders.values()))
+        if (existsSync(folder)) rmdirSync(folder);
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 
