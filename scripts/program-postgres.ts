@@ -33,7 +33,7 @@ export async function startProgramPostgres(
 /** A folder for clusters that PostgreSQL's user can reach. */
 export function makeProgramHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'signalpost-pg-'));
-  if (readIdentity() !== undefined) chmodSync(home, 0o711);
+  if (readPostgresIdentity() !== undefined) chmodSync(home, 0o711);
   return home;
 }
 
@@ -49,7 +49,7 @@ export function createProgramCluster(folder: string, home: string, locale = 'C')
 /** Creates a folder of PostgreSQL's user. */
 export function makeProgramFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
-  const identity = readIdentity();
+  const identity = readPostgresIdentity();
   if (identity !== undefined) chownSync(path, identity.uid, identity.gid);
 }
 
@@ -61,7 +61,7 @@ export function runProgram(
   cwd: string,
 ): void {
   const run = spawnSync(join(folder, name), options, {
-    ...readIdentity(),
+    ...readPostgresIdentity(),
     cwd,
     encoding: 'utf8',
   });
@@ -80,7 +80,7 @@ export async function startProgramServer(
 ): Promise<ChildProcess> {
   const given = ['fsync=off', ...settings].flatMap((setting) => ['-c', setting]);
   const server = spawn(join(folder, 'postgres'), ['-D', data, '-k', data, '-h', '', ...given], {
-    ...readIdentity(),
+    ...readPostgresIdentity(),
     cwd: data,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -99,7 +99,8 @@ export async function endProgramServer(
   await exited;
 }
 
-function readIdentity(): { uid: number; gid: number } | undefined {
+/** Who runs PostgreSQL: undefined if this user can, postgres if this is root. */
+export function readPostgresIdentity(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const entry = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
   if (entry === null)

@@ -22,6 +22,11 @@ export interface TcpGate {
   readonly blockedCount: number;
 }
 
+/** A gate that its owner must stop. */
+export interface StartedGate extends TcpGate {
+  stop(): void;
+}
+
 type Mode = 'open' | 'closed' | 'cutting' | 'holding' | 'frozen';
 
 interface Passage {
@@ -31,9 +36,16 @@ interface Passage {
   hello: string;
 }
 
-/** Opens a gate to the server of a database URL. */
+/** Opens a gate to the server of a database URL, which closes at the end of the file. */
 export async function openGate(databaseUrl: string): Promise<TcpGate> {
-  const target = new URL(databaseUrl);
+  const gate = await startGate(databaseUrl);
+  after(() => gate.stop());
+  return gate;
+}
+
+/** Opens a gate to the server of a URL: a database, or anything else that listens on a port. */
+export async function startGate(serverUrl: string): Promise<StartedGate> {
+  const target = new URL(serverUrl);
   const passages = new Set<Passage>();
   let mode: Mode = 'open';
   let cutName = '';
@@ -70,11 +82,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   const dropAll = (): void => {
     for (const passage of passages) end(passage);
   };
-  after(() => {
-    dropAll();
-    gate.close();
-  });
-  const url = new URL(databaseUrl);
+  const url = new URL(serverUrl);
   url.searchParams.delete('host');
   url.hostname = '127.0.0.1';
   url.port = String((gate.address() as AddressInfo).port);
@@ -102,6 +110,10 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
     freeze() {
       mode = 'frozen';
       for (const passage of passages) setFrozen(passage, true);
+    },
+    stop() {
+      dropAll();
+      gate.close();
     },
   };
 }

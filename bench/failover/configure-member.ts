@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+
+/** The folder of Debian's PostgreSQL 15. */
+const binFolder = '/usr/lib/postgresql/15/bin';
+
+interface MemberPlace {
+  readonly name: string;
+  /** The member's folder. */
+  readonly home: string;
+  /** Where PostgreSQL and Patroni's API listen. */
+  readonly port: number;
+  readonly apiPort: number;
+  /** Host and port under which others reach PostgreSQL and Patroni's API, and the member reaches etcd. */
+  readonly postgres: string;
+  readonly api: string;
+  readonly etcd: string;
+  readonly synchronous: boolean;
+}
+
+/** The configuration that docs/operate/high-availability.md recommends, for a member on this machine. */
+export function configureMember(place: MemberPlace) {
+  const { name, home, port, apiPort, postgres, api, etcd, synchronous } = place;
+  return {
+    scope: 'signalpost',
+    name,
+    restapi: { listen: `127.0.0.1:${apiPort}`, connect_address: api },
+    // The gate is the only way to etcd, so its own address must not be learned.
+    etcd3: { hosts: [etcd], use_proxies: true },
+    bootstrap: {
+      dcs: {
+        ttl: 20,
+        loop_wait: 2,
+        retry_timeout: 5,
+        primary_start_timeout: 0,
+        synchronous_mode: synchronous,
+        synchronous_mode_strict: synchronous,
+        synchronous_node_count: 1,
+        postgresql: {
+          use_pg_rewind: true,
+          parameters: {
+            max_connections: 200,
+            wal_sender_timeout: '5s',
+            wal_receiver_timeout: '5s',
+            wal_retrieve_retry_interval: '500ms',
+          },
+        },
+      },
+      initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
+    },
+    postgresql: {
+      listen: `127.0.0.1:${port}`,
+      connect_address: postgres,
+      data_dir: join(home, 'data'),
+      bin_dir: binFolder,
+      pgpass: join(home, 'pgpass'),
+      authentication: {
+        superuser: { username: 'postgres' },
+        replication: { username: 'postgres' },
+        rewind: { username: 'postgres' },
+      },
+      parameters: { unix_socket_directories: home },
+      pg_hba: [
+        'local all all trust',
+        'host all all 127.0.0.1/32 trust',
+        'host replication all 127.0.0.1/32 trust',
+      ],
+      remove_data_directory_on_rewind_failure: true,
+      remove_data_directory_on_diverged_timelines: true,
+    },
+  };
+}

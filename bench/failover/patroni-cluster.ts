@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeProgramFolder, makeProgramHome, readPostgresIdentity } from '../../scripts/program-postgres.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
+import { PatroniMember } from './patroni-member.ts';
+
+/** Long enough for a member that must be copied anew. */
+const healTimeoutMs = 120_000;
+
+interface StandbyState {
+  readonly name: string;
+  readonly synchronous: boolean;
+}
+
+/** Three members that Patroni manages, and the etcd that it needs, in a folder of their own. */
+export class PatroniCluster {
+  readonly members: readonly PatroniMember[];
+  readonly #folder: string;
+  readonly #etcd: ChildProcess;
+  readonly #synchronous: boolean;
+
+  private constructor(
+    folder: string,
+    etcd: ChildProcess,
+    members: readonly PatroniMember[],
+    synchronous: boolean,
+  ) {
+    this.#folder = folder;
+    this.#etcd = etcd;
+    this.members = members;
+    this.#synchronous = synchronous;
+  }
+
+  /** @param synchronous false: asynchronous replication */
+  static async start(synchronous: boolean): Promise<PatroniCluster> {
+    const folder = makeProgramHome();
+    const { etcd, url } = await startEtcd(folder);
+    const members: PatroniMember[] = [];
+    for (const name of ['db1', 'db2', 'db3'])
+      members.push(await PatroniMember.create(name, folder, url, synchronous));
+    const cluster = new PatroniCluster(folder, etcd, members, synchronous);
+    for (const member of members) member.start();
+    await cluster.waitUntilWhole();
+    return cluster;
+  }
+
+  /** For DATABASE_URL: all members, whichever is the primary. */
+  get url(): string {
+    const hosts = this.members.map(({ host }) => host).join(',');
+    return `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`;
+  }
+
+  /** The member that accepts writes and has a standby. */
+  async findPrimary(): Promise<PatroniMember> {
+    const found = await this.#findWhole(1);
+    if (found === undefined) throw new Error('no member is the primary');
+    return found.primary;
+  }
+
+  /** The members that replicate; with synchronous replication, the synchronous one comes first. */
+  async findStandbys(): Promise<PatroniMember[]> {
+    const found = await this.#findWhole(2);
+    if (found === undefined) throw new Error('the cluster is not whole');
+    return found.standbys;
+  }
+
+  /** Resolves once both standbys replicate, one of them synchronously if it should. */
+  async waitUntilWhole(): Promise<void> {
+    await waitFor('the cluster to be whole', () => this.#findWhole(2), healTimeoutMs);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.stop()));
+    const exited = once(this.#etcd, 'exit');
+    this.#etcd.kill('SIGKILL');
+    await exited;
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #findWhole(standbyCount: number) {
+    for (const primary of this.members) {
+      const states = await readStandbys(primary).catch(() => undefined);
+      if (states === undefined || states.length < standbyCount) continue;
+      if (this.#synchronous && !states.some(({ synchronous }) => synchronous)) continue;
+      const standbys = states.flatMap(({ name }) => this.members.filter((one) => one.name === name));
+      return { primary, standbys };
+    }
+    return undefined;
+  }
+}
+
+/** @returns the standbys that replicate from a primary, the synchronous one first. @throws Error if it is none */
+async function readStandbys(member: PatroniMember): Promise<StandbyState[]> {
+  const client = await member.connect(2_000);
+  try {
+    const { rows } = await client.query<StandbyState>(
+      `select application_name as name, sync_state = 'sync' as synchronous from pg_stat_replication
+       where not pg_is_in_recovery() and state = 'streaming' and application_name like 'db_'
+       order by sync_state = 'sync' desc`,
+    );
+    return rows;
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+async function startEtcd(folder: string) {
+  const home = join(folder, 'etcd');
+  makeProgramFolder(home);
+  const [clients, peers] = [await freePort(), await freePort()];
+  const [url, peerUrl] = [`http://127.0.0.1:${clients}`, `http://127.0.0.1:${peers}`];
+  const log = openSync(`${home}.log`, 'a');
+  const options = {
+    'data-dir': join(home, 'data'),
+    'listen-client-urls': url,
+    'advertise-client-urls': url,
+    'listen-peer-urls': peerUrl,
+    'initial-advertise-peer-urls': peerUrl,
+    'initial-cluster': `default=${peerUrl}`,
+  };
+  const etcd = spawn(
+    'etcd',
+    Object.entries(options).map(([name, value]) => `--${name}=${value}`),
+    { ...readPostgresIdentity(), cwd: home, stdio: ['ignore', log, log] },
+  );
+  await waitFor('etcd', () => fetch(`${url}/health`).then(({ ok }) => ok).catch(() => false), 20_000);
+  return { etcd, url };
+}
