@@ -1,5 +1,5 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
-import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
+import { getToken, openShop, publishShopTemplate, type Shop, type ShopOptions } from '../test/support/shop.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';
@@ -18,8 +18,11 @@ export function distinctValues(number: number, what = 'request'): Record<string,
 }
 
 /** An account whose template `t-0001` needs ten values. */
-export async function openBenchAccount(database: Database): Promise<Shop> {
-  const shop = await openShop(database);
+export async function openBenchAccount(
+  database: Database,
+  options: ShopOptions = {},
+): Promise<Shop> {
+  const shop = await openShop(database, options);
   const rows = fieldNames.map((name) => `<tr><td>${name}</td><td>{{${name}}}</td></tr>`).join('');
   await publishShopTemplate(database, shop, {
     id: 't-0001',

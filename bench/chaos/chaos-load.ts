@@ -27,6 +27,7 @@ export type ChaosTargets = Readonly<
 
 export const archiveAddress = address('copy1-archive') as EmailAddress;
 
+type Result = Readonly<Record<string, unknown>>;
 type Body = Record<'envelope' | 'content' | 'metadata' | 'actions', Record<string, unknown>>;
 
 interface Kind {
@@ -99,24 +100,54 @@ const kinds = {
 type KindName = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as KindName[];
 
-/** Sends all kinds of messages at a steady rate to the nodes that are up. */
+export interface ChaosLoadOptions {
+  /** Requests. */
+  readonly perSecond: number;
+  /** Whether requests have keys and are repeated until they are answered, as careful clients do. */
+  readonly repeats?: boolean;
+}
+
+/** When a node accepted a request. */
+interface Acceptance {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly node: ChaosNode;
+}
+
+/** How long requests are repeated after the end. */
+const giveUpDelayMs = 60_000;
+/** Between repetitions of a request. */
+const repeatDelayMs = 500;
+/** How long an answer may take before a request is repeated. */
+const answerTimeoutMs = 20_000;
+
+/** Sends all kinds of messages at a steady rate to the nodes that are up, for each target in turn. */
 export class ChaosLoad {
   /** Each message that was answered with 200, by its id. */
   readonly accepted = new Map<string, Expected>();
+  /** In the order of time. */
+  readonly acceptances: Acceptance[] = [];
   readonly acceptedOf = makeCounts(kindNames);
   /** To of each message that was answered with an error, which accepts nothing. */
   readonly refused = new Set<string>();
   /** Requests without an answer, which may have been accepted. */
   unanswered = 0;
   readonly #nodes: readonly ChaosNode[];
-  readonly #targets: ChaosTargets;
+  readonly #targets: readonly ChaosTargets[];
+  readonly #repeats: boolean;
   readonly #open = new Set<Promise<void>>();
   readonly #loop: Promise<void>;
   #running = true;
+  #givesUp = false;
 
-  constructor(nodes: readonly ChaosNode[], targets: ChaosTargets, perSecond: number) {
+  constructor(
+    nodes: readonly ChaosNode[],
+    targets: readonly ChaosTargets[],
+    { perSecond, repeats = false }: ChaosLoadOptions,
+  ) {
     this.#nodes = nodes;
     this.#targets = targets;
+    this.#repeats = repeats;
     this.#loop = this.#run(1_000 / perSecond);
   }
 
@@ -124,7 +155,11 @@ export class ChaosLoad {
   async stop(): Promise<void> {
     this.#running = false;
     await this.#loop;
+    const giveUp = setTimeout(() => {
+      this.#givesUp = true;
+    }, giveUpDelayMs);
     await Promise.all(this.#open);
+    clearTimeout(giveUp);
   }
 
   async #run(intervalMs: number): Promise<void> {
@@ -144,25 +179,52 @@ export class ChaosLoad {
         Object.assign(body[part as keyof Body], fields);
       return body;
     });
-    const urls = this.#nodes.flatMap(({ url }) => url ?? []);
-    const { path, token } = this.#targets[target];
-    try {
-      const url = urls[number % urls.length];
-      if (url === undefined) throw new Error('no node is up');
-      const answer = await sendRequest(`${url}${path}${batch ? '/batch' : ''}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-        body: JSON.stringify(batch ? { messages: bodies } : bodies[0]),
-      });
-      const results = answer.body.results as Record<string, unknown>[] | undefined;
-      for (const [place, body] of bodies.entries())
-        this.#note(kind, body, results?.[place] ?? { ...answer.body, status: answer.status });
-    } catch {
-      this.unanswered += 1;
+    if (this.#repeats && batch) addKeys(bodies, number);
+    const round = Math.floor(number / kindNames.length);
+    const { path, token } = this.#targets[round % this.#targets.length]?.[target] ?? {};
+    const request = {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        ...(this.#repeats && !batch && { 'idempotency-key': `request-${number}` }),
+      },
+      body: JSON.stringify(batch ? { messages: bodies } : bodies[0]),
+    };
+    const url = `${path}${batch ? '/batch' : ''}`;
+    for (let turn = number; ; turn += 1) {
+      const answer = await this.#request(url, request, turn);
+      const results = bodies.map((_, place) => answer?.results[place] ?? answer?.whole);
+      const isFinal = results.every((result) => result !== undefined && !canRepeat(result));
+      if (isFinal || !this.#repeats || this.#givesUp) {
+        if (answer === undefined) this.unanswered += 1;
+        for (const [place, body] of bodies.entries()) this.#note(kind, body, results[place]);
+        return;
+      }
+      await delay(repeatDelayMs);
     }
   }
 
-  #note(kind: KindName, { envelope, content, actions }: Body, result: Record<string, unknown>) {
+  /** @returns undefined if there was no answer */
+  async #request(path: string, request: RequestInit, turn: number) {
+    const up = this.#nodes.filter(({ url }) => url !== undefined);
+    const node = up[turn % up.length];
+    if (node === undefined) return undefined;
+    const signal = this.#repeats ? AbortSignal.timeout(answerTimeoutMs) : null;
+    try {
+      const { status, body } = await sendRequest(`${node.url}${path}`, { ...request, signal });
+      const whole: Result = { ...body, status };
+      const results = (body.results ?? []) as readonly Result[];
+      if ([whole, ...results].some((result) => result.status === 200 && 'messageId' in result))
+        this.acceptances.push({ at: Date.now(), node });
+      return { whole, results };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #note(kind: KindName, { envelope, content, actions }: Body, result: Result | undefined) {
+    if (result === undefined) return;
     const to = String(envelope.toAddress);
     if (result.status !== 200) {
       this.refused.add(to);
@@ -179,6 +241,16 @@ export class ChaosLoad {
     });
     this.acceptedOf[kind] += 1;
   }
+}
+
+/** Whether a request with a key can be repeated: the service or another request with the key was in its way. */
+function canRepeat({ status }: Result): boolean {
+  return Number(status) >= 500 || status === 409;
+}
+
+function addKeys(bodies: readonly Body[], number: number): void {
+  for (const [place, body] of bodies.entries())
+    Object.assign(body, { idempotencyKey: `request-${number}-${place}` });
 }
 
 /** The position of a recipient in its message: 0 is To. */

@@ -2,16 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { migrate } from '../../src/foundation/database/migrate.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { QueueControlStore } from '../../src/queue/control-store.ts';
-import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
-import { openBenchAccount } from '../bench-account.ts';
-import { countRows, openBenchFolder } from '../bench-database.ts';
+import { openBenchFolder } from '../bench-database.ts';
 import { faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
-import { archiveAddress, ChaosLoad } from './chaos-load.ts';
+import { openChaosAccounts } from './chaos-accounts.ts';
+import { ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
+import { drainQueue } from './drain-queue.ts';
 import { evaluateChaos } from './evaluate-chaos.ts';
 import { startRoughSink, weathers } from './rough-sink.ts';
 
@@ -36,16 +33,7 @@ const disk = await openSmallDisk();
 closing.defer(() => disk.remove());
 const { url, database } = closing.use(await openBenchFolder(disk.path, { maxConnections: 3 }));
 await migrate(database);
-const shop = await openBenchAccount(database);
-await publishShopTemplate(database, shop, {
-  id: 't-list',
-  sender: 'orders@shop.test',
-  source: {
-    ...{ subject: 'Items', html: '{{#Items}}<p>{{Name}}</p>{{/Items}}', previewText: '' },
-    fields: { Items: { kind: 'list' } },
-  },
-});
-const archiving = await openShop(database, { id: '46200', archiveAddress });
+const accounts = await openChaosAccounts(database, '46100', '46200');
 const sink = await startRoughSink();
 closing.defer(() => sink.stop());
 const nodes = Array.from({ length: nodeCount }, () => new ChaosNode(url, sink.port));
@@ -55,16 +43,9 @@ closing.defer(async () => {
   await Promise.all(running);
 });
 while (nodes.some((node) => node.url === undefined)) await delay(50);
-const node = { url: nodes[0]?.url ?? '' };
-const token = await getToken(node, shop);
-const path = (accountId: AccountId, template: string) => `/ete/v1/email/${accountId}/${template}`;
-const targets = {
-  plain: { path: path(shop.id, 't-0001'), token },
-  list: { path: path(shop.id, 't-list'), token },
-  archive: { path: path(archiving.id, 't-0001'), token: await getToken(node, archiving) },
-};
-const accountIds = [shop.id, archiving.id];
-const load = new ChaosLoad(nodes, targets, rate);
+const targets = await accounts.readTargets({ url: nodes[0]?.url ?? '' });
+const { accountIds } = accounts;
+const load = new ChaosLoad(nodes, [targets], { perSecond: rate });
 closing.defer(() => load.stop());
 print(`${nodes.length} nodes, ${rate} requests a second, ${minutes} minutes`);
 if (!disk.canFill) print('Without "fill disk": only root can give the database a disk of its own.');
@@ -73,7 +54,7 @@ const until = Date.now() + minutes * 60_000;
 const scene = { nodes, disk, sink, weather };
 const faults = await injectFaults(scene, until, every * 1_000, only);
 await load.stop();
-const stillWaiting = await drain(database);
+const stillWaiting = await drainQueue(database, accountIds);
 const verdict = await evaluateChaos(database, accountIds, load, sink);
 const sentTo = new Set([...sink.received.keys()].map((copy) => copy.split(' ')[1]));
 const result = {
@@ -93,16 +74,3 @@ print(text);
 if (json !== undefined) await writeFile(json, `${text}\n`);
 const { lost, doubled, damaged, early } = verdict;
 process.exitCode = lost + doubled + damaged + early === 0 ? 0 : 1;
-
-/** Retries everything until nothing waits. @returns how many still wait after 3 minutes; -1 if that is unknown */
-async function drain(source: Database): Promise<number> {
-  const controls = new QueueControlStore(source);
-  const deadline = Date.now() + 180_000;
-  for (;;) {
-    const waiting = await countRows(source, 'queue_entry').catch(() => -1);
-    if (waiting === 0 || Date.now() > deadline) return waiting;
-    for (const accountId of accountIds)
-      await controls.control('retry', { accountId }).catch(() => undefined);
-    await delay(1_000);
-  }
-}

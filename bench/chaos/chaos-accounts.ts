@@ -1,0 +1,32 @@
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
+import { openBenchAccount } from '../bench-account.ts';
+import { archiveAddress, type ChaosTargets } from './chaos-load.ts';
+
+/** Opens what a load sends from: an account with the templates `t-0001` and `t-list`, and one with an archive address. */
+export async function openChaosAccounts(database: Database, id: string, archivingId: string) {
+  const shop = await openBenchAccount(database, { id });
+  await publishShopTemplate(database, shop, {
+    id: 't-list',
+    sender: 'orders@shop.test',
+    source: {
+      ...{ subject: 'Items', html: '{{#Items}}<p>{{Name}}</p>{{/Items}}', previewText: '' },
+      fields: { Items: { kind: 'list' } },
+    },
+  });
+  const archiving = await openShop(database, { id: archivingId, archiveAddress });
+  const path = (accountId: AccountId, template: string) => `/ete/v1/email/${accountId}/${template}`;
+  return {
+    accountIds: [shop.id, archiving.id],
+    /** @param node where tokens are asked for */
+    async readTargets(node: { readonly url: string }): Promise<ChaosTargets> {
+      const token = await getToken(node, shop);
+      return {
+        plain: { path: path(shop.id, 't-0001'), token },
+        list: { path: path(shop.id, 't-list'), token },
+        archive: { path: path(archiving.id, 't-0001'), token: await getToken(node, archiving) },
+      };
+    },
+  };
+}
