@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PatroniCluster } from './patroni-cluster.ts';
+import type { PatroniMember } from './patroni-member.ts';
+
+export interface FailoverScene {
+  readonly cluster: PatroniCluster;
+  readonly primary: PatroniMember;
+  /** The synchronous one, if there is one. */
+  readonly standby: PatroniMember;
+  readonly other: PatroniMember;
+}
+
+interface FailoverFault {
+  /** How long it lasts before `end`. */
+  readonly seconds: number;
+  /** Prepares what isn't part of the fault. */
+  readonly prepare?: (scene: FailoverScene) => Promise<void>;
+  readonly inject: (scene: FailoverScene) => void | Promise<void>;
+  readonly end?: (scene: FailoverScene) => void;
+}
+
+/** Longer than Patroni waits before a standby takes over. */
+const longSeconds = 40;
+/** Longer than Patroni and PostgreSQL need to notice that a standby is gone. */
+const standbySeconds = 20;
+/** How far standbys are behind in `lagging standbys`. */
+const lagSeconds = 3;
+
+const faults = {
+  'primary host killed': {
+    seconds: longSeconds,
+    inject: ({ primary }) => primary.signalAll('SIGKILL'),
+    end: ({ primary }) => primary.start(),
+  },
+  'primary PostgreSQL killed': {
+    seconds: 15,
+    inject: ({ primary }) => void primary.signalPostgres('SIGKILL'),
+  },
+  'primary Patroni killed': {
+    seconds: longSeconds,
+    inject: ({ primary }) => primary.signalPatroni('SIGKILL'),
+    end: ({ primary }) => primary.start(),
+  },
+  'primary host paused': {
+    seconds: longSeconds,
+    inject: ({ primary }) => primary.signalAll('SIGSTOP'),
+    end: ({ primary }) => primary.signalAll('SIGCONT'),
+  },
+  'primary PostgreSQL paused': {
+    seconds: longSeconds,
+    inject: ({ primary }) => void primary.signalPostgres('SIGSTOP'),
+    end: ({ primary }) => void primary.signalPostgres('SIGCONT'),
+  },
+  'primary cut off': {
+    seconds: longSeconds,
+    inject: ({ primary }) => primary.partition(),
+    end: ({ primary }) => primary.rejoin(),
+  },
+  'primary restarted': {
+    seconds: 10,
+    inject: ({ primary }) => primary.order('restart'),
+  },
+  switchover: {
+    seconds: 10,
+    inject: ({ primary, standby }) =>
+      primary.order('switchover', { leader: primary.name, candidate: standby.name }),
+  },
+  'synchronous standby killed': {
+    seconds: standbySeconds,
+    inject: ({ standby }) => standby.signalAll('SIGKILL'),
+    end: ({ standby }) => standby.start(),
+  },
+  'synchronous standby paused': {
+    seconds: standbySeconds,
+    inject: ({ standby }) => standby.signalAll('SIGSTOP'),
+    end: ({ standby }) => standby.signalAll('SIGCONT'),
+  },
+  'synchronous standby cut off': {
+    seconds: standbySeconds,
+    inject: ({ standby }) => standby.partition(),
+    end: ({ standby }) => standby.rejoin(),
+  },
+  'other standby killed': {
+    seconds: standbySeconds,
+    inject: ({ other }) => other.signalAll('SIGKILL'),
+    end: ({ other }) => other.start(),
+  },
+  'lagging standbys, primary host killed': {
+    seconds: longSeconds,
+    async prepare({ standby, other }) {
+      for (const member of [standby, other]) member.signalReceiver('SIGSTOP');
+      await delay(lagSeconds * 1_000);
+    },
+    inject({ primary, standby, other }) {
+      primary.signalAll('SIGKILL');
+      for (const member of [standby, other]) member.signalReceiver('SIGCONT');
+    },
+    end: ({ primary }) => primary.start(),
+  },
+} satisfies Record<string, FailoverFault>;
+
+export type FailoverFaultName = keyof typeof faults;
+export const failoverFaultNames = Object.keys(faults) as FailoverFaultName[];
+
+export function failoverFault(name: FailoverFaultName): FailoverFault {
+  return faults[name];
+}
