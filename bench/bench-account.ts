@@ -1,5 +1,11 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
-import { getToken, openShop, publishShopTemplate, type Shop, type ShopOptions } from '../test/support/shop.ts';
+import {
+  getToken,
+  openShop,
+  publishShopTemplate,
+  type Shop,
+  type ShopOptions,
+} from '../test/support/shop.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';

@@ -1,3 +1,5 @@
+import type { FailoverFaultName } from './failover/failover-faults.ts';
+
 /** The options of `main.ts`, which describes them. */
 export interface BenchOptions {
   readonly seconds: number;
@@ -10,6 +12,9 @@ export interface BenchOptions {
   readonly history?: number;
   readonly historyFolder?: string;
   readonly attack?: readonly string[];
+  readonly rate: number;
+  readonly asynchronous?: boolean;
+  readonly fault?: readonly FailoverFaultName[];
   /** Of the measured process. */
   readonly nodeOptions: readonly string[];
 }

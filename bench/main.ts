@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import {
   benchAcceptHistory,
@@ -17,6 +17,8 @@ import { benchMove } from './bench-move.ts';
 import { type BenchOptions, type BenchResult, formatTable } from './bench-result.ts';
 import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
+import { benchFailover } from './failover/bench-failover.ts';
+import { failoverFaultNames } from './failover/failover-faults.ts';
 import { benchJourney } from './feedback/bench-journey.ts';
 import { benchLists, benchReports, benchSearch } from './feedback/bench-reading.ts';
 import { benchRedirect, benchRollUp } from './feedback/bench-tracking.ts';
@@ -49,6 +51,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   redirect: benchRedirect,
   journey: benchJourney,
   hostile: benchHostile,
+  failover: benchFailover,
 };
 
 const program = new Command('npm run bench --')
@@ -62,7 +65,7 @@ const program = new Command('npm run bench --')
   )
   .option('--json <file>', 'write the results to a file')
   .option('--cpu-prof <dir>', 'write a processor profile of the measured process')
-  .option('--minutes <n>', 'length of memory', Number, 10)
+  .option('--minutes <n>', 'length of memory and failover', Number, 10)
   .option('--queued <n>', 'messages in the queue of deliver-backlog', Number, 1_000_000)
   .option('--messages <n>', 'messages that journey sends', Number, 200_000)
   .option('--history <n>', 'finished messages in the database', Number)
@@ -71,6 +74,11 @@ const program = new Command('npm run bench --')
     '--attack <name>',
     'row of hostile; can be repeated',
     (name, earlier: readonly string[] = []) => [...earlier, name],
+  )
+  .option('--rate <n>', 'requests a second of failover', Number, 25)
+  .option('--asynchronous', 'asynchronous replication in failover')
+  .addOption(
+    new Option('--fault <name...>', 'faults of failover, in turns').choices(failoverFaultNames),
   )
   .parse();
 const { json, cpuProf, ...options } = program.opts<

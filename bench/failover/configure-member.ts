@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** The folder of Debian's PostgreSQL 15. */
-const binFolder = '/usr/lib/postgresql/15/bin';
+export const postgresFolder = '/usr/lib/postgresql/15/bin';
 
 interface MemberPlace {
   readonly name: string;
@@ -37,11 +37,14 @@ export function configureMember(place: MemberPlace) {
         synchronous_node_count: 1,
         postgresql: {
           use_pg_rewind: true,
+          // A new primary creates slots in its next loop, and standbys wait for them.
+          use_slots: false,
           parameters: {
             max_connections: 200,
             wal_sender_timeout: '5s',
             wal_receiver_timeout: '5s',
-            wal_retrieve_retry_interval: '500ms',
+            wal_retrieve_retry_interval: '250ms',
+            wal_keep_size: '1GB',
           },
         },
       },
@@ -51,7 +54,7 @@ export function configureMember(place: MemberPlace) {
       listen: `127.0.0.1:${port}`,
       connect_address: postgres,
       data_dir: join(home, 'data'),
-      bin_dir: binFolder,
+      bin_dir: postgresFolder,
       pgpass: join(home, 'pgpass'),
       authentication: {
         superuser: { username: 'postgres' },

@@ -1,12 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeProgramFolder, makeProgramHome, readPostgresIdentity } from '../../scripts/program-postgres.ts';
+import {
+  makeProgramFolder,
+  makeProgramHome,
+  readPostgresIdentity,
+} from '../../scripts/program-postgres.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
+import { postgresFolder } from './configure-member.ts';
 import { PatroniMember } from './patroni-member.ts';
+
+/** @returns which of Debian's programs the cluster lacks here; undefined if none */
+export function findMissingPatroni(): string | undefined {
+  const missing = ['patroni', 'etcd', join(postgresFolder, 'postgres')].find(
+    (program) => spawnSync(program, ['--version']).status !== 0,
+  );
+  return missing && `${missing} is not installed`;
+}
 
 /** Long enough for a member that must be copied anew. */
 const healTimeoutMs = 120_000;
@@ -86,7 +99,9 @@ export class PatroniCluster {
       const states = await readStandbys(primary).catch(() => undefined);
       if (states === undefined || states.length < standbyCount) continue;
       if (this.#synchronous && !states.some(({ synchronous }) => synchronous)) continue;
-      const standbys = states.flatMap(({ name }) => this.members.filter((one) => one.name === name));
+      const standbys = states.flatMap(({ name }) =>
+        this.members.filter((one) => one.name === name),
+      );
       return { primary, standbys };
     }
     return undefined;
@@ -127,6 +142,13 @@ async function startEtcd(folder: string) {
     Object.entries(options).map(([name, value]) => `--${name}=${value}`),
     { ...readPostgresIdentity(), cwd: home, stdio: ['ignore', log, log] },
   );
-  await waitFor('etcd', () => fetch(`${url}/health`).then(({ ok }) => ok).catch(() => false), 20_000);
+  await waitFor(
+    'etcd',
+    () =>
+      fetch(`${url}/health`)
+        .then(({ ok }) => ok)
+        .catch(() => false),
+    20_000,
+  );
   return { etcd, url };
 }
