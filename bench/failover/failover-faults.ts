@@ -1,22 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PatroniCluster } from './patroni-cluster.ts';
-import type { PatroniMember } from './patroni-member.ts';
-
-export interface FailoverScene {
-  readonly cluster: PatroniCluster;
-  readonly primary: PatroniMember;
-  /** The synchronous one, if there is one. */
-  readonly standby: PatroniMember;
-  readonly other: PatroniMember;
-}
+import type { WholeCluster } from './patroni-cluster.ts';
 
 interface FailoverFault {
   /** How long it lasts before `end`. */
   readonly seconds: number;
   /** Prepares what isn't part of the fault. */
-  readonly prepare?: (scene: FailoverScene) => Promise<void>;
-  readonly inject: (scene: FailoverScene) => void | Promise<void>;
-  readonly end?: (scene: FailoverScene) => void;
+  readonly prepare?: (scene: WholeCluster) => Promise<void>;
+  readonly inject: (scene: WholeCluster) => void | Promise<void>;
+  readonly end?: (scene: WholeCluster) => void;
 }
 
 /** Longer than Patroni waits before a standby takes over. */

@@ -98,10 +98,7 @@ export async function measureFailover(options: FailoverOptions) {
 /** @returns when it began, and when the cluster was whole again */
 async function injectFault(cluster: PatroniCluster, name: FailoverFaultName) {
   const { prepare, inject, seconds, end } = failoverFault(name);
-  const primary = await cluster.findPrimary();
-  const [standby, other] = await cluster.findStandbys();
-  if (standby === undefined || other === undefined) throw new Error('two standbys are needed');
-  const scene = { cluster, primary, standby, other };
+  const scene = await cluster.waitUntilWhole();
   await prepare?.(scene);
   const from = Date.now();
   await inject(scene);

@@ -29,6 +29,14 @@ interface StandbyState {
   readonly synchronous: boolean;
 }
 
+/** The members of a cluster without a fault. */
+export interface WholeCluster {
+  readonly primary: PatroniMember;
+  /** The synchronous one, if there is one. */
+  readonly standby: PatroniMember;
+  readonly other: PatroniMember;
+}
+
 /** Three members that Patroni manages, and the etcd that it needs, in a folder of their own. */
 export class PatroniCluster {
   readonly members: readonly PatroniMember[];
@@ -67,23 +75,9 @@ export class PatroniCluster {
     return `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`;
   }
 
-  /** The member that accepts writes and has a standby. */
-  async findPrimary(): Promise<PatroniMember> {
-    const found = await this.#findWhole(1);
-    if (found === undefined) throw new Error('no member is the primary');
-    return found.primary;
-  }
-
-  /** The members that replicate; with synchronous replication, the synchronous one comes first. */
-  async findStandbys(): Promise<PatroniMember[]> {
-    const found = await this.#findWhole(2);
-    if (found === undefined) throw new Error('the cluster is not whole');
-    return found.standbys;
-  }
-
   /** Resolves once both standbys replicate, one of them synchronously if it should. */
-  async waitUntilWhole(): Promise<void> {
-    await waitFor('the cluster to be whole', () => this.#findWhole(2), healTimeoutMs);
+  async waitUntilWhole(): Promise<WholeCluster> {
+    return waitFor('the cluster to be whole', () => this.#findWhole(), healTimeoutMs);
   }
 
   async stop(): Promise<void> {
@@ -94,15 +88,14 @@ export class PatroniCluster {
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  async #findWhole(standbyCount: number) {
+  async #findWhole(): Promise<WholeCluster | undefined> {
     for (const primary of this.members) {
-      const states = await readStandbys(primary).catch(() => undefined);
-      if (states === undefined || states.length < standbyCount) continue;
+      const states = await readStandbys(primary).catch(() => []);
       if (this.#synchronous && !states.some(({ synchronous }) => synchronous)) continue;
-      const standbys = states.flatMap(({ name }) =>
-        this.members.filter((one) => one.name === name),
+      const [standby, other] = states.map(({ name }) =>
+        this.members.find((member) => member.name === name),
       );
-      return { primary, standbys };
+      if (standby !== undefined && other !== undefined) return { primary, standby, other };
     }
     return undefined;
   }

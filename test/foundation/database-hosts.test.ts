@@ -105,3 +105,22 @@ test('if a host vanishes without a word, statements in progress, pools and notif
   await waitFor('the notification', () => announced.includes('moved'));
   assert.equal(first.blockedCount > 0, true);
 });
+
+test('a statement without an answer moves to another host by itself; a slow one stays where it is', async () => {
+  const gates = [await openGate(url), await openGate(url)] as const;
+  const database = openDatabase({ url: urlOf(gates) });
+  after(() => database.close());
+  const { rows } = await database.pool.query<{ slow: string }>(
+    "select 'kept' as slow from pg_sleep(2.5)",
+  );
+  assert.equal(rows[0]?.slow, 'kept');
+  for (const gate of gates) {
+    gate.hold();
+    // Whichever host it was, the other one is open.
+    const interrupted = await database.pool.query('select 1').catch((error: unknown) => error);
+    const isAnswered = !(interrupted instanceof Error);
+    assert.ok(isAnswered || /terminated/.test(interrupted.message), String(interrupted));
+    gate.open();
+  }
+  assert.ok(gates.some(({ blockedCount }) => blockedCount > 0));
+});

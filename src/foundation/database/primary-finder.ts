@@ -95,9 +95,11 @@ export class PrimaryFinder {
       delay(othersTimeoutMs, [], { ref: false }),
     ]);
     const found = others.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    return [first, ...found].reduce((best, answer) =>
-      answer.timeline > best.timeline ? answer : best,
-    ).address;
+    const answered = [first, ...found];
+    const newest = Math.max(...answered.map(({ timeline }) => timeline));
+    const best = answered.filter(({ timeline }) => timeline === newest);
+    // Without a promotion, connections stay where they are.
+    return (best.find(({ address }) => address === this.#primary) ?? best[0] ?? first).address;
   }
 }
 

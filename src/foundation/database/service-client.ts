@@ -20,6 +20,9 @@ interface DriverInternals {
   readonly connection: pg.Connection;
 }
 
+/** How long a statement may take before the server is suspected, and between later searches. */
+const doubtMs = 1_000;
+
 /** A connection of the service: to the primary if there are several servers. */
 export class ServiceClient extends pg.Client {
   readonly #finder: PrimaryFinder | undefined;
@@ -92,7 +95,9 @@ export class ServiceClient extends pg.Client {
   }
 
   #submit(statement: Statement, callback: Callback): void {
+    const doubt = this.#doubtRepeatedly();
     statement.callback = (error, result) => {
+      clearInterval(doubt);
       releaseReferences(statement);
       if (error?.message === 'Query read timeout') {
         this.#abortConnection();
@@ -101,6 +106,14 @@ export class ServiceClient extends pg.Client {
       callback(error, result);
     };
     super.query(statement);
+  }
+
+  /**
+   * Searches for another primary while a statement takes long: an old one that still runs waits for standbys that have left it.
+   */
+  #doubtRepeatedly(): NodeJS.Timeout | undefined {
+    const finder = this.#finder;
+    return finder && setInterval(() => finder.suspect(), doubtMs).unref();
   }
 
   /** After a timeout, the statement still occupies the connection, so the next one would wait behind it. */
