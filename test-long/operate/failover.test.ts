@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { measureFailover } from '../../bench/failover/measure-failover.ts';
+
+const minutes = Number(process.env.FAILOVER_MINUTES ?? 30);
+const rate = Number(process.env.FAILOVER_RATE ?? 25);
+/** Of a promotion, for the cluster and the service together. */
+const maxAfterPromotionSeconds = 2;
+
+test('a PostgreSQL cluster under Patroni loses no accepted message and doubles none unrecorded, and nodes accept within 2 s of each promotion', async (t) => {
+  const { faults, acceptedOf, states, ...counts } = await measureFailover({
+    minutes,
+    rate,
+    synchronous: true,
+    report: (fault) => t.diagnostic(JSON.stringify(fault)),
+  });
+  t.diagnostic(JSON.stringify({ ...counts, acceptedOf, states }));
+  const { lost, doubled, repeatedRequests, damaged, early, stillWaiting, accepted } = counts;
+  assert.deepEqual(
+    { lost, doubled, repeatedRequests, damaged, early, stillWaiting },
+    { lost: 0, doubled: 0, repeatedRequests: 0, damaged: 0, early: 0, stillWaiting: 0 },
+  );
+  assert.ok(accepted > minutes * 60 * rate * 0.5, `only ${accepted} were accepted`);
+  const promotions = faults.filter(({ promotion_s }) => promotion_s !== undefined);
+  assert.ok(promotions.length > 0, 'nothing was promoted');
+  for (const { fault, after_promotion_s: seconds = Number.POSITIVE_INFINITY } of promotions)
+    assert.ok(seconds <= maxAfterPromotionSeconds, `${fault}: ${seconds} s after the promotion`);
+});
