@@ -24,8 +24,9 @@ export function configureMember(place: MemberPlace) {
     scope: 'signalpost',
     name,
     restapi: { listen: `127.0.0.1:${apiPort}`, connect_address: api },
-    // The gate is the only way to etcd, so its own address must not be learned.
-    etcd3: { hosts: [etcd], use_proxies: true },
+    // The API of etcd 2: with that of etcd 3, a primary of Patroni 3.0.2 that woke up after its successor's promotion took the
+    // lock from it. The gate is the only way to etcd, so etcd's own address must not be learned.
+    etcd: { hosts: [etcd], use_proxies: true },
     bootstrap: {
       dcs: {
         ttl: 20,

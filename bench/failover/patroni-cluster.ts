@@ -129,6 +129,7 @@ async function startEtcd(folder: string) {
     'listen-peer-urls': peerUrl,
     'initial-advertise-peer-urls': peerUrl,
     'initial-cluster': `default=${peerUrl}`,
+    'enable-v2': 'true',
   };
   const etcd = spawn(
     'etcd',

@@ -13,11 +13,11 @@ export interface PrimaryConnection {
   drop(): void;
 }
 
-/** How long a server may take to connect, and to say whether it is a standby. */
+/** How long a search may take: for a server to connect, and to say whether it is a standby. */
 const answerTimeoutMs = 1_000;
 /** How long to wait for other servers once one is known to accept writes. */
 const othersTimeoutMs = 200;
-/** Between searches that find nothing. */
+/** Between questions to a standby, which may be promoted while another server doesn't answer, and between searches. */
 const pauseMs = 250;
 
 /** The timeline counts the promotions; a standby has no current one. */
@@ -85,19 +85,25 @@ export class PrimaryFinder {
   }
 
   async #findPrimary(): Promise<DatabaseHost> {
-    const answers = this.#servers.map(askServer);
+    const round = { deadline: performance.now() + answerTimeoutMs };
+    const answers = this.#servers.map((server) => askUntil(server, round));
+    const found: PrimaryAnswer[] = [];
+    for (const answer of answers)
+      answer.then(
+        (primary) => found.push(primary),
+        () => undefined,
+      );
     const first = await Promise.any(answers).catch((error: AggregateError) => {
       throw noPrimary(error.errors as Error[]);
     });
+    round.deadline = 0;
     // A primary that was replaced may still run; the one that was promoted last is right.
-    const others = await Promise.race([
+    await Promise.race([
       Promise.allSettled(answers),
-      delay(othersTimeoutMs, [], { ref: false }),
+      delay(othersTimeoutMs, undefined, { ref: false }),
     ]);
-    const found = others.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    const answered = [first, ...found];
-    const newest = Math.max(...answered.map(({ timeline }) => timeline));
-    const best = answered.filter(({ timeline }) => timeline === newest);
+    const newest = Math.max(...found.map(({ timeline }) => timeline));
+    const best = found.filter(({ timeline }) => timeline === newest);
     // Without a promotion, connections stay where they are.
     return (best.find(({ address }) => address === this.#primary) ?? best[0] ?? first).address;
   }
@@ -113,13 +119,28 @@ interface PrimaryAnswer {
   readonly timeline: number;
 }
 
-/** @throws Error if the server doesn't answer or is a standby */
-async function askServer({ config, address }: Server): Promise<PrimaryAnswer> {
+/** Asks a server until it accepts writes, or the round is over. */
+async function askUntil(
+  server: Server,
+  round: { readonly deadline: number },
+): Promise<PrimaryAnswer> {
+  for (;;) {
+    try {
+      return await askServer(server, Math.max(1, round.deadline - performance.now()));
+    } catch (error) {
+      if (performance.now() + pauseMs >= round.deadline) throw error;
+      await delay(pauseMs);
+    }
+  }
+}
+
+/** @throws Error if the server doesn't answer in time or is a standby */
+async function askServer({ config, address }: Server, timeoutMs: number): Promise<PrimaryAnswer> {
   const client = new pg.Client({
     ...config,
     application_name: 'signalpost primary',
-    connectionTimeoutMillis: answerTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
   });
   client.on('error', () => undefined);
   try {
