@@ -344,6 +344,28 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
   },
 ];
 
+const failoverTimes = [
+  ['without a 200, s', 'without_200_s'],
+  ['until the promotion, s', 'promotion_s'],
+  ['promotion to first commit, s', 'committing_s'],
+  ['promotion to 200 from all nodes, s', 'after_promotion_s'],
+  runs,
+] as const;
+const failoverCounts = [
+  ['minutes', 'minutes'],
+  ['faults', 'faults'],
+  ['accepted', 'accepted'],
+  ['lost', 'lost'],
+  ['repeated, recorded', 'doubledUncertain'],
+  ['repeated, unrecorded', 'doubled'],
+] as const;
+
+/** What docs/operate/high-availability.md shows. */
+export const failoverTopics: readonly BenchmarkTopic[] = [
+  { id: 'failover', columns: failoverTimes },
+  { id: 'failover-runs', columns: failoverCounts },
+];
+
 export const headlines: readonly Headline[] = [
   {
     link: '[Accept](#accept)',

@@ -6,19 +6,36 @@ import {
   type Spread,
   spreadOf,
 } from './benchmark-results.ts';
-import { type BenchmarkTopic, benchmarkTopics, headlines } from './benchmark-topics.ts';
+import {
+  type BenchmarkTopic,
+  benchmarkTopics,
+  failoverTopics,
+  headlines,
+} from './benchmark-topics.ts';
 
 /** The tables of docs/benchmarks.md, by the name of their topic. */
 export function describeBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
   for (const { topic } of summaries)
-    if (!benchmarkTopics.some(({ id }) => id === topic))
+    if (![...benchmarkTopics, ...failoverTopics].some(({ id }) => id === topic))
       throw new Error(`results.json has the unknown topic "${topic}"`);
-  const tables: Record<string, string> = { overview: summarizeAll(summaries) };
-  for (const { id, columns } of benchmarkTopics) {
-    const own = summaries.filter(({ topic }) => topic === id);
-    tables[id] = columns === undefined ? summarizeReading(own) : toTable(own, columns);
-  }
-  return tables;
+  return { overview: summarizeAll(summaries), ...describeTopics(benchmarkTopics, summaries) };
+}
+
+/** The tables of docs/operate/high-availability.md, by the name of their topic. */
+export function describeFailovers(summaries: readonly CaseSummary[]): Record<string, string> {
+  return describeTopics(failoverTopics, summaries);
+}
+
+function describeTopics(
+  topics: readonly BenchmarkTopic[],
+  summaries: readonly CaseSummary[],
+): Record<string, string> {
+  return Object.fromEntries(
+    topics.map(({ id, columns }) => {
+      const own = summaries.filter(({ topic }) => topic === id);
+      return [id, columns === undefined ? summarizeReading(own) : toTable(own, columns)];
+    }),
+  );
 }
 
 function summarizeAll(summaries: readonly CaseSummary[]): string {

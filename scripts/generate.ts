@@ -9,7 +9,7 @@ import { describeAsvs } from './asvs-requirements.ts';
 import { readBenchmarkResults } from './benchmark-results.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
-import { describeBenchmarks } from './describe-benchmarks.ts';
+import { describeBenchmarks, describeFailovers } from './describe-benchmarks.ts';
 import { describeCommands } from './describe-commands.ts';
 import { describeErrors } from './describe-errors.ts';
 import { describeEvents } from './describe-events.ts';
@@ -96,6 +96,7 @@ await writeTables('docs/how-it-works/authentication.md', describeAccess());
 await writeTables('docs/reference/standards.md', { asvs: describeAsvs() });
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
+await writeTables('docs/operate/high-availability.md', describeFailovers(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))
   await writeGenerated(`docs/benchmarks/${topic}.svg`, chart);
 await writeGenerated('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);

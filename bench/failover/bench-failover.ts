@@ -14,12 +14,24 @@ export async function benchFailover(options: BenchOptions): Promise<BenchResult[
   const report = (row: FaultReport): void => void process.stderr.write(`${JSON.stringify(row)}\n`);
   const synchronous = asynchronous !== true;
   const measured = await measureFailover({ minutes, rate, synchronous, faults, report });
-  const { faults: rows, seconds, accepted, acceptedOf: _, states: __, ...counts } = measured;
+  const {
+    faults: rows,
+    seconds,
+    accepted,
+    acceptedOf: _,
+    states: __,
+    findings,
+    ...counts
+  } = measured;
+  for (const finding of findings) process.stderr.write(`doctor: ${finding}\n`);
   return [
     ...rows.map((row) => toRow(row, replication)),
     makeResult(
       'failover',
-      { fault: 'all', replication, minutes, requests_per_second: rate, accepted, ...counts },
+      {
+        ...{ fault: 'all', replication, minutes, requests_per_second: rate, faults: rows.length },
+        ...{ accepted, ...counts },
+      },
       { rate: accepted / seconds },
     ),
   ];

@@ -30,7 +30,7 @@ export function configureMember(place: MemberPlace) {
     bootstrap: {
       dcs: {
         ttl: 20,
-        loop_wait: 2,
+        loop_wait: 1,
         retry_timeout: 5,
         primary_start_timeout: 0,
         synchronous_mode: synchronous,

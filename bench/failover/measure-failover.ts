@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { findDatabaseProblems } from '../../src/foundation/database/find-database-problems.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
@@ -45,6 +46,7 @@ export async function measureFailover(options: FailoverOptions) {
   const database = openDatabase({ url: cluster.url }, { maxConnections: 3 });
   closing.defer(() => database.close());
   await migrate(database);
+  const problems = await findDatabaseProblems(database.pool);
   const active = await openChaosAccounts(database, '46100', '46200');
   const paused = await openChaosAccounts(database, '46300', '46400');
   const accountIds = [...active.accountIds, ...paused.accountIds];
@@ -87,6 +89,8 @@ export async function measureFailover(options: FailoverOptions) {
   return {
     ...verdict,
     faults: reports,
+    /** What `doctor` says about the cluster. */
+    findings: problems.map(({ finding }) => finding),
     unanswered: load.unanswered,
     refused: load.refused.size,
     repeatedRequests: countRepeatedRequests(sink),

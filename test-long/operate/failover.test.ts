@@ -8,12 +8,15 @@ const rate = Number(process.env.FAILOVER_RATE ?? 25);
 const maxAfterPromotionSeconds = 2;
 
 test('a PostgreSQL cluster under Patroni loses no accepted message and doubles none unrecorded, and nodes accept within 2 s of each promotion', async (t) => {
-  const { faults, acceptedOf, states, ...counts } = await measureFailover({
+  const { faults, findings, acceptedOf, states, ...counts } = await measureFailover({
     minutes,
     rate,
     synchronous: true,
     report: (fault) => t.diagnostic(JSON.stringify(fault)),
   });
+  assert.deepEqual(findings, [
+    'if a synchronous standby fails, nothing is accepted until it is back or another one is named',
+  ]);
   t.diagnostic(JSON.stringify({ ...counts, acceptedOf, states }));
   const { lost, doubled, repeatedRequests, damaged, early, stillWaiting, accepted } = counts;
   assert.deepEqual(

@@ -122,6 +122,16 @@ function replicationProblems(state: ServerState): DatabaseProblem[] {
       },
     ];
   if (synchronous > needed) return [];
+  if (standbys.length > synchronous)
+    return [
+      {
+        finding:
+          'if a synchronous standby fails, nothing is accepted until it is back or another one is named',
+        advice:
+          'A cluster manager such as Patroni names another one within seconds. Without one, name all standbys: ANY 1 (standby1, standby2)',
+        serious: false,
+      },
+    ];
   return [
     {
       finding: `if ${needed === 1 ? 'the only synchronous standby fails' : 'one of the synchronous standbys fails'}, nothing is accepted until it is back`,
