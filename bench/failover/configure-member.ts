@@ -17,7 +17,32 @@ interface MemberPlace {
   readonly synchronous: boolean;
 }
 
-/** The configuration that docs/operate/high-availability.md recommends, for a member on this machine. */
+/** What the members share. @param synchronous as docs/operate/high-availability.md recommends */
+export function clusterSettings(synchronous: boolean) {
+  return {
+    ttl: 20,
+    loop_wait: 1,
+    retry_timeout: 5,
+    primary_start_timeout: 0,
+    synchronous_mode: synchronous,
+    synchronous_mode_strict: synchronous,
+    synchronous_node_count: 1,
+    postgresql: {
+      use_pg_rewind: true,
+      // A new primary creates slots in its next loop, and standbys wait for them.
+      use_slots: false,
+      parameters: {
+        max_connections: 200,
+        wal_sender_timeout: '5s',
+        wal_receiver_timeout: '5s',
+        wal_retrieve_retry_interval: '250ms',
+        wal_keep_size: '1GB',
+      },
+    },
+  };
+}
+
+/** The configuration of a member on this machine. */
 export function configureMember(place: MemberPlace) {
   const { name, home, port, apiPort, postgres, api, etcd, synchronous } = place;
   return {
@@ -28,27 +53,7 @@ export function configureMember(place: MemberPlace) {
     // lock from it. The gate is the only way to etcd, so etcd's own address must not be learned.
     etcd: { hosts: [etcd], use_proxies: true },
     bootstrap: {
-      dcs: {
-        ttl: 20,
-        loop_wait: 1,
-        retry_timeout: 5,
-        primary_start_timeout: 0,
-        synchronous_mode: synchronous,
-        synchronous_mode_strict: synchronous,
-        synchronous_node_count: 1,
-        postgresql: {
-          use_pg_rewind: true,
-          // A new primary creates slots in its next loop, and standbys wait for them.
-          use_slots: false,
-          parameters: {
-            max_connections: 200,
-            wal_sender_timeout: '5s',
-            wal_receiver_timeout: '5s',
-            wal_retrieve_retry_interval: '250ms',
-            wal_keep_size: '1GB',
-          },
-        },
-      },
+      dcs: clusterSettings(synchronous),
       initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
     },
     postgresql: {
