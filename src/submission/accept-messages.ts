@@ -10,7 +10,7 @@ import {
   acceptedOutcome,
   keyBusyOutcome,
 } from './accept-row.ts';
-import { type AcceptStore, UnknownOutcome } from './accept-store.ts';
+import { type AcceptStore, isLostAttachment, UnknownOutcome } from './accept-store.ts';
 
 export interface AcceptorDependencies {
   readonly store: Pick<AcceptStore, 'insert' | 'isStored'>;
@@ -192,7 +192,7 @@ export class Acceptor {
 
   /** True if the rows should be retried one by one. */
   #shouldSplit(rows: readonly AcceptRow[], error: unknown): boolean {
-    if (codeOf(error) === lockNotAvailable) return true;
+    if (codeOf(error) === lockNotAvailable || isLostAttachment(error)) return true;
     if (isUnavailable(error)) return false;
     this.#dependencies.log.error(
       { err: error, rows: rows.length },
@@ -230,6 +230,8 @@ export class Acceptor {
       } catch (error) {
         if (codeOf(error) === lockNotAvailable && outcomeDeadline === undefined)
           return keyBusyOutcome;
+        // A repeated request brings its content again.
+        if (isLostAttachment(error)) throw new Fault('IO_EXCEPTION', { cause: error });
         outcomeDeadline ??= this.#outcomeDeadlineAfter(error);
         if (outcomeDeadline === undefined) throw error;
         // The message may be stored even if its outcome can't be queried.

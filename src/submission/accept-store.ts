@@ -182,6 +182,13 @@ function isKeyRace(error: unknown): boolean {
   );
 }
 
+/** True if the content of an attachment isn't stored anymore: it wasn't flushed, and a failover lost it. Nothing was stored. */
+export function isLostAttachment(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && codeOf(error) === '23502' && error.column === 'sha256'
+  );
+}
+
 function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]): AcceptOutcome[] {
   const outcomes: AcceptOutcome[] = rows.map(() => acceptedOutcome);
   for (const { n, address } of refused) {

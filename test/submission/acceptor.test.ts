@@ -75,6 +75,20 @@ test('a row with invalid data fails alone; the others of its batch are stored', 
   assert.equal(await isStored(bad), false);
 });
 
+test('a row whose attachment a failover has lost gets a 503, since its sender can repeat it; the others are stored', async () => {
+  const acceptor = makeAcceptor();
+  const lost = makeAcceptRow({ attachments: ['\x01'.repeat(32)] });
+  const other = makeAcceptRow();
+  const [failed, accepted] = await Promise.allSettled([
+    acceptor.accept(lost),
+    acceptor.accept(other),
+  ]);
+  assert.ok(failed.status === 'rejected' && isIoException(failed.reason));
+  assert.deepEqual(accepted, { status: 'fulfilled', value: acceptedOutcome });
+  assert.equal(await isStored(lost), false);
+  await assert.rejects(acceptor.accept(lost), isIoException);
+});
+
 test('a key claimed by another node after the lookup is reported as taken, and the rest of the batch is stored', async () => {
   const holder = await database.pool.connect();
   const requestHash = '\0'.repeat(32);
