@@ -68,8 +68,8 @@ const faults = {
   },
   'synchronous standby cut off': {
     seconds: standbySeconds,
-    inject: ({ standby }) => standby.partition(),
-    end: ({ standby }) => standby.rejoin(),
+    inject: ({ primary, standby }) => standby.partition(primary),
+    end: ({ primary, standby }) => standby.rejoin(primary),
   },
   'other standby killed': {
     seconds: standbySeconds,

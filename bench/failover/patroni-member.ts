@@ -101,13 +101,15 @@ export class PatroniMember {
     signalAll(receivers, signal);
   }
 
-  /** Cuts the host off: from the other members, the service, and etcd. */
-  partition(): void {
+  /** Cuts the host off: from the other members, the service, and etcd. @param source the primary that it replicates */
+  partition(source?: PatroniMember): void {
     for (const gate of this.#gates) gate.hold();
+    if (source !== undefined) source.#postgresGate.hold(this.name);
   }
 
-  rejoin(): void {
+  rejoin(source?: PatroniMember): void {
     for (const gate of this.#gates) gate.open();
+    if (source !== undefined) source.#postgresGate.open();
   }
 
   /** Posts to Patroni's API, as patronictl does. */

@@ -14,8 +14,11 @@ export interface TcpGate {
    * next answer.
    */
   cutAnswers(applicationName: string): void;
-  /** Keeps connections open but forwards nothing in either direction; `open` then breaks them. */
-  hold(): void;
+  /**
+   * Keeps connections open but forwards nothing in either direction; `open` then breaks them.
+   * @param applicationName only of connections with it
+   */
+  hold(applicationName?: string): void;
   /** Like `hold`, but as in a network that comes back: `open` then forwards what was sent meanwhile. */
   freeze(): void;
   /** How often a client was refused a connection or sent something that wasn't forwarded. */
@@ -49,7 +52,10 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
   const passages = new Set<Passage>();
   let mode: Mode = 'open';
   let cutName = '';
+  let heldName = '';
   let blockedCount = 0;
+  const isHeld = ({ hello }: Passage): boolean =>
+    mode === 'holding' && (heldName === '' || hello.includes(`\0${heldName}\0`));
   const end = (passage: Passage): void => {
     passages.delete(passage);
     passage.client.destroy();
@@ -67,12 +73,12 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
     if (mode === 'frozen') setFrozen(passage, true);
     client.on('data', (chunk) => {
       if (passage.hello === '') passage.hello = chunk.toString('latin1');
-      if (mode === 'holding') blockedCount += 1;
+      if (isHeld(passage)) blockedCount += 1;
       else server.write(chunk);
     });
     server.on('data', (chunk) => {
       if (mode === 'cutting' && passage.hello.includes(`\0${cutName}\0`)) end(passage);
-      else if (mode !== 'holding') client.write(chunk);
+      else if (!isHeld(passage)) client.write(chunk);
     });
     for (const socket of [client, server])
       socket.on('close', () => end(passage)).on('error', () => end(passage));
@@ -96,7 +102,7 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
       dropAll();
     },
     open() {
-      if (mode === 'holding') dropAll();
+      for (const passage of passages) if (isHeld(passage)) end(passage);
       if (mode === 'frozen') for (const passage of passages) setFrozen(passage, false);
       mode = 'open';
     },
@@ -104,7 +110,8 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
       cutName = applicationName;
       mode = 'cutting';
     },
-    hold() {
+    hold(applicationName = '') {
+      heldName = applicationName;
       mode = 'holding';
     },
     freeze() {
