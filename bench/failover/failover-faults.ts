@@ -68,8 +68,14 @@ const faults = {
   },
   'synchronous standby cut off': {
     seconds: standbySeconds,
-    inject: ({ primary, standby }) => standby.partition(primary),
-    end: ({ primary, standby }) => standby.rejoin(primary),
+    inject({ primary, standby }) {
+      standby.partition();
+      primary.stopReplication([standby]);
+    },
+    end({ primary, standby }) {
+      standby.rejoin();
+      primary.rejoin();
+    },
   },
   'other standby killed': {
     seconds: standbySeconds,
@@ -78,15 +84,15 @@ const faults = {
   },
   'lagging standbys, primary host killed': {
     seconds: longSeconds,
-    async prepare({ standby, other }) {
-      for (const member of [standby, other]) member.signalReceiver('SIGSTOP');
+    async prepare({ primary, standby, other }) {
+      primary.stopReplication([standby, other]);
       await delay(lagSeconds * 1_000);
     },
-    inject({ primary, standby, other }) {
-      primary.signalAll('SIGKILL');
-      for (const member of [standby, other]) member.signalReceiver('SIGCONT');
+    inject: ({ primary }) => primary.signalAll('SIGKILL'),
+    end({ primary }) {
+      primary.rejoin();
+      primary.start();
     },
-    end: ({ primary }) => primary.start(),
   },
 } satisfies Record<string, FailoverFault>;
 

@@ -89,27 +89,19 @@ export class PatroniMember {
     this.signalPostgres(signal);
   }
 
-  /** Signals the process that receives the primary's changes. */
-  signalReceiver(signal: NodeJS.Signals): void {
-    const receivers = this.#postgresPids().filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walreceiver');
-      } catch {
-        return false;
-      }
-    });
-    signalAll(receivers, signal);
-  }
-
-  /** Cuts the host off: from the other members, the service, and etcd. @param source the primary that it replicates */
-  partition(source?: PatroniMember): void {
+  /** Cuts the host off from the service and etcd, and others from its data. */
+  partition(): void {
     for (const gate of this.#gates) gate.hold();
-    if (source !== undefined) source.#postgresGate.hold(this.name);
   }
 
-  rejoin(source?: PatroniMember): void {
+  /** Cuts standbys off from the data of this primary. */
+  stopReplication(standbys: readonly PatroniMember[]): void {
+    this.#postgresGate.hold(...standbys.map(({ name }) => name));
+  }
+
+  /** Ends both. */
+  rejoin(): void {
     for (const gate of this.#gates) gate.open();
-    if (source !== undefined) source.#postgresGate.open();
   }
 
   /** Posts to Patroni's API, as patronictl does. */

@@ -16,9 +16,9 @@ export interface TcpGate {
   cutAnswers(applicationName: string): void;
   /**
    * Keeps connections open but forwards nothing in either direction; `open` then breaks them.
-   * @param applicationName only of connections with it
+   * @param applicationNames only of connections with one of them
    */
-  hold(applicationName?: string): void;
+  hold(...applicationNames: readonly string[]): void;
   /** Like `hold`, but as in a network that comes back: `open` then forwards what was sent meanwhile. */
   freeze(): void;
   /** How often a client was refused a connection or sent something that wasn't forwarded. */
@@ -52,10 +52,11 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
   const passages = new Set<Passage>();
   let mode: Mode = 'open';
   let cutName = '';
-  let heldName = '';
+  let heldNames: readonly string[] = [];
   let blockedCount = 0;
   const isHeld = ({ hello }: Passage): boolean =>
-    mode === 'holding' && (heldName === '' || hello.includes(`\0${heldName}\0`));
+    mode === 'holding' &&
+    (heldNames.length === 0 || heldNames.some((name) => hello.includes(`\0${name}\0`)));
   const end = (passage: Passage): void => {
     passages.delete(passage);
     passage.client.destroy();
@@ -110,8 +111,8 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
       cutName = applicationName;
       mode = 'cutting';
     },
-    hold(applicationName = '') {
-      heldName = applicationName;
+    hold(...applicationNames) {
+      heldNames = applicationNames;
       mode = 'holding';
     },
     freeze() {

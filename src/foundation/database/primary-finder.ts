@@ -33,6 +33,8 @@ export class PrimaryFinder {
   readonly #connections = new Map<PrimaryConnection, DatabaseHost>();
   #primary: DatabaseHost | undefined;
   #search: Promise<DatabaseHost> | undefined;
+  /** Of the last primary that was found. */
+  #timeline: number | undefined;
 
   /** @param servers how to connect to each */
   constructor(servers: readonly pg.ClientConfig[]) {
@@ -98,11 +100,14 @@ export class PrimaryFinder {
     });
     round.deadline = 0;
     // A primary that was replaced may still run; the one that was promoted last is right.
-    await Promise.race([
-      Promise.allSettled(answers),
-      delay(othersTimeoutMs, undefined, { ref: false }),
-    ]);
+    const isSuccessor = this.#timeline !== undefined && first.timeline > this.#timeline;
+    if (!isSuccessor)
+      await Promise.race([
+        Promise.allSettled(answers),
+        delay(othersTimeoutMs, undefined, { ref: false }),
+      ]);
     const newest = Math.max(...found.map(({ timeline }) => timeline));
+    this.#timeline = newest;
     const best = found.filter(({ timeline }) => timeline === newest);
     // Without a promotion, connections stay where they are.
     return (best.find(({ address }) => address === this.#primary) ?? best[0] ?? first).address;
