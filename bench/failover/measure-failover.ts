@@ -3,6 +3,7 @@ import { findDatabaseProblems } from '../../src/foundation/database/find-databas
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openChaosAccounts } from '../chaos/chaos-accounts.ts';
 import { ChaosLoad } from '../chaos/chaos-load.ts';
 import { ChaosNode } from '../chaos/chaos-node.ts';
@@ -83,7 +84,13 @@ export async function measureFailover(options: FailoverOptions) {
   }
   const seconds = (Date.now() - started) / 1_000;
   await load.stop();
-  for (const accountId of paused.accountIds) await controls.control('resume', { accountId });
+  for (const accountId of paused.accountIds)
+    await waitFor('the queue to resume', () =>
+      controls.control('resume', { accountId }).then(
+        () => true,
+        () => false,
+      ),
+    );
   const stillWaiting = await drainQueue(database, accountIds, drainTimeoutMs);
   const verdict = await evaluateChaos(database, accountIds, load, sink);
   return {
