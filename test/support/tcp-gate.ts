@@ -35,7 +35,7 @@ type Mode = 'open' | 'closed' | 'cutting' | 'holding' | 'frozen';
 interface Passage {
   readonly client: Socket;
   readonly server: Socket;
-  /** The client's first message, which contains its application name. */
+  /** The client's first messages. The last one contains its application name; before, it may ask for encryption. */
   hello: string;
 }
 
@@ -73,7 +73,7 @@ export async function startGate(serverUrl: string): Promise<StartedGate> {
     passages.add(passage);
     if (mode === 'frozen') setFrozen(passage, true);
     client.on('data', (chunk) => {
-      if (passage.hello === '') passage.hello = chunk.toString('latin1');
+      if (!isComplete(passage.hello)) passage.hello += chunk.toString('latin1');
       if (isHeld(passage)) blockedCount += 1;
       else server.write(chunk);
     });
@@ -132,6 +132,11 @@ function setFrozen({ client, server }: Passage, isFrozen: boolean): void {
     if (isFrozen) socket.pause();
     else socket.resume();
   }
+}
+
+/** Other protocols never name a user like this, so it is bounded. */
+function isComplete(hello: string): boolean {
+  return hello.includes('user\0') || hello.length > 1_000;
 }
 
 /** A `host` parameter names the folder of a Unix socket. */
