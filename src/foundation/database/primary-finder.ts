@@ -13,8 +13,8 @@ export interface PrimaryConnection {
   drop(): void;
 }
 
-/** How long a search may take: for a server to connect, and to say whether it is a standby. */
-const answerTimeoutMs = 1_000;
+/** How long a search may take: for a server to connect, and to say whether it is a standby. Doubles while nothing is found. */
+const answerTimeoutMs = { first: 1_000, max: 8_000 };
 /** How long to wait for other servers once one is known to accept writes. */
 const othersTimeoutMs = 200;
 /** Between questions to a standby, which may be promoted while another server doesn't answer, and between searches. */
@@ -33,6 +33,7 @@ export class PrimaryFinder {
   readonly #connections = new Map<PrimaryConnection, DatabaseHost>();
   #primary: DatabaseHost | undefined;
   #search: Promise<DatabaseHost> | undefined;
+  #answerTimeoutMs = answerTimeoutMs.first;
   /** Of the last primary that was found. */
   #timeline: number | undefined;
 
@@ -73,10 +74,13 @@ export class PrimaryFinder {
       (primary) => {
         this.#primary = primary;
         this.#search = undefined;
+        this.#answerTimeoutMs = answerTimeoutMs.first;
         for (const [connection, host] of this.#connections) if (host !== primary) connection.drop();
       },
       () => {
         this.#primary = undefined;
+        // On a busy machine, a second can be too short.
+        this.#answerTimeoutMs = Math.min(2 * this.#answerTimeoutMs, answerTimeoutMs.max);
         // Until then, callers get the same error.
         setTimeout(() => {
           this.#search = undefined;
@@ -87,7 +91,7 @@ export class PrimaryFinder {
   }
 
   async #findPrimary(): Promise<DatabaseHost> {
-    const round = { deadline: performance.now() + answerTimeoutMs };
+    const round = { deadline: performance.now() + this.#answerTimeoutMs };
     const answers = this.#servers.map((server) => askUntil(server, round));
     const found: PrimaryAnswer[] = [];
     for (const answer of answers)
