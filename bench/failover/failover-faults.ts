@@ -14,8 +14,8 @@ interface FailoverFault {
 const longSeconds = 40;
 /** Longer than Patroni and PostgreSQL need to notice that a standby is gone. */
 const standbySeconds = 20;
-/** How far standbys are behind in `lagging standbys`. */
-const lagSeconds = 3;
+/** How far standbys are behind in `lagging standbys`: by less than 1 MB, beyond which Patroni promotes none. */
+const lagSeconds = 1;
 
 const faults = {
   'primary host killed': {
