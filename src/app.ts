@@ -71,7 +71,7 @@ import { createSubmission } from './submission/submission-module.ts';
 import { createSystemMailModule } from './system-mail/system-mail-module.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
 import { AccountEvents, followAccountEvents } from './webhook/account-events.ts';
-import { EventStream } from './webhook/event-stream/event-stream.ts';
+import { EventPublisher } from './webhook/event-stream/event-publisher.ts';
 import { createWebhooks } from './webhook/webhook-module.ts';
 
 /** What a node does: serve HTTP, deliver messages. */
@@ -307,7 +307,9 @@ export function createApp(dependencies: AppDependencies): App {
     ...(loggedMessages === undefined
       ? []
       : [logMessageEvents(database, log, loggedMessages === 'addresses')]),
-    ...(config.nats === undefined ? [] : [new EventStream({ database, log, target: config.nats })]),
+    ...(config.nats === undefined
+      ? []
+      : [new EventPublisher({ database, log, target: config.nats })]),
   ];
   const http = createHttp({
     log,

@@ -11,7 +11,7 @@ const duplicateWindowMs = 60 * 60 * 1000;
 const timeoutMs = 5_000;
 
 /** An event as a message of the stream. */
-export interface StreamedEvent {
+export interface PublishedEvent {
   readonly accountId: string;
   readonly kind: string;
   readonly eventId: string;
@@ -51,7 +51,7 @@ export class NatsStream {
    * Publishes events in order; resolves when the stream has stored all of them.
    * @throws if the server stored not all, so that all must be published again; it drops those that it has
    */
-  async publish(events: readonly StreamedEvent[]): Promise<void> {
+  async publish(events: readonly PublishedEvent[]): Promise<void> {
     await Promise.all(
       events.map(({ accountId, kind, eventId, body }) =>
         this.#client.publish(`${subjectPrefix}.${accountId}.${kind}`, body, {

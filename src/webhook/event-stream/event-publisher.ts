@@ -18,7 +18,7 @@ const intervalMs = 1_000;
 /** Events that wait for the server's acknowledgment at the same time. */
 const maxEvents = 500;
 
-export interface EventStreamOptions {
+export interface EventPublisherOptions {
   readonly database: Database;
   readonly log: Log;
   readonly target: NatsTarget;
@@ -29,14 +29,14 @@ export interface EventStreamOptions {
  * the account. Each is published at least once: the position moves once the server has stored what is before it. While the
  * server is away, events wait in the database.
  */
-export class EventStream {
-  readonly #options: EventStreamOptions;
+export class EventPublisher {
+  readonly #options: EventPublisherOptions;
   readonly #task: PeriodicTask;
   #stream: NatsStream | undefined;
   #begun = false;
   #failing = false;
 
-  constructor(options: EventStreamOptions) {
+  constructor(options: EventPublisherOptions) {
     this.#options = options;
     this.#task = new PeriodicTask(intervalMs, () => this.#run());
   }
