@@ -34,7 +34,8 @@ export interface PendingDelivery {
 
 /**
  * Jobs are keyed by endpoint and message, and one job delivers all pending events of its message. The flag is the
- * account, so workers can be shared fairly between accounts.
+ * account, so workers can be shared fairly between accounts. Rows and jobs are always locked in the same order, so that
+ * statements that share some wait for each other instead of ending in a deadlock.
  * @param mode whether a job waiting for a retry keeps its time (`preserve_run_at`) or runs now (`replace`)
  */
 const addJobs = (mode: 'preserve_run_at' | 'replace', priority = sql`0`) => sql`
@@ -74,9 +75,11 @@ export async function enqueueWindow(
       select account_id, (select count(*) from (
         select from webhook_delivery w where w.account_id = a.account_id and state = 'pending' limit ${longBacklog}) as p) as count
       from (select distinct account_id from written) as a)
-    select ${addJobs('preserve_run_at', sql`case when b.count < ${longBacklog} then 0 else 1 end`)}
-    from (select distinct account_id, endpoint_id, message_id from written) as d
-    join backlog b on b.account_id = d.account_id`.execute(transaction);
+    select ${addJobs('preserve_run_at', sql`case when d.count < ${longBacklog} then 0 else 1 end`)}
+    from (
+      select distinct w.account_id, w.endpoint_id, w.message_id, b.count
+      from written w join backlog b on b.account_id = w.account_id
+      order by 1, 2, 3) as d`.execute(transaction);
 }
 
 /** Max events per claim; each may take as long as a request timeout. */
@@ -127,9 +130,16 @@ export async function releaseClaims(
   if (first === undefined) return;
   const eventIds = claimed.map(({ eventId }) => eventId);
   await sql`
-    update webhook_delivery set claimed_until = null
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (${eventIds}::uuid[])
-      and claimed_until = ${first.claim}::timestamptz`.execute(kysely);
+    with claimed as materialized (
+      select event_id from webhook_delivery
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (${eventIds}::uuid[])
+        and claimed_until = ${first.claim}::timestamptz
+      order by place for update)
+    update webhook_delivery d set claimed_until = null
+    from claimed c
+    where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = c.event_id`.execute(
+    kysely,
+  );
 }
 
 /** How many tries of an event are kept; its retries alone are about 20. */
@@ -408,13 +418,18 @@ async function enqueue(
   priority = sql`case when (select count(*) from changed) < ${longBacklog} then 0 else ${bulkPriority} end`,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    with changed as (
-      update webhook_delivery set ${change}
+    with chosen as materialized (
+      select event_id from webhook_delivery
       where account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
-      returning account_id, endpoint_id, message_id),
+      order by place for update),
+    changed as (
+      update webhook_delivery d set ${change}
+      from chosen c
+      where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = c.event_id
+      returning d.account_id, d.endpoint_id, d.message_id),
     jobs as (
       select ${addJobs('replace', priority)}
-      from (select distinct account_id, endpoint_id, message_id from changed) as d)
+      from (select distinct account_id, endpoint_id, message_id from changed order by 1, 2, 3) as d)
     select (select count(*) from changed)::int as count, (select count(*) from jobs) as jobs`.execute(
     kysely,
   );

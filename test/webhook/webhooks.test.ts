@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
 import {
   claimPending,
+  enqueuePending,
   readDelivery,
   readLog,
   recordDeliveryAttempt,
@@ -251,7 +253,7 @@ test('events released by a job while its endpoint is resumed are still sent', as
   await gate.query(`
     select pg_advisory_lock(7701);
     create function wait_at_gate() returns trigger language plpgsql as $$ begin
-      if current_query() like '%update webhook_delivery set claimed_until = null%' then
+      if current_query() like '%update webhook_delivery d set claimed_until = null%' then
         perform pg_advisory_lock(7701);
         perform pg_advisory_unlock(7701);
       end if;
@@ -415,6 +417,30 @@ async function addDelivered(endpointId: string, events: number): Promise<void> {
     [accountId, endpointId, events],
   );
 }
+
+test('jobs are created in the order of their keys, so that statements that share some can’t end in a deadlock', async () => {
+  const { pool } = shop.database;
+  const { id: endpointId } = await openEndpoint({ url: 'http://127.0.0.1:9/', kinds: ['clicked'] });
+  await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
+  await addDelivered(endpointId, 300);
+  await pool.query("update webhook_delivery set state = 'pending' where endpoint_id = $1", [
+    endpointId,
+  ]);
+  const rollback = new Error('rolled back');
+  const enqueued = kysely.transaction().execute(async (transaction) => {
+    assert.equal(await enqueuePending(transaction, accountId, endpointId), 300);
+    const { rows } = await sql<{ key: string }>`
+      select key from graphile_worker.jobs where key like ${`%${endpointId}%`} order by id`.execute(
+      transaction,
+    );
+    const keys = rows.map(({ key }) => key);
+    assert.equal(keys.length, 300);
+    assert.deepEqual(keys, keys.toSorted());
+    throw rollback;
+  });
+  await assert.rejects(enqueued, rollback);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
 
 test('a replay of a long period commits in steps and includes every event once', async () => {
   const { pool } = shop.database;
