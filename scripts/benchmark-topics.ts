@@ -64,6 +64,18 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     },
   },
   {
+    id: 'capacity',
+    columns: [
+      ['messages/s', 'rate'],
+      ['service µs', 'service_us'],
+      ['database µs', 'database_us'],
+      ['WAL bytes', 'wal_bytes'],
+      ['bytes kept', 'kept_bytes'],
+      ['commits', 'commits'],
+      runs,
+    ],
+  },
+  {
     id: 'accept-cases',
     columns: [...rateAndCeiling, ...percentiles, ...ceilingPercentiles],
     chart: {

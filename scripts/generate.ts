@@ -17,6 +17,7 @@ import { describeLimits } from './describe-limits.ts';
 import { describeMetrics, writeAlertRules, writeDashboard } from './describe-metrics.ts';
 import { describePackages } from './describe-packages.ts';
 import { describeSettings } from './describe-settings.ts';
+import { describeSizing } from './describe-sizing.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { plotBenchmarks } from './plot-benchmarks.ts';
 import { withScratchDatabase } from './scratch-database.ts';
@@ -97,6 +98,7 @@ await writeTables('docs/reference/standards.md', { asvs: describeAsvs() });
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
 await writeTables('docs/operate/high-availability.md', describeFailovers(benchmarks));
+await writeTables('docs/operate/sizing.md', describeSizing(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))
   await writeGenerated(`docs/benchmarks/${topic}.svg`, chart);
 await writeGenerated('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);

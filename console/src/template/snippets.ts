@@ -100,7 +100,7 @@ export function curlWithKey(facts: SnippetFacts, key: string): string {
   return `curl ${quote(sendUrl(facts))} \\
   -H ${quote(`Authorization: Bearer ${key}`)} \\
   -H 'Content-Type: application/json' \\
-  -d ${quote(body(facts))}`;
+  -d ${quote(body(facts).replaceAll('\n', '\n  '))}`;
 }
 
 function typescript(facts: SnippetFacts): string {
