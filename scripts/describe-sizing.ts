@@ -38,7 +38,9 @@ export function describeSizing(summaries: readonly CaseSummary[]): Record<string
   ];
   const rows = messagesPerDay.map((count) => sizeFor(count, single, many));
   return {
-    sizing: [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n'),
+    sizing: [head, head.map(() => '---'), ...rows]
+      .map((row) => `| ${row.join(' | ')} |`)
+      .join('\n'),
   };
 }
 
