@@ -141,8 +141,8 @@ test("SIGTERM ends a node that is waiting for another node's migration", async (
   });
   await waitFor('the node to wait', async () => {
     const { rows } = await other.query(
-      `select from pg_locks where locktype = 'advisory' and not granted
-       and database = (select oid from pg_database where datname = current_database())`,
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+       and query like 'select pg_try_advisory_lock%'`,
     );
     return rows.length > 0;
   });
