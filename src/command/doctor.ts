@@ -34,8 +34,6 @@ const checks = [
   },
 ] as const;
 
-const eventStreamCheck = { name: 'events', check: checkEventStream } as const;
-
 export interface DoctorOptions extends JsonOption {
   /** Also checks what real use needs. */
   readonly production?: true;
@@ -52,7 +50,9 @@ export async function doctor(
   const context = await openDoctorContext(readConfig(environment));
   let healthy = true;
   try {
-    const published = context.config.nats === undefined ? [] : [eventStreamCheck];
+    const { nats } = context.config;
+    const published =
+      nats === undefined ? [] : [{ name: 'events', check: () => checkEventStream(nats) }];
     const asked = options.production ? productionChecks : [];
     for (const { name, check } of [...checks, ...published, ...asked]) {
       const diagnosis = await check(context).catch(toDiagnosis);

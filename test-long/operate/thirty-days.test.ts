@@ -15,6 +15,7 @@ import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
 import { startPostgresPair } from '../../test-system/support/postgres-pair.ts';
 import { unpackReleaseBefore } from '../../test-system/support/release-before.ts';
+import { writeShopManifest } from '../../test-system/support/shop-manifest.ts';
 
 /**
  * An operator's first month with one installation: every message that got a 200 arrives, once, whatever is done to the
@@ -43,18 +44,7 @@ const settings: Record<string, string> = {
   LOG_LEVEL: 'warn',
 };
 
-const manifest = join(folder, 'manifest.yaml');
-writeFileSync(
-  manifest,
-  `accounts:
-  - id: shop
-    name: Shop
-    senders: [{ address: orders@shop.test, displayNames: [Shop], verified: true }]
-    users: [{ email: owner@shop.test, name: Owner, role: owner }]
-    templates:
-      - { id: hello, name: Hello, createdBy: owner@shop.test, sender: orders@shop.test, subject: "Hello {{Name}}", html: "<p>Hello {{Name}}</p>" }
-`,
-);
+const manifest = writeShopManifest(folder);
 
 let release = installed ?? '';
 

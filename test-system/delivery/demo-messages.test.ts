@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { parseEnv } from 'node:util';
 import { type Attachment, simpleParser } from 'mailparser';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
@@ -14,6 +13,7 @@ import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { readSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
+import { getDemoToken } from '../../test/support/demo-token.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { SendClient } from '../../test/support/send-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
@@ -65,23 +65,7 @@ await sendingDomains.check(domain);
 const keys = records.filter(({ kind }) => kind === 'dkim');
 assert.equal(keys.length, 2);
 
-async function signIn(): Promise<SendClient> {
-  const text = readFileSync(join(folder, 'demo.env'), 'utf8').replaceAll('export ', '');
-  const secrets = parseEnv(text);
-  const answer = await fetch(`${service.url}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'password',
-      username: secrets.DEMO_OWNER_EMAIL ?? '',
-      password: secrets.DEMO_OWNER_PASSWORD ?? '',
-      client_id: 'demo',
-      client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
-    }),
-  });
-  return new SendClient(service, ((await answer.json()) as { access_token: string }).access_token);
-}
-
-const client = await signIn();
+const client = new SendClient(service, await getDemoToken(service.url, folder));
 
 /** The bytes of a demo message as the relay received them. */
 async function sendDemo(

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { parseEnv } from 'node:util';
+import { getDemoToken } from '../../test/support/demo-token.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
@@ -12,22 +11,6 @@ const disk = await openSmallDisk();
 after(() => disk.remove());
 const dataDir = join(disk.path, 'data');
 const timeoutMs = 60_000;
-
-async function getToken(url: string): Promise<string> {
-  const text = readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
-  const secrets = parseEnv(text);
-  const answer = await fetch(`${url}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'password',
-      username: secrets.DEMO_OWNER_EMAIL ?? '',
-      password: secrets.DEMO_OWNER_PASSWORD ?? '',
-      client_id: 'demo',
-      client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
-    }),
-  });
-  return ((await answer.json()) as { access_token: string }).access_token;
-}
 
 test('a full disk loses no message answered with 200, and the service recovers when space is available', {
   skip: !disk.canFill && 'only root can mount a separate disk for the database',
@@ -41,7 +24,7 @@ test('a full disk loses no message answered with 200, and the service recovers w
     SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off`,
   });
   const [, url = ''] = await service.printed(/Service\s+(http:\/\/\S+)/);
-  const token = await getToken(url);
+  const token = await getDemoToken(url, dataDir);
   const accepted: string[] = [];
   const send = async (number: number): Promise<{ status: number; message?: string }> => {
     const answer = await fetch(`${url}/ete/v1/email/1000/receipt`, {

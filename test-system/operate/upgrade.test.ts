@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startSink } from '../../test/support/mail-sink.ts';
@@ -13,6 +12,7 @@ import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../support/free-port.ts';
 import { unpackReleaseBefore } from '../support/release-before.ts';
+import { writeShopManifest } from '../support/shop-manifest.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = temporaryFolder();
@@ -56,18 +56,7 @@ async function serve(program: string): Promise<Release> {
   return { running, url: `http://127.0.0.1:${port}` };
 }
 
-const manifest = join(folder, 'manifest.yaml');
-writeFileSync(
-  manifest,
-  `accounts:
-  - id: shop
-    name: Shop
-    senders: [{ address: orders@shop.test, displayNames: [Shop], verified: true }]
-    users: [{ email: owner@shop.test, name: Owner, role: owner }]
-    templates:
-      - { id: hello, name: Hello, createdBy: owner@shop.test, sender: orders@shop.test, subject: "Hello {{Name}}", html: "<p>Hello {{Name}}</p>" }
-`,
-);
+const manifest = writeShopManifest(folder);
 
 /** A database of the old release with a template. @returns an API key */
 async function prepare(): Promise<string> {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
 import { findRunningEmbedded } from '../../src/embedded-database/find-running-embedded.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import { getDemoToken } from '../../test/support/demo-token.ts';
 import { type Sink, startSink } from '../../test/support/mail-sink.ts';
 import { type Running, spawnRunning, temporaryFolder } from '../../test/support/run-signalpost.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
@@ -210,19 +209,7 @@ export class FaultScene {
 
   /** Gets a new token. */
   async signIn(): Promise<void> {
-    const text = readFileSync(join(this.dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
-    const secrets = parseEnv(text);
-    const answer = await fetch(`${this.#url}/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'password',
-        username: secrets.DEMO_OWNER_EMAIL ?? '',
-        password: secrets.DEMO_OWNER_PASSWORD ?? '',
-        client_id: 'demo',
-        client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
-      }),
-    });
-    this.#token = ((await answer.json()) as { access_token: string }).access_token;
+    this.#token = await getDemoToken(this.#url, this.dataDir);
   }
 }
 

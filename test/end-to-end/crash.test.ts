@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseEnv } from 'node:util';
+import { getDemoToken } from '../support/demo-token.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { serviceTokens } from '../support/service-tokens.ts';
@@ -15,24 +15,6 @@ async function start(): Promise<{ service: Running; url: string }> {
   const service = runSignalpost(['start'], environment);
   const [, url = ''] = await service.printed(/Service\s+(http:\/\/\S+)/);
   return { service, url };
-}
-
-async function token(url: string): Promise<string> {
-  const secrets = parseEnv(
-    readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', ''),
-  );
-  const answer = await fetch(`${url}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'password',
-      username: secrets.DEMO_OWNER_EMAIL ?? '',
-      password: secrets.DEMO_OWNER_PASSWORD ?? '',
-      client_id: 'demo',
-      client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
-    }),
-  });
-  const body = (await answer.json()) as { access_token: string };
-  return body.access_token;
 }
 
 /** Sends one receipt; resolves with its message id after a 200, otherwise with undefined. */
@@ -61,7 +43,7 @@ function postmasterPid(): number {
 
 test('rule 1: after kill -9 of service and database, every message that got a 200 is delivered', async () => {
   const first = await start();
-  const bearer = await token(first.url);
+  const bearer = await getDemoToken(first.url, dataDir);
   const answered = new Map<number, string>();
   const enough = Promise.withResolvers<void>();
   const sending = Array.from({ length: requests }, async (_, number) => {

@@ -1,9 +1,8 @@
-import type { Diagnosis, DoctorContext } from './doctor-context.ts';
+import type { NatsTarget } from '../../webhook/event-stream/nats-target.ts';
+import type { Diagnosis } from './doctor-context.ts';
 
 /** Checks that the NATS server takes events. */
-export async function checkEventStream({ config }: DoctorContext): Promise<Diagnosis> {
-  const { nats } = config;
-  if (nats === undefined) return { ok: true, finding: 'not published to NATS' };
+export async function checkEventStream(nats: NatsTarget): Promise<Diagnosis> {
   const servers = nats.servers.join(', ');
   try {
     const { checkNats } = await import('../../webhook/event-stream/nats-stream.ts');
