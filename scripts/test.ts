@@ -74,6 +74,8 @@ async function run(): Promise<number> {
     ],
     {
       stdio: 'inherit',
+      // The runner waits for a process that never ends, even after its tests' time limit.
+      timeout: folder === 'test-long' ? 0 : 3_600_000,
       env: {
         // Shared by all test processes.
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),

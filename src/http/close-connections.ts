@@ -43,9 +43,10 @@ export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawS
   http.server.on('session', (session: ServerHttp2Session) => {
     if (isClosing) lateSessions.set(session, performance.now());
   });
+  let sweep: NodeJS.Timeout | undefined;
   http.addHook('preClose', async () => {
     isClosing = true;
-    const sweep = setInterval(() => {
+    sweep = setInterval(() => {
       http.server.closeIdleConnections();
       const latest = performance.now() - minAgeMs;
       for (const [socket, openedAt] of open)
@@ -57,6 +58,7 @@ export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawS
         session.close();
       }
     }, sweepIntervalMs);
-    http.server.once('close', () => clearInterval(sweep));
   });
+  // Registered before the hooks that wait for connections, and so run after them.
+  http.addHook('onClose', async () => clearInterval(sweep));
 }

@@ -16,8 +16,13 @@ export async function listenShared(http: Http, host: string, port: number): Prom
   const extraServers = Array.from({ length: listenerCount - 1 }, () =>
     createServer({ noDelay: true }, (socket) => http.server.emit('connection', socket)),
   );
+  // The HTTP server itself waits only for the connections that it accepted.
+  let closed: Promise<unknown> = Promise.resolve();
   http.addHook('preClose', async () => {
-    for (const extraServer of extraServers) extraServer.close();
+    closed = Promise.all(extraServers.map((extraServer) => once(extraServer.close(), 'close')));
+  });
+  http.addHook('onClose', async () => {
+    await closed;
   });
   await http.listen(address);
   await Promise.all(
