@@ -53,7 +53,7 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await page.getByRole('menuitem', { name: 'Cancel message' }).press('Enter');
   await dialog.getByRole('button', { name: 'Keep message' }).press('Enter');
   await row.getByRole('link').click();
-  const panel = page.getByRole('region', { name: 'Scheduled' });
+  const panel = page.getByRole('region', { name: 'Schedule' });
   await panel.getByText('The one published at the send time').waitFor();
   await visit.look('scheduled-message');
   await page.getByText('Scheduled', { exact: true }).first().waitFor();

@@ -1,16 +1,18 @@
 import { Badge } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
 import { stateViews } from '../message/message-states.ts';
+import { useCaptured } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
 
 interface StateBadgeProps {
   state: Message['state'];
   /** Shown instead of the state. */
-  waits?: 'paused' | 'scheduled' | 'captured' | undefined;
+  waits?: 'paused' | 'scheduled' | undefined;
 }
 
 /** A message state as a word; the color only reinforces it. */
 export function StateBadge({ state, waits }: StateBadgeProps) {
+  const captured = useCaptured({ state });
   return (
     <Badge
       className="state-badge"
@@ -18,7 +20,7 @@ export function StateBadge({ state, waits }: StateBadgeProps) {
       variant="light"
       tt="none"
     >
-      {text(`state.${waits ?? state}`)}
+      {text(`state.${waits ?? (captured ? 'captured' : state)}`)}
     </Badge>
   );
 }

@@ -15,6 +15,7 @@ import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { DomainBadge } from './domain-badge.tsx';
 import { isDomainName } from './domain-name.ts';
@@ -24,6 +25,7 @@ export function DomainsPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('new-domain', dialog.open);
   const pages = usePages<Domain>({
     queryKey: ['domains', accountId],
     read: (cursor) =>

@@ -100,7 +100,13 @@ function isRunning({ state }: ListedFileImport): boolean {
   return state === 'running';
 }
 
-const colors = { running: 'blue', done: 'green', failed: 'red', stopped: 'yellow' } as const;
+const colors = {
+  running: 'blue',
+  done: 'green',
+  partly: 'yellow',
+  failed: 'red',
+  stopped: 'yellow',
+} as const;
 
 interface ImportRowProps {
   item: ListedFileImport;
@@ -110,7 +116,8 @@ interface ImportRowProps {
 }
 
 function ImportRow({ item, isLatest, rejectedHref, onContinue }: ImportRowProps) {
-  const { name, state, bytesRead, bytesTotal, createdAt } = item;
+  const { name, state, bytesRead, bytesTotal, createdAt, rowsWrong } = item;
+  const shown = state === 'done' && rowsWrong > 0 ? 'partly' : state;
   return (
     <Paper withBorder p="sm" radius="md">
       <Group justify="space-between" gap="xs">
@@ -118,8 +125,8 @@ function ImportRow({ item, isLatest, rejectedHref, onContinue }: ImportRowProps)
           <Text size="sm" fw={600} className="breakable">
             {name ?? text('import.unnamed')}
           </Text>
-          <Badge className="state-badge" data-color={colors[state]} tt="none">
-            {text(`import.state.${state}`)}
+          <Badge className="state-badge" data-color={colors[shown]} tt="none">
+            {text(`import.state.${shown}`)}
           </Badge>
         </Group>
         <Text size="sm" c="dimmed">

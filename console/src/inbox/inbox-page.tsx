@@ -1,4 +1,4 @@
-import { Group, TextInput } from '@mantine/core';
+import { Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -60,14 +60,15 @@ export function InboxPage() {
         columns={[
           {
             title: text('inbox.subject'),
-            cell: ({ id, subject }) => (
-              <PageAnchor
-                to="/$account/inbox/$mail"
-                params={{ account: accountId, mail: id }}
-                className="mail-subject"
-              >
-                {subject}
-              </PageAnchor>
+            cell: ({ id, subject, beginning }) => (
+              <div className="mail-subject">
+                <PageAnchor to="/$account/inbox/$mail" params={{ account: accountId, mail: id }}>
+                  {subject}
+                </PageAnchor>
+                <Text size="xs" c="dimmed" truncate>
+                  {withoutUrls(beginning)}
+                </Text>
+              </div>
             ),
           },
           { title: text('inbox.to'), cell: ({ envelopeTo }) => envelopeTo.join(', ') },
@@ -90,4 +91,9 @@ export function InboxPage() {
 /** The display name of an address; the address itself if it has none. */
 function nameOf(from: string): string {
   return /^"?([^"<]+?)"?\s*</.exec(from)?.[1] ?? from;
+}
+
+/** The beginning of a text, which its URLs would fill. */
+function withoutUrls(beginning: string): string {
+  return beginning.replace(/<?https?:\/\/[^\s>]*>?/gi, '');
 }

@@ -66,6 +66,11 @@ export function KeyScopeChoice({ value, change, limited, error }: KeyScopeChoice
   );
 }
 
+/** Reading on the left, what goes beyond it on the right. */
+function columnOf(scope: string): string {
+  return scope.endsWith(':read') ? 'key-scope-read' : 'key-scope-write';
+}
+
 interface ScopeListProps extends KeyScopeChoiceProps {
   permissions: readonly string[];
 }
@@ -92,6 +97,7 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
                   {scopes.map((scope) => (
                     <Checkbox
                       key={scope}
+                      className={group === 'send' ? undefined : columnOf(scope)}
                       value={scope}
                       label={textOr(`keys.scope.${scope}`, scope)}
                       description={scope}

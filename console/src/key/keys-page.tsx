@@ -15,6 +15,7 @@ import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatShortDay } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
 import { presetOf } from './key-scopes.ts';
@@ -27,6 +28,7 @@ export function KeysPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('new-key', dialog.open);
   const [created, setCreated] = useState<CreatedKey>();
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],

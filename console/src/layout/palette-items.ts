@@ -39,6 +39,9 @@ const actions = [
     dialog: 'suppress-address',
   },
   { name: 'newSender', permission: 'senders:write', page: 'senders', dialog: 'new-sender' },
+  { name: 'newDomain', permission: 'domains:write', page: 'domains', dialog: 'new-domain' },
+  { name: 'newKey', permission: 'keys:write', page: 'keys', dialog: 'new-key' },
+  { name: 'newWebhook', permission: 'webhooks:write', page: 'webhooks', dialog: 'new-webhook' },
   { name: 'newList', permission: 'lists:write', page: 'lists', dialog: 'new-list' },
 ] as const satisfies readonly {
   readonly name: string;

@@ -6,6 +6,9 @@ export type RequestedDialog =
   | 'suppress-address'
   | 'new-list'
   | 'new-sender'
+  | 'new-domain'
+  | 'new-key'
+  | 'new-webhook'
   | 'send-test';
 
 /** A page that takes longer to load doesn't surprise anyone with a dialog. */

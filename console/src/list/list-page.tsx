@@ -103,6 +103,7 @@ export function ListPage() {
               count: formatNumber(list.data?.size ?? 0),
             })}
             name={listId}
+            action={text('lists.remove')}
             remove={remove}
           />
         )}

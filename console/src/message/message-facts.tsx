@@ -25,6 +25,13 @@ function describeSender(from: unknown): string | null {
   return name === undefined ? address : `${name} <${address}>`;
 }
 
+/** A message that takes the version published when it is due may end with another one. */
+function versionTextOf({ templateVersion, content, state }: Message) {
+  if (templateVersion < 0) return 'message.draft';
+  const changes = content?.templateVersion === 'due' && !isFinalMessageState(state);
+  return changes ? 'message.templateWhenAccepted' : 'message.template';
+}
+
 interface StoredAttachment {
   readonly filename: string;
   readonly contentType: string;
@@ -51,7 +58,7 @@ export function MessageFacts({ message }: { message: Message }) {
         to="/$account/templates/$template"
         params={{ account: accountId, template: message.templateId }}
       >
-        {text(message.templateVersion < 0 ? 'message.draft' : 'message.template', {
+        {text(versionTextOf(message), {
           id: message.templateId,
           version: message.templateVersion,
         })}

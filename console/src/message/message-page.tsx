@@ -1,8 +1,7 @@
-import { Grid, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -17,7 +16,6 @@ import { MessageFacts } from './message-facts.tsx';
 import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
-import { useCaptured } from './use-captured.ts';
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
@@ -40,7 +38,7 @@ export function MessagePage() {
     <>
       {data !== undefined && waitOf(data) === 'scheduled' ? (
         <PageAnchor to="/$account/scheduled" params={{ account: accountId }} size="sm">
-          {text('nav.scheduled')}
+          {text('message.backToScheduled')}
         </PageAnchor>
       ) : (
         <PageAnchor to="/$account/messages" params={{ account: accountId }} size="sm">
@@ -50,7 +48,7 @@ export function MessagePage() {
       <PageHeading
         title={data?.recipients[0]?.address ?? text('message.title')}
         hint={rendered.data?.subject}
-        state={data !== undefined && <MessageBadge message={data} />}
+        state={data !== undefined && <StateBadge state={data.state} waits={waitOf(data)} />}
       >
         {data !== undefined && <MessageActions message={data} />}
         {data !== undefined && <ScheduledActions message={data} />}
@@ -64,23 +62,20 @@ export function MessagePage() {
       {data !== undefined && (
         <Stack>
           <DeliveryExplanationAlert message={data} />
-          <Grid gap="lg">
-            <Grid.Col span={{ base: 12, md: 5 }}>
+          <div className="message-areas">
+            <div>
               <SchedulePanel message={data} />
               <MessageTimeline message={data} />
-              <MessageFacts message={data} />
-            </Grid.Col>
-            <Grid.Col span={{ base: 12, md: 7 }}>
+            </div>
+            <div>
               <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
-            </Grid.Col>
-          </Grid>
+            </div>
+            <div>
+              <MessageFacts message={data} />
+            </div>
+          </div>
         </Stack>
       )}
     </>
   );
-}
-
-function MessageBadge({ message }: { message: Message }) {
-  const captured = useCaptured(message);
-  return <StateBadge state={message.state} waits={captured ? 'captured' : waitOf(message)} />;
 }

@@ -3,6 +3,11 @@ import type { Message } from '../api/management.generated.ts';
 
 /** Whether the message was captured in the inbox of the installation instead of delivered. */
 export function useCaptured({ state }: Pick<Message, 'state'>): boolean {
+  return useCapturing() && state === 'delivered';
+}
+
+/** Whether mail is captured in the inbox of the installation instead of delivered. */
+export function useCapturing(): boolean {
   const { data: settings } = useSettings();
-  return state === 'delivered' && settings?.delivery === 'inbox';
+  return settings?.delivery === 'inbox';
 }

@@ -8,6 +8,7 @@ import {
   formatNumber,
   formatShare,
 } from '../format/format-number.ts';
+import { useCapturing } from '../message/use-captured.ts';
 import { CountPlot } from '../report/count-plot.tsx';
 import { figureOf } from '../report/report-figures.ts';
 import { lastDays, useReport } from '../report/use-report.ts';
@@ -22,6 +23,7 @@ export function KeyMetrics() {
   const total = useReport(now, 'none');
   const rows = useReport(now, unit);
   const { data: queue } = useQueue();
+  const capturing = useCapturing();
   const waiting =
     queue &&
     formatAtLeast(
@@ -47,7 +49,7 @@ export function KeyMetrics() {
       </Group>
       <ProblemAlert error={total.error ?? rows.error} retry={() => rows.refetch()} />
       <SimpleGrid cols={{ base: 2, xs: 3 }} verticalSpacing="sm" mb="md">
-        {metricsOf(total.data, waiting).map(({ name, value, share }) => (
+        {metricsOf(total.data, waiting, capturing).map(({ name, value, share }) => (
           <div key={name}>
             <Text className="figure" fw={650}>
               {value}
@@ -70,7 +72,11 @@ interface Metric {
 }
 
 /** Shows dashes while loading. */
-function metricsOf(report: Report | undefined, waiting: string | undefined): Metric[] {
+function metricsOf(
+  report: Report | undefined,
+  waiting: string | undefined,
+  capturing: boolean,
+): Metric[] {
   const row = report?.rows[0];
   const counts = row?.counts;
   const number = (value: number) => (report === undefined ? '–' : formatNumber(value));
@@ -81,7 +87,10 @@ function metricsOf(report: Report | undefined, waiting: string | undefined): Met
   });
   return [
     { name: text('reports.accepted'), value: number(accepted) },
-    { name: text('reports.delivered'), ...part(figureOf('delivered', counts)) },
+    {
+      name: text(capturing ? 'state.captured' : 'reports.delivered'),
+      ...part(figureOf('delivered', counts)),
+    },
     { name: text('reports.bounced'), ...part(figureOf('bounced', counts)) },
     { name: text('reports.opened'), ...part(figureOf('opened', counts)) },
     { name: text('overview.waiting'), value: waiting ?? '–' },

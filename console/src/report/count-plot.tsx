@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { ReportRow } from '../api/management.generated.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatShortDay, formatShortTime } from '../format/format-time.ts';
+import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
 import { niceAxisMax, type PlotPoint, plotPoints } from './plot-points.ts';
 import type { ReportPeriod } from './use-report.ts';
@@ -29,6 +30,7 @@ interface CountPlotProps {
 export function CountPlot({ rows, period, unit }: CountPlotProps) {
   const { ref, width } = useElementSize();
   const [hovered, setHovered] = useState<number>();
+  const capturing = useCapturing();
   const points = rows === undefined ? [] : plotPoints(rows, period, unit);
   const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
@@ -44,7 +46,7 @@ export function CountPlot({ rows, period, unit }: CountPlotProps) {
           <Group key={one} gap={6} wrap="nowrap">
             <span className="plot-key" data-series={one} />
             <Text size="xs" c="dimmed">
-              {text(`reports.${one}`)}
+              {text(capturing && one === 'delivered' ? 'state.captured' : `reports.${one}`)}
               {at !== undefined && `: ${formatNumber(at[one])}`}
             </Text>
           </Group>

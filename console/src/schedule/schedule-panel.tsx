@@ -44,7 +44,7 @@ export function SchedulePanel({ message }: { message: Message }) {
   return (
     <Box component="section" aria-labelledby="schedule" mb="lg">
       <Title order={2} id="schedule" mb="xs">
-        {text('nav.scheduled')}
+        {text('schedule.panelTitle')}
       </Title>
       <Facts
         facts={[

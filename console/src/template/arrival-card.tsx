@@ -22,7 +22,6 @@ export function ArrivalCard() {
   const message = latest.data;
   if (message !== undefined && before === undefined) setBefore(message?.id ?? null);
   if (!may('messages:read')) return null;
-  const captured = message?.state === 'delivered' && settings?.delivery === 'inbox';
   const arrived = message !== undefined && message !== null && message.id !== before;
   return (
     <Paper
@@ -45,7 +44,7 @@ export function ArrivalCard() {
             <Stack gap={4}>
               <Group gap="xs">
                 <Text fw={600}>{text('use.arrived', { to: message.to ?? '' })}</Text>
-                <StateBadge state={message.state} waits={captured ? 'captured' : undefined} />
+                <StateBadge state={message.state} />
                 <Text size="sm" c="dimmed">
                   <TimeText value={message.acceptedAt} distance />
                 </Text>

@@ -70,16 +70,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   const { state, event } = readWebhookFilters(route.useSearch());
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
-  const log = usePages<WebhookDelivery>({
-    queryKey: ['webhooks', accountId, webhookId, 'log', state],
-    refetchInterval: 5_000,
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
-          params: { path: { accountId, webhookId }, query: { cursor, ...(state && { state }) } },
-        }),
-      ),
-  });
+  const log = useLog(webhookId, state);
   const latest = state === undefined ? log.items[0] : undefined;
   const shown = event ?? log.items[0]?.eventId;
   return (
@@ -160,6 +151,20 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   );
 }
 
+function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) {
+  const accountId = useAccountId();
+  return usePages<WebhookDelivery>({
+    queryKey: ['webhooks', accountId, webhookId, 'log', state],
+    refetchInterval: 5_000,
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
+          params: { path: { accountId, webhookId }, query: { cursor, ...(state && { state }) } },
+        }),
+      ),
+  });
+}
+
 function TestEventButton({ webhook }: { webhook: Webhook }) {
   const may = useMay();
   const [opened, dialog] = useDisclosure();
@@ -176,6 +181,9 @@ function TestEventButton({ webhook }: { webhook: Webhook }) {
 
 function WebhookActions({ webhook }: { webhook: Webhook }) {
   const accountId = useAccountId();
+  const log = useLog(webhook.id, undefined);
+  // The empty log offers a test event itself.
+  const isUnused = log.data !== undefined && log.items.length === 0;
   const may = useMay();
   const client = useQueryClient();
   const navigate = route.useNavigate();
@@ -217,7 +225,7 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
   return (
     <>
-      <TestEventButton webhook={webhook} />
+      {!isUnused && <TestEventButton webhook={webhook} />}
       <Button variant="default" onClick={change.open}>
         {text('change')}
       </Button>

@@ -11,6 +11,7 @@ import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
 import { DeliveryBadge } from './delivery-badge.tsx';
@@ -39,6 +40,7 @@ export function WebhooksPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('new-webhook', dialog.open);
   const [secret, setSecret] = useState<string>();
   const pages = usePages<ListedWebhook>({
     queryKey: ['webhooks', accountId],

@@ -95,7 +95,8 @@ export function openapiDocument(version: string): Record<string, unknown> {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key or, for the contract operations, an access token from `/token`.',
+          description:
+            'An API key; or an access token from `/token`, to send, read message status and read lists.',
         },
         clientCredentials: {
           type: 'http',

@@ -176,7 +176,7 @@ function HeaderFields({ content, change, fields, readOnly }: PartProps) {
       />
       <LineInput
         label={text('editor.previewText')}
-        description={text('editor.previewTextHint')}
+        title={text('editor.previewTextHint')}
         value={content.previewText ?? ''}
         fields={fields}
         readOnly={readOnly}

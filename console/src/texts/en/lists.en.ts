@@ -14,6 +14,7 @@ export const listsTexts = {
   'lists.modified': 'Updated',
   'lists.none': 'No lists yet',
   'lists.noneHint': 'Create a list, then add contacts or import a CSV file.',
+  'lists.remove': 'Remove list',
   'lists.removeTitle': 'Remove this list?',
   'lists.removeConsequence':
     'Its {count} contacts will be deleted. You can’t undo this, so export them first.',
@@ -43,6 +44,7 @@ export const listsTexts = {
   'import.uploadFailed': 'The file wasn’t uploaded.',
   'import.state.running': 'Running',
   'import.state.done': 'Done',
+  'import.state.partly': 'Some rows rejected',
   'import.state.failed': 'Failed',
   'import.state.stopped': 'Stopped',
   'import.progress': 'Progress',

@@ -1,6 +1,7 @@
 /** Messages and their states. */
 export const messagesTexts = {
   'state.paused': 'Paused',
+  'message.backToScheduled': 'All scheduled messages',
   'state.scheduled': 'Scheduled',
   'state.captured': 'Captured',
   'state.queued': 'Queued',
@@ -85,6 +86,7 @@ export const messagesTexts = {
   'message.title': 'Message',
   'message.back': 'All messages',
   'message.template': '{id}, version {version}',
+  'message.templateWhenAccepted': '{id}, version {version} when accepted',
   'message.draft': '{id}, draft',
   'message.timeline': 'Timeline',
   'message.accepted': 'Accepted',

@@ -1,6 +1,7 @@
 /** Messages whose send time is ahead. */
 export const scheduleTexts = {
   'schedule.title': 'Scheduled',
+  'schedule.panelTitle': 'Schedule',
   'schedule.hint': 'Messages waiting for their send time, soonest first.',
   'schedule.to': 'To',
   'schedule.sendAt': 'Send time',

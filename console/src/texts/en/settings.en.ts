@@ -9,16 +9,14 @@ export const settingsTexts = {
   'settings.nameBlank': 'Enter a name.',
   'settings.name': 'Name',
   'settings.id': 'Account ID',
-  'settings.addOns': 'Add-ons',
-  'settings.noAddOns': 'None',
   'settings.retention': 'Message retention',
   'settings.days': '{count|1 day|# days}',
 
   'privacy.title': 'Privacy',
-  'privacy.retention': 'Retention',
+  'privacy.retention': 'Keep personal data for',
   'privacy.personTitle': 'Data about a person',
   'privacy.hint':
-    'Delete personal data earlier than the message ({count|1 day|# days}). Min 3 days. Applies to existing data too.',
+    'Messages are kept for {count|1 day|# days}. You can delete parts of them sooner, after at least 3 days; stored messages follow.',
   'privacy.contentDays': 'Values and subjects',
   'privacy.addressDays': 'Addresses',
   'privacy.engagementDays': 'Opens and clicks',
