@@ -268,6 +268,20 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     },
   },
   {
+    id: 'move',
+    columns: [
+      ['rows', 'rows'],
+      ['GB', 'gb'],
+      ['stopped, s', 'move_s'],
+      ['copy, s', 'copy_s'],
+      ['indexes, s', 'index_s'],
+      ['compare, s', 'compare_s'],
+      ['messages/s', 'rate'],
+      ['ceiling/s', 'ceiling'],
+      against,
+    ],
+  },
+  {
     id: 'start',
     columns: [['seconds', 'start_s']],
     chart: {

@@ -10,7 +10,7 @@ import {
 } from '../format/format-number.ts';
 import { useCapturing } from '../message/use-captured.ts';
 import { CountPlot } from '../report/count-plot.tsx';
-import { figureOf } from '../report/report-figures.ts';
+import { figureOf, titleOf } from '../report/report-figures.ts';
 import { lastDays, useReport } from '../report/use-report.ts';
 import { text } from '../texts/text.ts';
 import { useQueue } from './use-overview.ts';
@@ -88,7 +88,7 @@ function metricsOf(
   return [
     { name: text('reports.accepted'), value: number(accepted) },
     {
-      name: text(capturing ? 'state.captured' : 'reports.delivered'),
+      name: titleOf('delivered', capturing),
       ...part(figureOf('delivered', counts)),
     },
     { name: text('reports.bounced'), ...part(figureOf('bounced', counts)) },

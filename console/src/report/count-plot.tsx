@@ -5,8 +5,8 @@ import type { ReportRow } from '../api/management.generated.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatShortDay, formatShortTime } from '../format/format-time.ts';
 import { useCapturing } from '../message/use-captured.ts';
-import { text } from '../texts/text.ts';
 import { niceAxisMax, type PlotPoint, plotPoints } from './plot-points.ts';
+import { titleOf } from './report-figures.ts';
 import type { ReportPeriod } from './use-report.ts';
 
 const height = 200;
@@ -46,7 +46,7 @@ export function CountPlot({ rows, period, unit }: CountPlotProps) {
           <Group key={one} gap={6} wrap="nowrap">
             <span className="plot-key" data-series={one} />
             <Text size="xs" c="dimmed">
-              {text(capturing && one === 'delivered' ? 'state.captured' : `reports.${one}`)}
+              {titleOf(one, capturing)}
               {at !== undefined && `: ${formatNumber(at[one])}`}
             </Text>
           </Group>

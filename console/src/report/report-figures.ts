@@ -1,4 +1,5 @@
 import type { ReportCounts } from '../api/management.generated.ts';
+import { text } from '../texts/text.ts';
 
 /** A figure of a report shown in the console. */
 export type ReportFigure =
@@ -40,4 +41,9 @@ export function figureOf(figure: ReportFigure, counts: ReportCounts | undefined)
   return names
     .filter((name) => figures[name] === figure)
     .reduce((sum, name) => sum + counts[name], 0);
+}
+
+/** @param capturing from `useCapturing`: mail ends in the inbox of the installation */
+export function titleOf(figure: ReportFigure | 'open', capturing: boolean): string {
+  return text(capturing && figure === 'delivered' ? 'state.captured' : `reports.${figure}`);
 }

@@ -10,9 +10,10 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
 import { nameLocale } from '../format/name-locale.ts';
+import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
 import { CountPlot } from './count-plot.tsx';
-import { figureOf, type ReportFigure } from './report-figures.ts';
+import { figureOf, type ReportFigure, titleOf } from './report-figures.ts';
 import {
   applicableFilters,
   canFilter,
@@ -46,6 +47,7 @@ export function ReportsPage() {
   const report = useReport(now, group, applied);
   const earlier = useReport(before, group, { ...applied, enabled: compare });
   const rows = report.data?.rows ?? [];
+  const capturing = useCapturing();
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const file = new URLSearchParams({ ...now, ...applied, group, timeZone: zone });
   return (
@@ -116,7 +118,7 @@ export function ReportsPage() {
           label={text('reports.title')}
           items={rows}
           idOf={({ key }) => key}
-          columns={columnsFor(group, rows, compare ? earlier.data?.rows : undefined)}
+          columns={columnsFor(group, rows, compare ? earlier.data?.rows : undefined, capturing)}
         />
       )}
     </>
@@ -163,9 +165,10 @@ function columnsFor(
   group: ReportGroupOption,
   rows: readonly ReportRow[],
   earlier: readonly ReportRow[] | undefined,
+  capturing: boolean,
 ): Column<ReportRow>[] {
   const count = (figure: ReportFigure, share = true): Column<ReportRow> => ({
-    title: text(`reports.${figure}`),
+    title: titleOf(figure, capturing),
     numeric: true,
     cell: (row) => (
       // A single element, because the children of a cell are separate items on phones.

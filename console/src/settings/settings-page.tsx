@@ -87,7 +87,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
       </Title>
       {may('account:write') && (
         <form onSubmit={submit}>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} mb="sm" className="name-and-id">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} mb="sm">
             <TextInput
               label={text('settings.name')}
               required
@@ -98,6 +98,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
             <TextInput
               label={text('settings.archiveAddress')}
               description={text('settings.archiveHint')}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={values.archiveAddress}
               onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
               error={reasonFor(rename.error, 'archiveAddress')}

@@ -16,7 +16,7 @@ export const settingsTexts = {
   'privacy.retention': 'Keep personal data for',
   'privacy.personTitle': 'Data about a person',
   'privacy.hint':
-    'Messages are kept for {count|1 day|# days}. You can delete parts of them sooner, after at least 3 days; stored messages follow.',
+    'Messages are kept for {count|1 day|# days}. You can delete parts of them sooner, after at least 3 days. This applies to stored messages too.',
   'privacy.contentDays': 'Values and subjects',
   'privacy.addressDays': 'Addresses',
   'privacy.engagementDays': 'Opens and clicks',
