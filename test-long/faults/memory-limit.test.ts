@@ -1,3 +1,3 @@
 import { testBurst } from '../../test-system/support/memory-scene.ts';
 
-testBurst({ messages: 6_000, files: 100, timeoutMs: 1_700_000 });
+testBurst({ messages: 20_000, files: 300, timeoutMs: 1_700_000 });
