@@ -18,6 +18,8 @@ export interface WindowReport {
   readonly committing_s: number | undefined;
   /** From the promotion until each node had answered a 200. */
   readonly after_promotion_s: number | undefined;
+  /** Of that time, how long the new primary had no standby that its commits could wait for. */
+  readonly alone_s: number | undefined;
 }
 
 interface Observed {
@@ -44,10 +46,13 @@ export function measureWindow(window: TimeWindow, { nodes, load, watch }: Observ
   );
   const since = (from: number | undefined, to: number | undefined) =>
     from === undefined || to === undefined ? undefined : toSeconds(to - from);
+  const accepted = Math.max(...accepting);
+  const alone = promoted?.alone.map(({ from, to }) => Math.max(0, Math.min(to, accepted) - from));
   return {
     without_200_s: toSeconds(longest),
     promotion_s: since(window.from, promoted?.at),
     committing_s: since(promoted?.at, promoted?.committedAt),
-    after_promotion_s: since(promoted?.at, Math.max(...accepting)),
+    after_promotion_s: since(promoted?.at, accepted),
+    alone_s: alone && toSeconds(alone.reduce((sum, ms) => sum + ms, 0)),
   };
 }

@@ -40,6 +40,12 @@ const message = createRoute({
   component: lazyComponent(() => import('./message/message-page.tsx'), 'MessagePage'),
 });
 
+/** The same page below “Scheduled”, which it is reached from. */
+const scheduledMessage = createRoute({
+  getParentRoute: () => account,
+  path: '/scheduled/$message',
+  component: lazyComponent(() => import('./message/message-page.tsx'), 'MessagePage'),
+});
 const scheduled = createRoute({
   getParentRoute: () => account,
   path: '/scheduled',
@@ -211,6 +217,7 @@ const tree = root.addChildren([
     messages,
     message,
     scheduled,
+    scheduledMessage,
     templates,
     template,
     versions,

@@ -35,7 +35,7 @@ export function judgeBackup(
   isRunning: boolean,
 ): BackupVerdict {
   if (databaseUrl !== undefined)
-    return { ok: true, finding: 'not checked, because it’s your own PostgreSQL' };
+    return { ok: true, finding: 'not checked: you run PostgreSQL yourself' };
   const { to, everySeconds } = backup;
   const base = readBaseBackupState(dataDir);
   const age = base && Date.now() - Date.parse(base.finishedAt);

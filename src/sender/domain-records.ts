@@ -48,7 +48,7 @@ export function domainRecords(
       type: 'TXT',
       value: `v=DMARC1; p=none; rua=mailto:dmarc@${name}`,
       required: true,
-      why: 'Gmail and Yahoo require a DMARC policy from bulk senders, and others trust mail with one more (RFC 7489). Any valid policy works.',
+      why: 'Gmail and Yahoo require a DMARC policy from bulk senders, and other providers trust mail more if there is one (RFC 7489). Any valid policy works.',
     },
     ...fromSpf(name, service),
     ...tracking,

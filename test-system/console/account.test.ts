@@ -322,7 +322,7 @@ test('settings: a missing add-on is flagged and can be added there; two operator
   await dialog.getByRole('button', { name: 'Suspend' }).click();
   await lift.click();
   await suspend.waitFor();
-  await page.getByText('not checked, because it’s your own PostgreSQL').waitFor();
+  await page.getByText('not checked: you run PostgreSQL yourself').waitFor();
   await visit.look('settings-operator');
   await visit.end();
 });

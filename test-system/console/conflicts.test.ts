@@ -114,8 +114,8 @@ test('privacy: a rule changed by someone else is shown; untouched fields follow 
   await change(rule, { contentDays: 7, addressDays: null, engagementDays: null });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   const alert = page.getByRole('alert', { name: 'Someone else changed this' });
-  await alert.getByText('Values and subjects: – → 7').waitFor();
-  await page.locator('input[value="7 days"]').waitFor();
+  await alert.getByText('Fields and subjects: – → 7').waitFor();
+  await page.locator('input[value="7"]').waitFor();
   await visit.look('privacy-conflict');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved.').waitFor();

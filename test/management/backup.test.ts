@@ -15,7 +15,7 @@ test('only operators learn how the installation is backed up', async () => {
   assert.equal(status, 200);
   assert.deepEqual(body, {
     ok: true,
-    finding: 'not checked, because it’s your own PostgreSQL',
+    finding: 'not checked: you run PostgreSQL yourself',
     advice: null,
     lastAt: null,
   });

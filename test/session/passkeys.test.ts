@@ -385,7 +385,7 @@ test('passkeys are offered at https and localhost; at an IP address, operators l
   const { email } = await world.addPerson();
   const browser = new TestBrowser(plain.url);
   const page = await browser.submit(await browser.open('/me'), { email, password });
-  assert.match(page.text, /This service can’t use passkeys\. If you need them, ask an operator\./);
+  assert.match(page.text, /Not available here\. If you need them, ask an operator\./);
   assert.doesNotMatch((await new TestBrowser(plain.url).open('/sign-in')).text, /passkey/);
   assert.match((await browser.open('/me/passkeys/new')).text, /<h1>Passkeys aren’t available/);
   assert.equal((await browser.open('/me/passkeys')).url, `${plain.url}/me#passkeys`);

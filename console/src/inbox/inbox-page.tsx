@@ -1,9 +1,10 @@
-import { Group, Text, TextInput } from '@mantine/core';
+import { Box, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
+import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -41,13 +42,15 @@ export function InboxPage() {
           />
         )}
       </PageHeading>
-      <Group component="search" mb="md">
+      <Box component="search" mb="md">
         <TextInput
-          label={text('inbox.find')}
+          aria-label={text('inbox.find')}
+          placeholder={text('inbox.find')}
+          leftSection={<Icon name="search" size={16} />}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
-      </Group>
+      </Box>
       <ListBody
         label={text('inbox.title')}
         pages={pages}

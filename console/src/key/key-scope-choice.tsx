@@ -93,7 +93,7 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
                   </Text>
                 }
               >
-                <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={6}>
+                <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={10}>
                   {scopes.map((scope) => (
                     <Checkbox
                       key={scope}

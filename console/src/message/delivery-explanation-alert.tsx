@@ -59,6 +59,27 @@ function PausedAlert({ paused, domain }: PausedAlertProps) {
   );
 }
 
+/** The ID in the reply of the inbox. */
+const capturedId = /Stored as ([0-9a-f-]{36})/;
+
+/** That the mail is in the inbox of the installation, with a link to it for those who can open it. */
+function CapturedNote({ message: { events } }: { message: Message }) {
+  const account = useAccountId();
+  const may = useMay();
+  const delivered = events.findLast(({ kind }) => kind === 'delivered');
+  const mail = capturedId.exec(parseEventDetail(delivered?.detail).reply ?? '')?.[1];
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {text('why.captured')}{' '}
+      {mail !== undefined && may('inbox:read') && (
+        <PageAnchor to="/$account/inbox/$mail" params={{ account, mail }} underline="always">
+          {text('why.openInInbox')}
+        </PageAnchor>
+      )}
+    </Text>
+  );
+}
+
 type Paused = NonNullable<Message['nextAttempt']>['paused'];
 
 /** Explains why a message hasn't arrived: state, last reply and next step. */
@@ -71,10 +92,11 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
     );
   // The badge and the schedule say it.
   if (waitOf(message) === 'scheduled') return null;
+  if (state === 'delivered' && captured) return <CapturedNote message={message} />;
   if (state === 'delivered')
     return (
       <Text size="sm" c="dimmed" role="status">
-        {text(captured ? 'why.captured' : 'why.state.delivered')}
+        {text('why.state.delivered')}
       </Text>
     );
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');

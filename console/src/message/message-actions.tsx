@@ -41,17 +41,18 @@ export function MessageActions({ message }: { message: Message }) {
   const final = isFinalMessageState(message.state);
   const waiting = !final && message.state !== 'sending';
   const paused = message.nextAttempt?.paused ?? null;
+  const scheduled = waitOf(message) === 'scheduled';
   const to = message.recipients[0]?.address ?? message.messageId;
   return (
     <div>
       <Group gap="xs">
         {/* A retry doesn't send a scheduled message early; rescheduling it does. */}
-        {waiting && paused === null && waitOf(message) !== 'scheduled' && (
+        {waiting && paused === null && !scheduled && (
           <Button loading={control.isPending} onClick={() => control.mutate('retry')}>
             {text('message.retry')}
           </Button>
         )}
-        {waiting && (paused === null || paused === 'message') && (
+        {waiting && !scheduled && (paused === null || paused === 'message') && (
           <Button
             variant={paused === null ? 'default' : 'filled'}
             loading={control.isPending}

@@ -84,7 +84,7 @@ export function MessageFacts({ message }: { message: Message }) {
     ...(typeof content?.locale === 'string'
       ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
       : []),
-    [text('message.transactional'), text(message.transactional ? 'yes' : 'message.notMarked')],
+    [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
     [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
     ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [
       text('message.attachment'),

@@ -186,7 +186,7 @@ function columnsFor(
   });
   return [
     {
-      title: text('reports.name'),
+      title: text(group === 'none' || group === 'hour' ? 'reports.name' : `reports.by.${group}`),
       cell: ({ key }) => <span className="report-name">{nameOf(group, key)}</span>,
     },
     count('accepted', false),

@@ -122,7 +122,7 @@ function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessa
   const account = useAccountId();
   return (
     <PageAnchor
-      to="/$account/messages/$message"
+      to="/$account/scheduled/$message"
       params={{ account, message: messageId }}
       className="cut"
       title={to ?? undefined}

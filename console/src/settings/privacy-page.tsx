@@ -111,7 +111,6 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
             key={kind}
             label={text(`privacy.${kind}`)}
             placeholder={text('privacy.withMessage')}
-            suffix={text('privacy.days')}
             allowDecimal={false}
             readOnly={reading || !may('privacy:write')}
             w={190}

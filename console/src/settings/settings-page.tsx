@@ -85,6 +85,12 @@ function AccountSettings({ account }: { account: MyAccount }) {
       <Title order={2} id="account" mb="sm">
         {text('settings.account')}
       </Title>
+      <Facts
+        facts={[
+          [text('settings.id'), account.id],
+          [text('settings.retention'), text('settings.days', { count: account.retentionDays })],
+        ]}
+      />
       {may('account:write') && (
         <form onSubmit={submit}>
           <SimpleGrid cols={{ base: 1, sm: 2 }} mb="sm">
@@ -117,12 +123,6 @@ function AccountSettings({ account }: { account: MyAccount }) {
           <ProblemAlert error={rename.error} onRefreshed={discardEdits} />
         </form>
       )}
-      <Facts
-        facts={[
-          [text('settings.id'), account.id],
-          [text('settings.retention'), text('settings.days', { count: account.retentionDays })],
-        ]}
-      />
     </Paper>
   );
 }

@@ -57,7 +57,7 @@ export class Passkeys {
     if (!('problem' in support)) return undefined;
     return (await this.#dependencies.isOperator(personId))
       ? support.problem
-      : 'This service can’t use passkeys. If you need them, ask an operator.';
+      : 'Not available here. If you need them, ask an operator.';
   }
 
   get store(): PasskeyStore {

@@ -104,7 +104,6 @@ export const messagesTexts = {
   'message.erasedAttachments': 'The attachments of this message were erased.',
   'message.locale': 'Language',
   'message.transactional': 'Transactional',
-  'message.notMarked': 'Not marked',
   'message.tracked': 'Tracked',
   'message.rendered': 'Content',
   'message.plain': 'Plain text',
@@ -134,6 +133,7 @@ export const messagesTexts = {
   'why.state.delivered':
     'The receiving server accepted it. If it isn’t in the inbox, ask the recipient to check the spam folder.',
   'why.captured': 'Captured in the inbox of this installation, not delivered to the recipient.',
+  'why.openInInbox': 'Open it',
   'why.state.bounced': 'The receiving server rejected it permanently.',
   'why.state.expired': 'It expired before it could be delivered.',
   'why.state.failed': 'Sending failed because of an internal error. The message is kept; retry it.',

@@ -28,7 +28,7 @@ export const problemsTexts = {
   'member.addOns': 'Add-ons',
   'member.addressDays': 'Addresses',
   'member.connections': 'Connections',
-  'member.contentDays': 'Values and subjects',
+  'member.contentDays': 'Fields and subjects',
   'member.createdAt': 'Created',
   'member.disabled': 'Disabled',
   'member.displayNames': 'Display names',

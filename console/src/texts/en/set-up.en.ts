@@ -26,7 +26,7 @@ export const setUpTexts = {
   'setUp.demo': 'Try the demo',
   'setUp.demoHint': 'An account with templates, senders, an OAuth app and a list.',
   'setUp.demoAddress': 'Sign in as',
-  'setUp.demoPassword': 'The password is',
+  'setUp.demoPassword': 'The password is the value of',
   'setUp.demoFile': 'in',
   'setUp.demoFolder': 'in the data folder.',
   'setUp.demoSignIn': 'Sign in to the demo',
