@@ -453,7 +453,7 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
   await dialog.getByRole('button', { name: 'Delete all mail' }).click();
   await page.getByText('No mail yet').waitFor();
   await page.goto(read);
-  await page.getByRole('alert').getByRole('link', { name: 'Back to inbox' }).waitFor();
+  await page.getByRole('alert').getByRole('link', { name: 'All mail' }).waitFor();
   await page.getByRole('alert').getByText('Message not found').waitFor();
   await visit.look('mail-gone');
   await visit.end();

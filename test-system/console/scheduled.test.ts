@@ -47,7 +47,7 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await dialog.getByLabel('Send time').fill(ahead(9).slice(0, 16));
   await visit.look('scheduled-move');
   await dialog.getByLabel('Send time').press('Enter');
-  await page.getByText('1 message rescheduled.').waitFor();
+  await page.getByText(/^Rescheduled to .+\.$/).waitFor();
   await row.getByText('in 9 days').waitFor();
   await more.press('Enter');
   await page.getByRole('menuitem', { name: 'Cancel message' }).press('Enter');

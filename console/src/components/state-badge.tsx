@@ -13,14 +13,15 @@ interface StateBadgeProps {
 /** A message state as a word; the color only reinforces it. */
 export function StateBadge({ state, waits }: StateBadgeProps) {
   const captured = useCaptured({ state });
+  const shown = waits ?? (captured ? 'captured' : state);
   return (
-    <Badge
-      className="state-badge"
-      data-color={waits === 'paused' ? 'yellow' : stateViews[state].badge}
-      variant="light"
-      tt="none"
-    >
-      {text(`state.${waits ?? (captured ? 'captured' : state)}`)}
+    <Badge className="state-badge" data-color={colorOf(state, shown)} variant="light" tt="none">
+      {text(`state.${shown}`)}
     </Badge>
   );
+}
+
+function colorOf(state: Message['state'], shown: string): string {
+  if (shown === 'paused') return 'yellow';
+  return shown === 'captured' ? 'blue' : stateViews[state].badge;
 }

@@ -46,7 +46,8 @@ export function DomainPage() {
       <PageHeading
         title={isNotFound(domain.error) ? text('missing.domain') : name}
         {...(domain.data !== undefined &&
-          domain.data.state !== 'verified' && { hint: text('domains.publish') })}
+          domain.data.state !== 'verified' &&
+          domain.data.problems.length === 0 && { hint: text('domains.publish') })}
       >
         {domain.data !== undefined && <DomainActions domain={domain.data} />}
       </PageHeading>

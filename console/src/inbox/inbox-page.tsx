@@ -63,13 +63,13 @@ export function InboxPage() {
         columns={[
           {
             title: text('inbox.subject'),
-            cell: ({ id, subject, beginning }) => (
+            cell: ({ id, subject, beginning, from }) => (
               <div className="mail-subject">
                 <PageAnchor to="/$account/inbox/$mail" params={{ account: accountId, mail: id }}>
                   {subject}
                 </PageAnchor>
                 <Text size="xs" c="dimmed" truncate>
-                  {withoutUrls(beginning)}
+                  {snippetOf({ beginning, subject, from })}
                 </Text>
               </div>
             ),
@@ -96,7 +96,16 @@ function nameOf(from: string): string {
   return /^"?([^"<]+?)"?\s*</.exec(from)?.[1] ?? from;
 }
 
-/** The beginning of a text, which its URLs would fill. */
-function withoutUrls(beginning: string): string {
-  return beginning.replace(/<?https?:\/\/[^\s>]*>?/gi, '');
+interface BeginningOf {
+  readonly beginning: string;
+  readonly subject: string;
+  readonly from: string | null;
+}
+
+/** The beginning of a text, without what the row shows anyway, and without URLs, which would fill it. */
+function snippetOf({ beginning, subject, from }: BeginningOf): string {
+  let snippet = beginning.replace(/<?https?:\/\/[^\s>]*>?/gi, '').trim();
+  for (const shown of [nameOf(from ?? ''), subject])
+    if (snippet.startsWith(shown)) snippet = snippet.slice(shown.length).trimStart();
+  return snippet;
 }

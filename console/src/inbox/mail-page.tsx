@@ -1,4 +1,4 @@
-import { Button, Code, Group, Stack, Tabs } from '@mantine/core';
+import { Button, Code, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -62,7 +62,7 @@ function Neighbors({ mail }: { mail: string }) {
   const index = items.findIndex(({ id }) => id === mail);
   if (index === -1) return null;
   return (
-    <Group gap={4}>
+    <Button.Group>
       {(
         [
           ['newer', items[index - 1]],
@@ -79,7 +79,7 @@ function Neighbors({ mail }: { mail: string }) {
           </PageButton>
         ),
       )}
-    </Group>
+    </Button.Group>
   );
 }
 

@@ -80,7 +80,7 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
   const groups = scopeGroups.map((group) => [group, scopesIn(group, permissions)] as const);
   return (
     <Checkbox.Group label={text('keys.scopes')} value={[...value]} onChange={change} error={error}>
-      <Stack gap="xs" mt={6}>
+      <Stack gap="lg" mt={6}>
         {groups.map(
           ([group, scopes]) =>
             scopes.length > 0 && (

@@ -4,6 +4,7 @@ import { useMay } from '../account/use-me.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
+import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { describeChange, useScheduleChanges } from './change-schedule.ts';
 import { MoveDialog } from './move-dialog.tsx';
@@ -54,7 +55,14 @@ export function ScheduleActions({ message, onPage = false }: ScheduleActionsProp
         close={moveDialog.close}
         title={text('schedule.moveTitle')}
         sendAt={sendAt}
-        move={async (time) => showNotice(describeChange('moved', await move({ messageId }, time)))}
+        move={async (time) => {
+          const change = await move({ messageId }, time);
+          showNotice(
+            change.skipped > 0
+              ? describeChange('moved', change)
+              : text('schedule.movedTo', { time: formatToMinute(time) }),
+          );
+        }}
       />
       <Confirm
         opened={sending}

@@ -11,7 +11,7 @@ export const domainsTexts = {
   'domains.state.pending': 'Pending',
   'domains.state.verified': 'Verified',
   'domains.state.broken': 'Broken',
-  'domains.since': 'Changed',
+  'domains.since': 'Since',
   'domains.checked': 'Last checked',
   'domains.none': 'No domains yet',
   'domains.noneHint':
@@ -100,7 +100,7 @@ export const domainsTexts = {
   'domainSettings.tracking': 'Tracking host',
   'domainSettings.trackingHint':
     'A host under the domain, such as {example}. It’s used once its DNS record is found. Leave empty to use the service host.',
-  'domainSettings.service': 'service host',
+  'domainSettings.service': 'Same as this service',
   'domainSettings.pool': 'Source address pool',
   'domainSettings.poolHint': 'A pool defined in DIRECT_SOURCES.',
   'domainSettings.change': 'Edit',

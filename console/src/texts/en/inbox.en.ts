@@ -20,7 +20,7 @@ export const inboxTexts = {
   'inbox.deleteTitle': 'Delete this mail?',
   'inbox.deleteConsequence': 'It’s removed from the inbox. You can’t undo this.',
   'inbox.links': 'Links',
-  'inbox.back': 'Back to inbox',
+  'inbox.back': 'All mail',
   'inbox.headers': 'Headers',
   'inbox.source': 'Source',
 } as const;

@@ -133,7 +133,7 @@ export const messagesTexts = {
   'why.state.delivered':
     'The receiving server accepted it. If it isn’t in the inbox, ask the recipient to check the spam folder.',
   'why.captured': 'Captured in the inbox of this installation, not delivered to the recipient.',
-  'why.openInInbox': 'Open it',
+  'why.openInInbox': 'Open in inbox',
   'why.state.bounced': 'The receiving server rejected it permanently.',
   'why.state.expired': 'It expired before it could be delivered.',
   'why.state.failed': 'Sending failed because of an internal error. The message is kept; retry it.',

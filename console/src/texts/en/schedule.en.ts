@@ -21,6 +21,7 @@ export const scheduleTexts = {
   'schedule.moveTitle': 'Change the send time',
   'schedule.moveHint': 'In your time zone, {zone}. Up to 365 days ahead.',
   'schedule.timeMissing': 'Choose a time',
+  'schedule.movedTo': 'Rescheduled to {time}.',
   'schedule.moved': '{changed|1 message rescheduled.|# messages rescheduled.}',
   'schedule.sendNow': 'Send now',
   'schedule.sendNowTitle': 'Send this message now?',
