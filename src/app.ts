@@ -24,6 +24,7 @@ import { ChangeListener } from './foundation/change-listener.ts';
 import { type Clock, systemClock } from './foundation/clock.ts';
 import { isSchemaCurrent } from './foundation/database/migrate.ts';
 import type { Database } from './foundation/database/open-database.ts';
+import { ReadReplicas } from './foundation/database/replica/read-replicas.ts';
 import { openSharedPool } from './foundation/database/shared-pool.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
@@ -347,10 +348,19 @@ export function createApp(dependencies: AppDependencies): App {
   });
 
   const connections = openSharedPool(database, managementConnections(dependencies.processes));
+  const replicas = new ReadReplicas({
+    url: config.databaseReadUrl,
+    primary: database,
+    primaryPool: connections,
+    connections: managementConnections(dependencies.processes),
+    log,
+    metrics,
+  });
   const management = createManagement({
     facts: { ...config, version: packageJson.version },
     database,
     connections,
+    replicas,
     changes,
     key,
     clock,
@@ -381,6 +391,7 @@ export function createApp(dependencies: AppDependencies): App {
     async start() {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
+      replicas.start();
       access.start();
       session.start();
       await submission.start();
@@ -401,6 +412,7 @@ export function createApp(dependencies: AppDependencies): App {
     async stop() {
       await http.close();
       await management.stop();
+      await replicas.close();
       await connections.close();
       await systemMail.stop();
       await submission.stop();
