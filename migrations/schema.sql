@@ -1023,6 +1023,19 @@ create table sending_domain (
 );
 CREATE INDEX sending_domain_next_check ON sending_domain USING btree (next_check_at);
 
+create table service_process (
+  id uuid not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  roles text[] not null,
+  started_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  in_flight integer not null,
+  delay_ms integer not null,
+  service_process_pkey PRIMARY KEY (id)
+);
+
 create table session_pair (
   person_id uuid not null,
   client_id text not null,

@@ -32,6 +32,7 @@ import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { memoryShare } from './foundation/memory-share.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
+import { ProcessReport } from './foundation/processes/process-report.ts';
 import type { Tracing } from './foundation/tracing/tracing.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
 import { registerHostedImageRoute } from './hosted-image/hosted-image-routes.ts';
@@ -77,6 +78,8 @@ import { createWebhooks } from './webhook/webhook-module.ts';
 
 /** What a node does: serve HTTP, deliver messages. */
 export type NodeRole = 'http' | 'worker';
+
+const allRoles: readonly NodeRole[] = ['http', 'worker'];
 
 export interface AppDependencies {
   readonly config: Config;
@@ -356,6 +359,14 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     metrics,
   });
+  const processReport = new ProcessReport({
+    database,
+    log,
+    metrics,
+    version: packageJson.version,
+    roles: [...(dependencies.roles ?? allRoles)],
+    inFlight: () => delivery.inFlight(),
+  });
   const management = createManagement({
     facts: { ...config, version: packageJson.version },
     database,
@@ -392,6 +403,7 @@ export function createApp(dependencies: AppDependencies): App {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
       replicas.start();
+      processReport.start();
       access.start();
       session.start();
       await submission.start();
@@ -429,6 +441,7 @@ export function createApp(dependencies: AppDependencies): App {
       await access.stop();
       await inbox?.stop();
       await attachments.close();
+      await processReport.stop();
       await changes.close();
       await tracing?.close();
     },

@@ -414,6 +414,40 @@ export const metricsTable = {
         },
       ],
     },
+    signalpost_process_info: {
+      type: 'gauge',
+      help: 'Processes of the node, by version and roles',
+      labels: ['version', 'roles'],
+      panels: [
+        {
+          title: 'Processes by version',
+          unit: 'short',
+          queries: [
+            {
+              query: 'sum by (version, roles) (signalpost_process_info)',
+              legend: '{{version}} {{roles}}',
+            },
+          ],
+        },
+      ],
+    },
+    signalpost_service_processes: {
+      type: 'gauge',
+      help: 'Processes of all nodes: `running`, or `vanished` within the last hour',
+      labels: ['state'],
+      aggregator: 'max',
+      alerts: [
+        {
+          name: 'SignalpostProcessVanished',
+          query: 'max(signalpost_service_processes{state="vanished"}) > 0',
+          duration: '1m',
+          severity: 'warning',
+          summary: '{{ $value }} processes stopped reporting and never said that they stop.',
+          action: 'See which one under Destinations, Processes, and check its machine.',
+          docs: 'docs/operate/scale.md#see-your-nodes',
+        },
+      ],
+    },
     signalpost_replica_lag_seconds: {
       type: 'gauge',
       help: 'Since when a replica of DATABASE_READ_URL may miss commits',

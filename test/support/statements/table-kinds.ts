@@ -73,6 +73,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   sender: 'account',
   sender_proof: 'account',
   sending_domain: 'account',
+  service_process: 'database',
   session_pair: 'directory',
   source_warm_up: 'database',
   spent_challenge: 'directory',
