@@ -79,7 +79,10 @@ import { createWebhooks } from './webhook/webhook-module.ts';
 /** What a node does: serve HTTP, deliver messages. */
 export type NodeRole = 'http' | 'worker';
 
-const allRoles: readonly NodeRole[] = ['http', 'worker'];
+const allRoles: ReadonlySet<NodeRole> = new Set(['http', 'worker']);
+
+const notHttp =
+  'This node only delivers messages (--role worker). Send requests to a node with the role http.';
 
 export interface AppDependencies {
   readonly config: Config;
@@ -123,7 +126,7 @@ function managementConnections(processes = 1): number {
 
 /** Wires the whole service: configuration and database in, modules connected, HTTP out. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, key, log, tracing } = dependencies;
+  const { config, database, key, log, tracing, roles = allRoles } = dependencies;
   const clock = dependencies.clock ?? systemClock;
   const share = memoryShare(dependencies.processes);
   const metrics = new Registry();
@@ -326,11 +329,9 @@ export function createApp(dependencies: AppDependencies): App {
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
     access: config.logLines.access ? new AccessLog(log) : undefined,
+    misdirected: roles.has('http') ? undefined : notHttp,
   });
 
-  registerBrandRoutes(http);
-  const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
-  registerConsoleRoutes(http, hostedImages);
   registerHealthRoutes(http, async () => {
     if (http.draining.isOn) return 'the node is stopping';
     return (await isSchemaCurrent(database))
@@ -339,17 +340,6 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);
-  session.registerRoutes(http);
-  submission.registerRoutes(http);
-  feedback.registerRoutes(http);
-  registerVerifySenderRoutes(http, senderVerification);
-  registerHostedImageRoute(http, { database, attachments, memoryShare: share });
-  registerListRoutes(http, {
-    database,
-    accounts,
-    ...access,
-  });
-
   const connections = openSharedPool(database, managementConnections(dependencies.processes));
   const replicas = new ReadReplicas({
     url: config.databaseReadUrl,
@@ -364,7 +354,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     metrics,
     version: packageJson.version,
-    roles: [...(dependencies.roles ?? allRoles)],
+    roles: [...roles],
     inFlight: () => delivery.inFlight(),
   });
   const management = createManagement({
@@ -390,10 +380,24 @@ export function createApp(dependencies: AppDependencies): App {
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
   });
-  management.registerRoutes(http);
-
-  if (inbox === undefined) registerInboxOffRoutes(http);
-  else inbox.registerRoutes(http);
+  if (roles.has('http')) {
+    registerBrandRoutes(http);
+    const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
+    registerConsoleRoutes(http, hostedImages);
+    session.registerRoutes(http);
+    submission.registerRoutes(http);
+    feedback.registerRoutes(http);
+    registerVerifySenderRoutes(http, senderVerification);
+    registerHostedImageRoute(http, { database, attachments, memoryShare: share });
+    registerListRoutes(http, {
+      database,
+      accounts,
+      ...access,
+    });
+    management.registerRoutes(http);
+    if (inbox === undefined) registerInboxOffRoutes(http);
+    else inbox.registerRoutes(http);
+  }
 
   return {
     http,
@@ -402,14 +406,14 @@ export function createApp(dependencies: AppDependencies): App {
     async start() {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
-      replicas.start();
+      if (roles.has('http')) replicas.start();
       processReport.start();
       access.start();
       session.start();
       await submission.start();
       await inbox?.start();
       await feedback.start();
-      if (dependencies.roles === undefined || dependencies.roles.has('worker')) {
+      if (roles.has('worker')) {
         for (const tail of logTails) await tail.start();
         await direct?.start();
         delivery.start();
