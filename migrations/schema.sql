@@ -997,7 +997,6 @@ create table sender_proof (
   asked_by uuid,
   sender_proof_pkey PRIMARY KEY (account_id, address),
   sender_proof_account_id_address_fkey FOREIGN KEY (account_id, address) REFERENCES sender(account_id, address) ON DELETE CASCADE,
-  sender_proof_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES person(id) ON DELETE SET NULL,
   sender_proof_hash_key UNIQUE (hash)
 );
 CREATE INDEX sender_proof_asked_by ON sender_proof USING btree (asked_by) WHERE (asked_by IS NOT NULL);
@@ -1023,6 +1022,19 @@ create table sending_domain (
   sending_domain_state_check CHECK (state = ANY (ARRAY['pending'::text, 'verified'::text, 'broken'::text]))
 );
 CREATE INDEX sending_domain_next_check ON sending_domain USING btree (next_check_at);
+
+create table service_process (
+  id uuid not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  roles text[] not null,
+  started_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  in_flight integer not null,
+  delay_ms integer not null,
+  service_process_pkey PRIMARY KEY (id)
+);
 
 create table session_pair (
   person_id uuid not null,
@@ -1123,7 +1135,6 @@ create table template (
   template_pkey PRIMARY KEY (account_id, id),
   template_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   template_created_by CHECK (created_by IS NOT NULL OR account_id = '.system'::text),
-  template_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id),
   template_when_uncertain_check CHECK (when_uncertain = ANY (ARRAY['resend'::text, 'hold'::text]))
 );
 
@@ -1147,8 +1158,7 @@ create table template_draft (
   changed_by uuid,
   changed_at timestamp with time zone not null default now(),
   template_draft_pkey PRIMARY KEY (account_id, template_id),
-  template_draft_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
-  template_draft_changed_by_fkey FOREIGN KEY (changed_by) REFERENCES person(id) ON DELETE SET NULL
+  template_draft_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE
 );
 
 create table template_image (

@@ -24,6 +24,7 @@ import { ChangeListener } from './foundation/change-listener.ts';
 import { type Clock, systemClock } from './foundation/clock.ts';
 import { isSchemaCurrent } from './foundation/database/migrate.ts';
 import type { Database } from './foundation/database/open-database.ts';
+import { ReadReplicas } from './foundation/database/replica/read-replicas.ts';
 import { openSharedPool } from './foundation/database/shared-pool.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
@@ -31,6 +32,7 @@ import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { memoryShare } from './foundation/memory-share.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
+import { ProcessReport } from './foundation/processes/process-report.ts';
 import type { Tracing } from './foundation/tracing/tracing.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
 import { registerHostedImageRoute } from './hosted-image/hosted-image-routes.ts';
@@ -77,6 +79,11 @@ import { createWebhooks } from './webhook/webhook-module.ts';
 /** What a node does: serve HTTP, deliver messages. */
 export type NodeRole = 'http' | 'worker';
 
+const allRoles: ReadonlySet<NodeRole> = new Set(['http', 'worker']);
+
+const notHttp =
+  'This node only delivers messages (--role worker). Send requests to a node with the role http.';
+
 export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
@@ -119,7 +126,7 @@ function managementConnections(processes = 1): number {
 
 /** Wires the whole service: configuration and database in, modules connected, HTTP out. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, key, log, tracing } = dependencies;
+  const { config, database, key, log, tracing, roles = allRoles } = dependencies;
   const clock = dependencies.clock ?? systemClock;
   const share = memoryShare(dependencies.processes);
   const metrics = new Registry();
@@ -322,11 +329,9 @@ export function createApp(dependencies: AppDependencies): App {
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
     access: config.logLines.access ? new AccessLog(log) : undefined,
+    misdirected: roles.has('http') ? undefined : notHttp,
   });
 
-  registerBrandRoutes(http);
-  const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
-  registerConsoleRoutes(http, hostedImages);
   registerHealthRoutes(http, async () => {
     if (http.draining.isOn) return 'the node is stopping';
     return (await isSchemaCurrent(database))
@@ -335,22 +340,28 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);
-  session.registerRoutes(http);
-  submission.registerRoutes(http);
-  feedback.registerRoutes(http);
-  registerVerifySenderRoutes(http, senderVerification);
-  registerHostedImageRoute(http, { database, attachments, memoryShare: share });
-  registerListRoutes(http, {
-    database,
-    accounts,
-    ...access,
-  });
-
   const connections = openSharedPool(database, managementConnections(dependencies.processes));
+  const replicas = new ReadReplicas({
+    url: config.databaseReadUrl,
+    primary: database,
+    primaryPool: connections,
+    connections: managementConnections(dependencies.processes),
+    log,
+    metrics,
+  });
+  const processReport = new ProcessReport({
+    database,
+    log,
+    metrics,
+    version: packageJson.version,
+    roles: [...roles],
+    inFlight: () => delivery.inFlight(),
+  });
   const management = createManagement({
     facts: { ...config, version: packageJson.version },
     database,
     connections,
+    replicas,
     changes,
     key,
     clock,
@@ -369,10 +380,24 @@ export function createApp(dependencies: AppDependencies): App {
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
   });
-  management.registerRoutes(http);
-
-  if (inbox === undefined) registerInboxOffRoutes(http);
-  else inbox.registerRoutes(http);
+  if (roles.has('http')) {
+    registerBrandRoutes(http);
+    const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
+    registerConsoleRoutes(http, hostedImages);
+    session.registerRoutes(http);
+    submission.registerRoutes(http);
+    feedback.registerRoutes(http);
+    registerVerifySenderRoutes(http, senderVerification);
+    registerHostedImageRoute(http, { database, attachments, memoryShare: share });
+    registerListRoutes(http, {
+      database,
+      accounts,
+      ...access,
+    });
+    management.registerRoutes(http);
+    if (inbox === undefined) registerInboxOffRoutes(http);
+    else inbox.registerRoutes(http);
+  }
 
   return {
     http,
@@ -381,12 +406,14 @@ export function createApp(dependencies: AppDependencies): App {
     async start() {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
+      if (roles.has('http')) replicas.start();
+      processReport.start();
       access.start();
       session.start();
       await submission.start();
       await inbox?.start();
       await feedback.start();
-      if (dependencies.roles === undefined || dependencies.roles.has('worker')) {
+      if (roles.has('worker')) {
         for (const tail of logTails) await tail.start();
         await direct?.start();
         delivery.start();
@@ -401,6 +428,7 @@ export function createApp(dependencies: AppDependencies): App {
     async stop() {
       await http.close();
       await management.stop();
+      await replicas.close();
       await connections.close();
       await systemMail.stop();
       await submission.stop();
@@ -417,6 +445,7 @@ export function createApp(dependencies: AppDependencies): App {
       await access.stop();
       await inbox?.stop();
       await attachments.close();
+      await processReport.stop();
       await changes.close();
       await tracing?.close();
     },

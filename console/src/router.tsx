@@ -126,6 +126,12 @@ const receivers = createRoute({
   component: lazyComponent(() => import('./destination/receivers-page.tsx'), 'ReceiversPage'),
 });
 
+const processes = createRoute({
+  getParentRoute: () => account,
+  path: '/destinations/processes',
+  component: lazyComponent(() => import('./destination/processes-page.tsx'), 'ProcessesPage'),
+});
+
 const tls = createRoute({
   getParentRoute: () => account,
   path: '/destinations/tls',
@@ -230,6 +236,7 @@ const tree = root.addChildren([
     suppressions,
     destinations,
     receivers,
+    processes,
     tls,
     team,
     audit,

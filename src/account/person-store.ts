@@ -46,6 +46,21 @@ export async function readPerson(kysely: Kysely, personId: PersonId): Promise<Pe
   return row && toPerson(row);
 }
 
+/**
+ * The email addresses of people, by ID. Statements on an account's data store only IDs of people, who may be in another
+ * database.
+ */
+export async function readEmails(
+  kysely: Kysely,
+  personIds: readonly (PersonId | null)[],
+): Promise<ReadonlyMap<PersonId, string>> {
+  const ids = [...new Set(personIds)].filter((id) => id !== null);
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ id: PersonId; email: string }>`
+    select id, email from person where id = any (${ids}::uuid[])`.execute(kysely);
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
 /** The person with this email address (case-insensitive), or undefined. */
 export async function findPersonByEmail(
   kysely: Kysely,

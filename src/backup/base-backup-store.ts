@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { ConnectionSettings } from '../embedded-database/connection-settings.ts';
-import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
+import { trySessionLock } from '../foundation/database/session-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseLsn, segmentOfLsn } from './wal-names.ts';
 
@@ -42,17 +42,15 @@ export class BaseBackupSession {
       const { rows } = await client.query<{
         system: string;
         postgres: string;
-        free: boolean;
         spaces: number;
       }>(
         `select (select system_identifier::text from pg_control_system()) as system,
            current_setting('server_version') as postgres,
-           pg_try_advisory_lock($1) as free,
            (select count(*)::int from pg_tablespace where oid >= 16384) as spaces`,
-        [advisoryLocks.backup],
       );
-      const { system = '', postgres = '', free, spaces = 0 } = rows[0] ?? {};
-      if (!free) throw new OperatorError('Another backup is running. Wait until it has finished.');
+      const { system = '', postgres = '', spaces = 0 } = rows[0] ?? {};
+      if (!(await trySessionLock(client, 'backup')))
+        throw new OperatorError('Another backup is running. Wait until it has finished.');
       if (spaces > 0)
         throw new OperatorError(
           'The embedded database has tablespaces outside its folder, which backups don’t include. Move their tables to pg_default and drop them.',

@@ -1,10 +1,12 @@
-import { sql } from 'kysely';
-import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import {
+  lockForTransaction,
+  lockPartForTransaction,
+} from '../foundation/database/transaction-lock.ts';
 
 /** Locks the settings of the whole installation until the transaction ends, for changes across accounts. */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.settings}::bigint)`.execute(transaction);
+  await lockForTransaction(transaction, 'settings');
 }
 
 /**
@@ -15,9 +17,5 @@ export async function lockAccount(
   transaction: Database['kysely'],
   accountId: string,
 ): Promise<void> {
-  await sql`
-    select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
-      pg_advisory_xact_lock(hashtextextended(${accountId}, ${advisoryLocks.settings}::bigint))`.execute(
-    transaction,
-  );
+  await lockPartForTransaction(transaction, accountId);
 }

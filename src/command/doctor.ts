@@ -9,6 +9,7 @@ import { checkEventStream } from './doctor/check-event-stream.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
+import { checkReplicas } from './doctor/check-replicas.ts';
 import { checkServer } from './doctor/check-server.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
@@ -50,11 +51,15 @@ export async function doctor(
   const context = await openDoctorContext(readConfig(environment));
   let healthy = true;
   try {
-    const { nats } = context.config;
+    const { nats, databaseReadUrl } = context.config;
     const published =
       nats === undefined ? [] : [{ name: 'events', check: () => checkEventStream(nats) }];
+    const replicated =
+      databaseReadUrl === undefined
+        ? []
+        : [{ name: 'replicas', check: checkReplicas(databaseReadUrl) }];
     const asked = options.production ? productionChecks : [];
-    for (const { name, check } of [...checks, ...published, ...asked]) {
+    for (const { name, check } of [...checks, ...replicated, ...published, ...asked]) {
       const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;

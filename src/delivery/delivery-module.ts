@@ -51,6 +51,8 @@ export interface DeliveryModuleDependencies {
 export interface DeliveryModule {
   /** Signals that an account has a message due now. Before `start`, the first poll finds it. */
   wake(accountId: AccountId): void;
+  /** Messages being sent. */
+  inFlight(): number;
   start(): void;
   /** Stops claiming, finishes messages being sent and releases the other leases. */
   stop(): Promise<void>;
@@ -71,6 +73,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
   );
   return {
     wake: (accountId) => worker?.wake(accountId),
+    inFlight: () => worker?.busy ?? 0,
     start() {
       transport = simulateOutcomes(dependencies.createTransport());
       worker = new Worker({

@@ -43,6 +43,8 @@ export interface HttpOptions {
   readonly https?: boolean;
   /** Origins whose pages can call the API. */
   readonly crossOrigins?: readonly string[];
+  /** Why this node serves only its probes and metrics, for the clients that ask it for more; undefined: it serves everything. */
+  readonly misdirected?: string | undefined;
   /** Undefined: requests aren't traced. */
   readonly tracing?: Tracing | undefined;
   /** Undefined: there is no access log. */
@@ -181,6 +183,11 @@ export function createHttp(options: HttpOptions): Http {
     done();
   });
   http.setNotFoundHandler((request, reply) => {
+    // RFC 9110 section 15.5.20: another server of the installation answers this.
+    if (options.misdirected !== undefined)
+      return reply
+        .code(421)
+        .send({ status: 421, message: options.misdirected, requestId: request.id });
     reply.code(404);
     // A browser that opens an address, not a program.
     if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true)

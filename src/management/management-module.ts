@@ -1,4 +1,5 @@
 import type { Database } from '../foundation/database/open-database.ts';
+import type { ReadReplicas } from '../foundation/database/replica/read-replicas.ts';
 import type { SharedPool } from '../foundation/database/shared-pool.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
@@ -18,6 +19,7 @@ interface ManagementModuleDependencies
   > {
   /** Database connections of the API. */
   readonly connections: SharedPool;
+  readonly replicas: Pick<ReadReplicas, 'forRead'>;
 }
 
 /** The management API, as seen by the rest of the service. */
@@ -42,7 +44,7 @@ const changeLimits = {
 
 /** Wires up the management API. */
 export function createManagement(dependencies: ManagementModuleDependencies): Management {
-  const { facts, connections } = dependencies;
+  const { facts, connections, replicas } = dependencies;
   const stopping = new AbortController();
   const shared = {
     ...dependencies,
@@ -66,8 +68,10 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
   return {
     registerRoutes(http) {
       http.addHook('preClose', async () => stopping.abort());
-      registerManagementRoutes(http, installationDependencies, (account) =>
-        dependenciesWith(connections.forAccount(account)),
+      registerManagementRoutes(http, installationDependencies, (account, reads) =>
+        dependenciesWith(
+          reads === undefined ? connections.forAccount(account) : replicas.forRead(account, reads),
+        ),
       );
       registerDocumentRoutes(http, facts.version);
     },

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Permission } from '../access/permission.ts';
+import type { ReadFreshness } from '../foundation/database/replica/read-replicas.ts';
 import type { Http } from '../http/create-http.ts';
 import { admitActor } from './access/admit-actor.ts';
 import { identifyActor } from './access/identify-actor.ts';
@@ -20,12 +21,13 @@ import { routeTable } from './route-table.ts';
 /**
  * Registers the route table under `/manage/v1`. Checks run in the order path, caller, permission, query, body. Responses
  * are private and carry an ETag; errors are problem details (RFC 9457).
- * @param dependenciesOf dependencies with the connection share of an account, or of a caller without one
+ * @param dependenciesOf dependencies with the connection share of an account, or of a caller without one, and for a read that
+ *   a replica may answer
  */
 export function registerManagementRoutes(
   http: Http,
   dependencies: ManagementDependencies,
-  dependenciesOf: (share: string) => ManagementDependencies,
+  dependenciesOf: (share: string, reads: ReadFreshness | undefined) => ManagementDependencies,
 ): void {
   const checker = new InputChecker();
   const shares = new RequestShares();
@@ -72,7 +74,10 @@ function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): Fastif
 
 interface RouteContext {
   readonly dependencies: ManagementDependencies;
-  readonly dependenciesOf: (share: string) => ManagementDependencies;
+  readonly dependenciesOf: (
+    share: string,
+    reads: ReadFreshness | undefined,
+  ) => ManagementDependencies;
   readonly checker: InputChecker;
   readonly shares: RequestShares;
 }
@@ -107,7 +112,7 @@ function registerRoute(
       const { writable, readOnly, writesNothing } = readOnlyMembers.split(request.body);
       const body = writesNothing ? {} : checker.readBody(operation, writable, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
-      const callDependencies = dependenciesOf(shareOf(admitted));
+      const callDependencies = dependenciesOf(shareOf(admitted), operation.reads);
       const { accountId } = request.params as Readonly<Record<string, string>>;
       const reauthorize = async (): Promise<void> => {
         const actor = await identifyActor(dependencies, request);

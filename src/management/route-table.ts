@@ -29,6 +29,7 @@ import {
 } from './installation/manage-mail-templates-routes.ts';
 import { peopleRoutes } from './installation/manage-people-routes.ts';
 import { listReceivers } from './installation/manage-receivers-routes.ts';
+import { listServiceProcesses } from './installation/processes-routes.ts';
 import { receiverSettingsRoutes } from './installation/receiver-settings-routes.ts';
 import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
 import {
@@ -162,6 +163,7 @@ const rows: readonly RouteRow[] = [
   ...operatorRoutes,
   ['GET', '/installation/mail-templates', 'operate', listMailTemplates],
   ...mailTemplateRoutes,
+  ['GET', '/installation/processes', 'operate', listServiceProcesses],
   ['GET', '/installation/receivers', 'operate', listReceivers],
   ...receiverSettingsRoutes,
   ['GET', '/installation/tls-results', 'operate', listTlsResults],

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Role } from '../account/account.ts';
+import { readEmails } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId, ListId } from '../foundation/ids.ts';
+import type { AccountId, ListId, PersonId } from '../foundation/ids.ts';
 import type { TemplateSource } from '../template/template-source.ts';
-import type { WhenUncertain } from '../template/template-store.ts';
+import { emailOf, type WhenUncertain } from '../template/template-store.ts';
 import { sourceWithVariants } from '../template/variant-store.ts';
 
 type Kysely = Database['kysely'];
@@ -50,15 +51,23 @@ export async function readPublishedContents(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<PublishedContent[]> {
-  const { rows } = await sql<PublishedContent>`
-    select t.id, t.name, p.email as "createdBy", v.sender_address as "senderAddress",
+  const { rows } = await sql<Omit<PublishedContent, 'createdBy'> & { created_by: PersonId | null }>`
+    select t.id, t.name, t.created_by, v.sender_address as "senderAddress",
       v.freshness_seconds as "freshnessSeconds", t.when_uncertain as "whenUncertain", ${sql.raw(sourceWithVariants('v'))} as source
     from template t
-    join person p on p.id = t.created_by
     join template_version v
       on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
-    where t.account_id = ${accountId} and t.removed_at is null order by t.id`.execute(kysely);
-  return rows;
+    where t.account_id = ${accountId} and t.removed_at is null and t.created_by is not null order by t.id`.execute(
+    kysely,
+  );
+  const emails = await readEmails(
+    kysely,
+    rows.map((row) => row.created_by),
+  );
+  return rows.map(({ created_by, ...content }) => ({
+    ...content,
+    createdBy: emailOf(emails, created_by),
+  }));
 }
 
 /** The content of an image of a template. @param sha256 hex */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { awaitSessionLock, releaseSessionLock } from '../foundation/database/session-lock.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
 import { minIdAt } from '../foundation/uuid7.ts';
@@ -21,6 +21,8 @@ export const partitionedTables = [
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 /** The epoch, Thursday, 1 January 1970, is in the week of Monday, 29 December 1969. */
 const firstMonday = -3 * 24 * 60 * 60 * 1000;
+/** How long another process may create partitions before this one leaves it to the next run. */
+const lockTimeoutMs = 10_000;
 /** Weeks to create in advance. */
 const weeksAhead = 2;
 
@@ -48,8 +50,10 @@ export async function ensureMessagePartitions(
 ): Promise<void> {
   const client = await dependencies.database.pool.connect();
   try {
-    await client.query("set lock_timeout = '10s'");
-    await client.query('select pg_advisory_lock($1)', [advisoryLocks.messagePartitions]);
+    if (!(await awaitSessionLock(client, 'messagePartitions', lockTimeoutMs)))
+      throw new Error(
+        `another process has been creating message partitions for ${lockTimeoutMs / 1_000} seconds`,
+      );
     try {
       await client.query("set lock_timeout = '1s'");
       const existing = await listPartitions(client);
@@ -61,7 +65,7 @@ export async function ensureMessagePartitions(
               await createPartition(client, table, days, range, dependencies.log);
       }
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [advisoryLocks.messagePartitions]);
+      await releaseSessionLock(client, 'messagePartitions');
       await client.query('reset lock_timeout');
     }
     client.release();

@@ -1,12 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { advisoryLocks } from '../foundation/database/advisory-locks.ts';
 import {
   clientSettings,
   type DatabaseSettings,
   describeServer,
 } from '../foundation/database/open-database.ts';
 import { ServiceClient } from '../foundation/database/service-client.ts';
+import { awaitSessionLock } from '../foundation/database/session-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { textSettings } from './checksum-store.ts';
 
@@ -15,7 +14,6 @@ export const moveApplication = 'signalpost move';
 
 /** How long the sessions of a killed move may take to end. */
 const lockTimeoutMs = 5_000;
-const lockPollMs = 200;
 
 /** Statements may take hours, and a session waits idly in its transaction while the other one works. */
 const sessionSettings =
@@ -53,19 +51,10 @@ export async function openMoveSession(settings: DatabaseSettings): Promise<pg.Cl
 }
 
 async function takeLock(client: pg.Client, where: string): Promise<void> {
-  const deadline = Date.now() + lockTimeoutMs;
-  for (;;) {
-    const { rows } = await client.query<{ free: boolean }>(
-      'select pg_try_advisory_lock($1) as free',
-      [advisoryLocks.move],
-    );
-    if (rows[0]?.free === true) return;
-    if (Date.now() > deadline)
-      throw new OperatorError(
-        `Another move uses the database at ${where}. Wait until it ends, or stop it.`,
-      );
-    await delay(lockPollMs);
-  }
+  if (await awaitSessionLock(client, 'move', lockTimeoutMs)) return;
+  throw new OperatorError(
+    `Another move uses the database at ${where}. Wait until it ends, or stop it.`,
+  );
 }
 
 /** A session of a move. */

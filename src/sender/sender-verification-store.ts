@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { readEmails } from '../account/person-store.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
@@ -115,11 +116,17 @@ export async function readSenderVerification(
   hash: Buffer,
   now: Date,
 ): Promise<SenderVerificationDetails | undefined> {
-  const { rows } = await sql<SenderVerificationDetails>`
-    select s.account_id as "accountId", a.name as "accountName", s.address, p.email as "askedBy"
-    from sender_proof s join account a on a.id = s.account_id left join person p on p.id = s.asked_by
+  const { rows } = await sql<
+    Omit<SenderVerificationDetails, 'askedBy'> & { asked_by: PersonId | null }
+  >`
+    select s.account_id as "accountId", a.name as "accountName", s.address, s.asked_by
+    from sender_proof s join account a on a.id = s.account_id
     where s.hash = ${hash} and s.expires_at > ${now}`.execute(kysely);
-  return rows[0];
+  const [found] = rows;
+  if (found === undefined) return undefined;
+  const { asked_by: askedBy, ...details } = found;
+  const emails = await readEmails(kysely, [askedBy]);
+  return { ...details, askedBy: (askedBy && emails.get(askedBy)) ?? null };
 }
 
 /**

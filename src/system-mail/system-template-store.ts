@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { namedAdvisoryLocks } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { lockForTransaction } from '../foundation/database/transaction-lock.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import { systemAccountId } from '../outbox/system-mail.ts';
 import type { TemplateSource } from '../template/template-source.ts';
@@ -9,9 +9,7 @@ type Kysely = Database['kysely'];
 
 /** Serializes transactions that publish system templates. */
 export async function lockSystemTemplates(transaction: Kysely): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${namedAdvisoryLocks.systemTemplates}, 0))`.execute(
-    transaction,
-  );
+  await lockForTransaction(transaction, 'systemTemplates');
 }
 
 /** The hash of the published version of a system template; undefined if there is none. */

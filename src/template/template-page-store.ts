@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
+import { readEmails } from '../account/person-store.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';
 import type { TemplateImage, TemplateSource } from './template-source.ts';
-import { templateKey, templateTopic } from './template-store.ts';
+import { emailOf, templateKey, templateTopic } from './template-store.ts';
 import { sourceWithVariants, variantLocales } from './variant-store.ts';
 
 type Kysely = Database['kysely'];
@@ -35,25 +36,31 @@ export async function readTemplateFacts(
   },
 ): Promise<TemplateFacts[]> {
   const { id = null, contains = null, after = '', limit = 1 } = filter;
-  const { rows } = await sql<TemplateFacts>`
-    select t.id, t.name, p.email as "createdBy", t.published_version as "publishedVersion",
+  const { rows } = await sql<Omit<TemplateFacts, 'createdBy'> & { created_by: PersonId | null }>`
+    select t.id, t.name, t.created_by, t.published_version as "publishedVersion",
       coalesce(l.version, 0) as "latestVersion", d.template_id is not null as "hasDraft",
       coalesce(v.source ->> 'subject', d.content ->> 'subject') as subject, t.when_uncertain as "whenUncertain",
       greatest(t.created_at, l.created_at, d.changed_at) as "changedAt"
     from template t
-    join person p on p.id = t.created_by
     left join template_version v
       on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
     left join template_draft d on d.account_id = ${accountId} and d.template_id = t.id
     left join lateral (
       select version, created_at from template_version
       where account_id = ${accountId} and template_id = t.id and not trial order by version desc limit 1) l on true
-    where t.account_id = ${accountId} and t.removed_at is null and t.id > ${after}
+    where t.account_id = ${accountId} and t.removed_at is null and t.created_by is not null and t.id > ${after}
       and (${id}::text is null or t.id = ${id})
       and (${contains}::text is null
         or position(lower(${contains}) in lower(t.name)) > 0 or position(lower(${contains}) in lower(t.id)) > 0)
     order by t.id limit ${limit}`.execute(kysely);
-  return rows;
+  const emails = await readEmails(
+    kysely,
+    rows.map((row) => row.created_by),
+  );
+  return rows.map(({ created_by, ...facts }) => ({
+    ...facts,
+    createdBy: emailOf(emails, created_by),
+  }));
 }
 
 /** A version of a template with its source. */

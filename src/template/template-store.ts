@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { readEmails } from '../account/person-store.ts';
 import { alignByOrdinal } from '../foundation/database/align-by-ordinal.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -46,22 +47,32 @@ export async function readPublished(
     n: number;
     version: number;
     sender_address: string | null;
-    email: string | null;
+    created_by: PersonId | null;
     freshness_seconds: number;
   }>`
-    select k.n::int as n, v.version, v.sender_address, p.email, v.freshness_seconds
+    select k.n::int as n, v.version, v.sender_address, t.created_by, v.freshness_seconds
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
       with ordinality as k (account_id, template_id, n)
     join template t on t.account_id = k.account_id and t.id = k.template_id and t.removed_at is null
     join template_version v
-      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
-    left join person p on p.id = t.created_by`.execute(kysely);
+      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version`.execute(
+    kysely,
+  );
+  const emails = await readEmails(
+    kysely,
+    rows.map((row) => row.created_by),
+  );
   return alignByOrdinal(rows, refs.length, (row) => ({
     version: row.version,
     senderAddress: row.sender_address ?? undefined,
-    createdByEmail: row.email ?? '',
+    createdByEmail: emailOf(emails, row.created_by),
     freshnessSeconds: row.freshness_seconds,
   }));
+}
+
+/** The address of the person who created a template; empty for a template of the service. */
+export function emailOf(emails: ReadonlyMap<PersonId, string>, createdBy: PersonId | null): string {
+  return createdBy === null ? '' : (emails.get(createdBy) ?? '');
 }
 
 /** A version's compiled content; `size` is its length as JSON text. */

@@ -56,6 +56,7 @@ const pages = [
   'suppressions',
   'destinations',
   'destinations/receivers',
+  'destinations/processes',
   'destinations/tls',
   'inbox',
   `inbox/${mail}`,

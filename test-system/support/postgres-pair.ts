@@ -49,9 +49,13 @@ class PairServer {
   }
 
   /** The rows of a query as a superuser. */
-  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+  async query<Row extends pg.QueryResultRow>(
+    text: string,
+    values: unknown[] = [],
+    name = 'postgres',
+  ): Promise<Row[]> {
     const client = new pg.Client({
-      connectionString: `postgres://postgres@${this.host}/postgres`,
+      connectionString: `postgres://postgres@${this.host}/${name}`,
       options: `-c search_path=${serviceSchema}`,
     });
     client.on('error', () => undefined);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { trySessionLock } from '../../src/foundation/database/session-lock.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { metricsHeaders, serviceTokens } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
@@ -134,7 +135,7 @@ test('SIGTERM while the first of several processes starts ends the node with 0',
 test("SIGTERM ends a node that is waiting for another node's migration", async () => {
   const own = await createTestDatabase();
   const other = await own.database.pool.connect();
-  await other.query('select pg_advisory_lock(7233480021)');
+  assert.ok(await trySessionLock(other, 'migrations'));
   const node = runSignalpost(['serve', '--processes', '1'], {
     ...environment,
     DATABASE_URL: own.url,

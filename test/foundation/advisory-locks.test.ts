@@ -2,21 +2,89 @@ import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { advisoryLocks, namedAdvisoryLocks } from '../../src/foundation/database/advisory-locks.ts';
+import {
+  type AdvisoryLock,
+  advisoryLocks,
+  lockKey,
+} from '../../src/foundation/database/advisory-locks.ts';
+import { awaitSessionLock, trySessionLock } from '../../src/foundation/database/session-lock.ts';
+import { lockForTransaction } from '../../src/foundation/database/transaction-lock.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
-const source = join(import.meta.dirname, '../../src');
+const { database } = await createTestDatabase();
+const root = join(import.meta.dirname, '../..');
+const locks = Object.keys(advisoryLocks) as AdvisoryLock[];
 
-test('no two advisory locks have the same key', () => {
-  for (const keys of [Object.values(advisoryLocks), Object.values(namedAdvisoryLocks)])
-    assert.equal(new Set<unknown>(keys).size, keys.length);
+/** The keys of released versions, as PostgreSQL shows them in `pg_locks`. Never change one. */
+const released: Readonly<Record<AdvisoryLock, string>> = {
+  migrations: '7233480021',
+  settings: '7233480022',
+  messagePartitions: '7233480023',
+  backup: '7233480024',
+  move: '7233480025',
+  systemTemplates: '1283080416041219490',
+  eventStream: '6453963267908597788',
+};
+
+async function keyOf(lock: AdvisoryLock): Promise<string> {
+  const { rows } = await database.pool.query<{ key: string }>(
+    'select coalesce($1::bigint, hashtextextended($2, 0))::text as key',
+    [...lockKey(lock)],
+  );
+  return rows[0]?.key ?? '';
+}
+
+test('no two advisory locks have the same key, whether it is a number or the hash of a name', async () => {
+  const keys = await Promise.all(locks.map(keyOf));
+  assert.equal(new Set(keys).size, locks.length);
 });
 
-test('every advisory lock in use has its key in the registry', async () => {
-  const without: string[] = [];
-  for await (const file of glob('**/*.ts', { cwd: source })) {
-    const text = await readFile(join(source, file), 'utf8');
-    if (/\bpg_(try_)?advisory_/.test(text) && !text.includes("/advisory-locks.ts'"))
-      without.push(file);
+test('a lock has the key that nodes of older releases use', async () => {
+  for (const lock of locks) assert.equal(await keyOf(lock), released[lock], lock);
+});
+
+test('a session and a transaction mean the same lock', async () => {
+  for (const lock of locks) {
+    const holder = await database.pool.connect();
+    try {
+      assert.ok(await trySessionLock(holder, lock));
+      const waiting = database.kysely
+        .transaction()
+        .execute((transaction) => lockForTransaction(transaction, lock));
+      await waitForLock(database);
+      await holder.query('select pg_advisory_unlock_all()');
+      await waiting;
+    } finally {
+      holder.release();
+    }
   }
-  assert.deepEqual(without, []);
+});
+
+test('waiting for a lock ends without it after the given time', async () => {
+  const [holder, other] = [await database.pool.connect(), await database.pool.connect()];
+  try {
+    assert.ok(await trySessionLock(holder, 'move'));
+    assert.equal(await awaitSessionLock(other, 'move', 1), false);
+    await holder.query('select pg_advisory_unlock_all()');
+    assert.ok(await awaitSessionLock(other, 'move', 1));
+  } finally {
+    other.release(true);
+    holder.release();
+  }
+});
+
+test('only two files have statements that take advisory locks', async () => {
+  const found: string[] = [];
+  for await (const file of glob('{src,bin,bench,scripts,migrations}/**/*', {
+    cwd: root,
+    exclude: ['**/node_modules'],
+  })) {
+    if (!/\.(m?[jt]s|sql)$/.test(file)) continue;
+    if (/\bpg_(try_)?advisory_/.test(await readFile(join(root, file), 'utf8'))) found.push(file);
+  }
+  assert.deepEqual(found.sort(), [
+    'src/foundation/database/session-lock.ts',
+    'src/foundation/database/transaction-lock.ts',
+  ]);
 });

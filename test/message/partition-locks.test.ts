@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
+import { releaseSessionLock, trySessionLock } from '../../src/foundation/database/session-lock.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const { database, url, clock } = await createTestDatabase();
 const shop = await openShop(database);
@@ -54,4 +56,32 @@ test('dropping old partitions during a long read does not block requests for lon
 
   await dropOldPartitions(database, log);
   assert.equal(await oldPartitions(), 0);
+});
+
+test('a process that waits for another one to create partitions does not hold up an index that is built concurrently', async () => {
+  const holder = await database.pool.connect();
+  const builder = await database.pool.connect();
+  try {
+    assert.ok(await trySessionLock(holder, 'messagePartitions'));
+    await builder.query('create table test_indexed (id integer)');
+    let waiting = true;
+    const created = ensureMessagePartitions({ database, log }).finally(() => {
+      waiting = false;
+    });
+    await waitFor('it to ask for the lock', async () => {
+      const { rowCount } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and query like 'select pg_try_advisory_lock%'`,
+      );
+      return (rowCount ?? 0) > 1;
+    });
+    await builder.query("set statement_timeout = '60s'");
+    await builder.query('create index concurrently test_indexed_id on test_indexed (id)');
+    assert.ok(waiting, 'the index was built while the process waited');
+    await releaseSessionLock(holder, 'messagePartitions');
+    await created;
+  } finally {
+    builder.release(true);
+    holder.release(true);
+  }
 });

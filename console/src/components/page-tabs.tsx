@@ -7,6 +7,7 @@ export interface PageTab {
   readonly to:
     | '/$account/destinations'
     | '/$account/destinations/receivers'
+    | '/$account/destinations/processes'
     | '/$account/destinations/tls'
     | '/$account/settings'
     | '/$account/settings/access';

@@ -1,6 +1,6 @@
 /**
  * Keys of PostgreSQL's advisory locks, in one place so that no two are equal. Never change a key, because nodes of different
- * releases must agree on it.
+ * releases must agree on it. Only `session-lock.ts` and `transaction-lock.ts` use them.
  */
 export const advisoryLocks = {
   /** Serializes migrations of nodes that start together. */
@@ -13,11 +13,16 @@ export const advisoryLocks = {
   backup: 7_233_480_024,
   /** Held in both databases while an installation is moved from one to the other. */
   move: 7_233_480_025,
-} as const;
-
-/** Locks whose key is the hash of their name. */
-export const namedAdvisoryLocks = {
+  /** Serializes the publication of system templates. */
   systemTemplates: 'signalpost system templates',
   /** Held while a node publishes events to NATS. */
   eventStream: 'signalpost event stream',
 } as const;
+
+export type AdvisoryLock = keyof typeof advisoryLocks;
+
+/** What PostgreSQL needs to compute the key of a lock: a number, or a text whose hash is the key. */
+export function lockKey(lock: AdvisoryLock): readonly [number | null, string | null] {
+  const key = advisoryLocks[lock];
+  return typeof key === 'number' ? [key, null] : [null, key];
+}

@@ -1,13 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { OperatorError } from '../errors.ts';
-import { advisoryLocks } from './advisory-locks.ts';
 import { buildIndexes, buildsConcurrently } from './build-indexes.ts';
 import { type Migration, readMigrations, worksAfter } from './migration-files.ts';
 import type { Database } from './open-database.ts';
 import { prepareSchema } from './prepare-schema.ts';
+import { awaitSessionLock, releaseSessionLock } from './session-lock.ts';
 
-const lockRetryMs = 200;
 /** A day, because a migration may index all stored data, and other nodes wait for it. */
 const migrationTimeoutMs = 24 * 60 * 60 * 1000;
 
@@ -31,28 +29,16 @@ export async function migrate(
   const known = migrations ?? (await readMigrations());
   const client = await database.pool.connect();
   try {
-    await waitForLock(client);
+    await awaitSessionLock(client, 'migrations');
     try {
       await prepareSchema(client);
       return await applyMissing(client, known);
     } finally {
       await client.query('reset search_path');
-      await client.query('select pg_advisory_unlock($1)', [advisoryLocks.migrations]);
+      await releaseSessionLock(client, 'migrations');
     }
   } finally {
     client.release();
-  }
-}
-
-/** Asks again and again: a statement that waited for the lock would be one that an index built concurrently waits for. */
-async function waitForLock(client: pg.PoolClient): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ locked: boolean }>(
-      'select pg_try_advisory_lock($1) as locked',
-      [advisoryLocks.migrations],
-    );
-    if (rows[0]?.locked === true) return;
-    await delay(lockRetryMs);
   }
 }
 

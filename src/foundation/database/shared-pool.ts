@@ -8,6 +8,8 @@ import { ServiceClient } from './service-client.ts';
 export interface SharedPool {
   /** The database for requests of one account. @param account or another group with its own share */
   forAccount(account: string): Database;
+  /** A connection in a slot of the account. @throws Busy if it gets none in time */
+  connect(account: string): Promise<pg.PoolClient>;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
     retryAfter: 1,
   });
   return {
+    connect: (account) => connectInSlot(pool, slots, account),
     forAccount(account) {
       const connect = () => connectInSlot(pool, slots, account);
       const end = async () => undefined;

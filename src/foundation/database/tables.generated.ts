@@ -764,6 +764,18 @@ export interface SendingDomainTable {
   zone: string | null;
 }
 
+export interface ServiceProcessTable {
+  delay_ms: number;
+  host: string;
+  id: string;
+  in_flight: number;
+  pid: number;
+  roles: string[];
+  seen_at: Generated<Timestamp>;
+  started_at: Generated<Timestamp>;
+  version: string;
+}
+
 export interface SessionPairTable {
   account_id: string | null;
   changed_at: Generated<Timestamp>;
@@ -1028,6 +1040,7 @@ export interface DB {
   sender: SenderTable;
   sender_proof: SenderProofTable;
   sending_domain: SendingDomainTable;
+  service_process: ServiceProcessTable;
   session_pair: SessionPairTable;
   source_warm_up: SourceWarmUpTable;
   spent_challenge: SpentChallengeTable;

@@ -414,6 +414,89 @@ export const metricsTable = {
         },
       ],
     },
+    signalpost_process_info: {
+      type: 'gauge',
+      help: 'Processes of the node, by version and roles',
+      labels: ['version', 'roles'],
+      panels: [
+        {
+          title: 'Processes by version',
+          unit: 'short',
+          queries: [
+            {
+              query: 'sum by (version, roles) (signalpost_process_info)',
+              legend: '{{version}} {{roles}}',
+            },
+          ],
+        },
+      ],
+    },
+    signalpost_service_processes: {
+      type: 'gauge',
+      help: 'Processes of all nodes: `running`, or `vanished` within the last hour',
+      labels: ['state'],
+      aggregator: 'max',
+      alerts: [
+        {
+          name: 'SignalpostProcessVanished',
+          query: 'max(signalpost_service_processes{state="vanished"}) > 0',
+          duration: '1m',
+          severity: 'warning',
+          summary: '{{ $value }} processes stopped reporting and never said that they stop.',
+          action: 'See which one under Destinations, Processes, and check its machine.',
+          docs: 'docs/operate/scale.md#see-your-nodes',
+        },
+      ],
+    },
+    signalpost_replica_lag_seconds: {
+      type: 'gauge',
+      help: 'Since when a replica of DATABASE_READ_URL may miss commits',
+      labels: ['replica'],
+      aggregator: 'max',
+      panels: [
+        {
+          title: 'Lag of replicas',
+          unit: 's',
+          queries: [
+            { query: 'signalpost_replica_lag_seconds', legend: '{{instance}} {{replica}}' },
+          ],
+        },
+      ],
+    },
+    signalpost_replica_used: {
+      type: 'gauge',
+      help: 'Processes that read from a replica of DATABASE_READ_URL',
+      labels: ['replica'],
+      alerts: [
+        {
+          name: 'SignalpostReplicaUnused',
+          query: 'signalpost_replica_used == 0',
+          duration: '10m',
+          severity: 'warning',
+          summary:
+            '{{ $labels.instance }} doesn’t use the replica {{ $labels.replica }}; the primary answers reports and lists.',
+          action: 'Check the replica with `signalpost doctor`.',
+          docs: 'docs/operate/scale.md#read-from-replicas',
+        },
+      ],
+    },
+    signalpost_replica_reads_total: {
+      type: 'counter',
+      help: 'Statements of reads that a replica may answer, by the server that answered',
+      labels: ['server'],
+      panels: [
+        {
+          title: 'Statements of reports, lists and exports',
+          unit: 'reqps',
+          queries: [
+            {
+              query: 'sum by (server) (rate(signalpost_replica_reads_total[5m]))',
+              legend: '{{server}}',
+            },
+          ],
+        },
+      ],
+    },
     signalpost_clock_offset_seconds: {
       type: 'gauge',
       help: 'How much the clock of the node’s machine differs from the database’s',

@@ -33,12 +33,12 @@ export interface AttentionFacts {
   readonly pauses: readonly string[];
 }
 
-/** One statement over the small tables of an account, plus its held queue entries. */
+/** Reads the small tables of an account and its held queue entries in one statement, and who can send in another. */
 export async function readAttentionFacts(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<AttentionFacts> {
-  const { rows } = await sql<AttentionFacts>`
+  const { rows } = await sql<Omit<AttentionFacts, 'canProgramsSend'>>`
     select
       array(select domain from sending_domain where account_id = ${accountId} and state = 'broken' order by 1) as "brokenDomains",
       array(select domain from sending_domain where account_id = ${accountId} and state = 'pending' order by 1) as "pendingDomains",
@@ -50,7 +50,6 @@ export async function readAttentionFacts(
       (select count(*)::int from sender where account_id = ${accountId} and verified_at is not null) as "verifiedSenders",
       (select count(*)::int from template
         where account_id = ${accountId} and removed_at is null and published_version is not null) as "publishedTemplates",
-      ${canProgramsSend(accountId)} as "canProgramsSend",
       (select count(*)::int from (
         select from queue_entry where account_id = ${accountId} and due_at = 'infinity' limit 10000) h) as held,
       array(select destination from delivery_pause where account_id = ${accountId} order by 1) as pauses`.execute(
@@ -58,7 +57,7 @@ export async function readAttentionFacts(
   );
   const [facts] = rows;
   if (facts === undefined) throw new Error('the select returned no row');
-  return facts;
+  return { ...facts, canProgramsSend: await canProgramsSend(kysely, accountId) };
 }
 
 /** Beyond this many queue entries, the counts are partial. */

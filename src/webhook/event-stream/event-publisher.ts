@@ -1,5 +1,5 @@
 import { findMessageWindowEnd } from '../../feedback/message-log/message-log-store.ts';
-import { holdNamedLock } from '../../foundation/database/hold-named-lock.ts';
+import { holdSessionLock } from '../../foundation/database/hold-session-lock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import {
@@ -62,7 +62,7 @@ export class EventPublisher {
     try {
       if (!this.#begun) await this.#begin();
       // Not a transaction: an open one would hold up everything that reads events in commit order.
-      await holdNamedLock(database, 'eventStream', async () => {
+      await holdSessionLock(database, 'eventStream', async () => {
         while (await this.#publishWindow());
       });
       if (this.#failing) log.info('publishes events to NATS again');

@@ -1,29 +1,24 @@
-import { namedAdvisoryLocks } from './advisory-locks.ts';
+import type { AdvisoryLock } from './advisory-locks.ts';
 import type { Database } from './open-database.ts';
+import { releaseSessionLock, trySessionLock } from './session-lock.ts';
 
 /**
  * Does work while no other process does the same, on a connection of its own and outside a transaction. Does nothing if another
  * process holds the lock; PostgreSQL releases that of a process that died.
  */
-export async function holdNamedLock(
+export async function holdSessionLock(
   { pool }: Database,
-  lock: keyof typeof namedAdvisoryLocks,
+  lock: AdvisoryLock,
   work: () => Promise<void>,
 ): Promise<void> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    const { rows } = await client.query<{ locked: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
-      [namedAdvisoryLocks[lock]],
-    );
-    if (rows[0]?.locked !== true) return;
+    if (!(await trySessionLock(client, lock))) return;
     try {
       await work();
     } finally {
-      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [
-        namedAdvisoryLocks[lock],
-      ]);
+      await releaseSessionLock(client, lock);
     }
   } catch (error) {
     failure = error as Error;

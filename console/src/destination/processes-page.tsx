@@ -1,0 +1,90 @@
+import { Badge, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ServiceProcess } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { Rows } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { formatNumber } from '../format/format-number.ts';
+import { text } from '../texts/text.ts';
+import { DestinationTabs } from './destination-tabs.tsx';
+
+/** For operators: the processes of all nodes, with what they do and how busy they are. */
+export function ProcessesPage() {
+  const processes = useQuery({
+    queryKey: ['processes'],
+    queryFn: () => answerOf(api.GET('/installation/processes')),
+    refetchInterval: 5_000,
+  });
+  return (
+    <>
+      <PageHeading title={text('destinations.title')} hint={text('processes.hint')} />
+      <DestinationTabs />
+      <ProblemAlert error={processes.error} retry={() => processes.refetch()} />
+      {processes.isPending && <RowsSkeleton />}
+      {processes.data !== undefined && (
+        <Rows
+          label={text('processes.title')}
+          items={processes.data.items}
+          idOf={({ id }) => id}
+          columns={[
+            { title: text('processes.host'), cell: (process) => <ProcessName process={process} /> },
+            { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
+            { title: text('processes.version'), cell: ({ version }) => version },
+            { title: text('processes.roles'), cell: ({ roles }) => roles.join(', ') },
+            {
+              title: text('processes.since'),
+              cell: ({ startedAt }) => <TimeText value={startedAt} distance />,
+            },
+            {
+              title: text('processes.inFlight'),
+              numeric: true,
+              cell: ({ inFlight }) => formatNumber(inFlight),
+            },
+            {
+              title: text('processes.delay'),
+              numeric: true,
+              cell: ({ delayMs }) =>
+                delayMs === null
+                  ? '–'
+                  : text('processes.delayMs', { delay: formatNumber(delayMs) }),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function ProcessName({ process }: { process: ServiceProcess }) {
+  return (
+    <>
+      {process.host}
+      <Text size="xs" c="dimmed">
+        {text('processes.pid', { pid: String(process.pid) })}
+      </Text>
+    </>
+  );
+}
+
+function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'>) {
+  return (
+    <>
+      <Badge
+        className="state-badge"
+        data-color={state === 'running' ? 'green' : 'red'}
+        variant="light"
+        tt="none"
+      >
+        {text(`processes.state.${state}`)}
+      </Badge>
+      {state === 'vanished' && (
+        <Text size="xs">
+          {text('processes.seen')} <TimeText value={seenAt} distance />
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import { type AdvisoryLock, advisoryLocks, lockKey } from './advisory-locks.ts';
+import type { Database } from './open-database.ts';
+
+/** Takes a lock until the transaction ends. Waits for transactions that hold it or parts of it. */
+export async function lockForTransaction(
+  transaction: Database['kysely'],
+  lock: AdvisoryLock,
+): Promise<void> {
+  const [number, name] = lockKey(lock);
+  await sql`
+    select pg_advisory_xact_lock(coalesce(${number}::bigint, hashtextextended(${name}, 0)))`.execute(
+    transaction,
+  );
+}
+
+/** Takes a part of the settings lock, such as that of an account, until the transaction ends. Other parts stay free. */
+export async function lockPartForTransaction(
+  transaction: Database['kysely'],
+  part: string,
+): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
+      pg_advisory_xact_lock(hashtextextended(${part}, ${advisoryLocks.settings}::bigint))`.execute(
+    transaction,
+  );
+}

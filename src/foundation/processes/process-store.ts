@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { Database } from '../database/open-database.ts';
+
+/** How often a process reports itself. */
+export const processReportMs = 3_000;
+/** After five missed reports, a process counts as vanished. */
+const vanishedAfterMs = 5 * processReportMs;
+
+/** A process of the service, as it reports itself. */
+export interface ProcessFacts {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly roles: readonly string[];
+  /** Messages whose lease it holds. */
+  readonly inFlight: number;
+  /** How late its timers ran since its last report, in milliseconds; the 99th percentile. */
+  readonly delayMs: number;
+}
+
+/** A process of the service, as others see it. */
+export interface ReportedProcess extends ProcessFacts {
+  /** `vanished`: it stopped reporting without saying that it stops. */
+  readonly state: 'running' | 'vanished';
+  readonly startedAt: Date;
+  readonly seenAt: Date;
+}
+
+type Kysely = Database['kysely'];
+
+/** Reports a process, and forgets those that vanished an hour ago. */
+export async function reportProcess(kysely: Kysely, process: ProcessFacts): Promise<void> {
+  const { id, host, pid, version, roles, inFlight, delayMs } = process;
+  await sql`
+    with forgotten as (delete from service_process where seen_at < now() - interval '1 hour')
+    insert into service_process (id, host, pid, version, roles, in_flight, delay_ms)
+    values (${id}, ${host}, ${pid}, ${version}, ${roles}::text[], ${inFlight}, ${delayMs})
+    on conflict (id) do update
+      set seen_at = now(), in_flight = excluded.in_flight, delay_ms = excluded.delay_ms`.execute(
+    kysely,
+  );
+}
+
+/** Removes a process that stops. */
+export async function removeProcess(kysely: Kysely, id: string): Promise<void> {
+  await sql`delete from service_process where id = ${id}`.execute(kysely);
+}
+
+const isVanished = sql`seen_at < now() - ${vanishedAfterMs}::integer * interval '1 ms'`;
+
+/** All processes, by host, the longest-running first. */
+export async function listProcesses(kysely: Kysely): Promise<ReportedProcess[]> {
+  const { rows } = await sql<ReportedProcess>`
+    select id, host, pid, version, roles, in_flight as "inFlight", delay_ms as "delayMs",
+      started_at as "startedAt", seen_at as "seenAt",
+      case when ${isVanished} then 'vanished' else 'running' end as state
+    from service_process order by host, started_at, pid limit 1000`.execute(kysely);
+  return rows;
+}
+
+/** How many processes run and how many vanished within the last hour. */
+export async function countProcesses(
+  kysely: Kysely,
+): Promise<Record<ReportedProcess['state'], number>> {
+  const { rows } = await sql<Record<ReportedProcess['state'], number>>`
+    select count(*) filter (where not ${isVanished})::int as running,
+      count(*) filter (where ${isVanished})::int as vanished
+    from service_process`.execute(kysely);
+  return rows[0] ?? { running: 0, vanished: 0 };
+}

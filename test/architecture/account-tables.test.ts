@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { acrossAccounts } from '../support/statements/across-accounts.ts';
+import {
+  findTables,
+  hasKind,
+  hasUnreadableTable,
+  namesOneAccount,
+} from '../support/statements/find-tables.ts';
+import { readStatements } from '../support/statements/read-statements.ts';
+import { tableKinds } from '../support/statements/table-kinds.ts';
+
+const root = join(import.meta.dirname, '../..');
+const schema = readFileSync(join(root, 'migrations/schema.sql'), 'utf8');
+const statements = await readStatements();
+
+/** The modules on the way of a message, and what shows and changes an account's data. */
+const onTheWay = new Set([
+  'sender',
+  'template',
+  'message',
+  'hosted-image',
+  'list',
+  'queue',
+  'submission',
+  'rendering',
+  'signing',
+  'delivery',
+  'feedback',
+  'inbox',
+  'report',
+  'webhook',
+  'manifest',
+  'management',
+]);
+const ofMessages = statements.filter(({ file }) => onTheWay.has(file.split('/')[0] ?? ''));
+
+function countByFile(found: readonly { readonly file: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { file } of found) counts[file] = (counts[file] ?? 0) + 1;
+  return counts;
+}
+
+test('every table belongs to accounts, to the directory or to a database', () => {
+  const tables = [...schema.matchAll(/^create table (\w+) /gm)].map(([, name = '']) => name);
+  assert.ok(tables.length > 80);
+  assert.deepEqual(Object.keys(tableKinds).sort(), tables.sort());
+});
+
+test('a table of accounts refers to no table of the directory', () => {
+  const wrong: string[] = [];
+  for (const [, name = '', body = ''] of schema.matchAll(/^create table (\w+) \(([^;]*);/gm))
+    for (const [, target = ''] of body.matchAll(/REFERENCES (\w+)\(/g))
+      if (tableKinds[name] === 'account' && tableKinds[target] === 'directory')
+        wrong.push(`${name} -> ${target}`);
+  assert.deepEqual(wrong, []);
+});
+
+test('no statement on the way of a message joins tables of accounts with tables of the directory', () => {
+  const mixed = ofMessages.filter(
+    ({ text }) => hasKind(text, 'account') && hasKind(text, 'directory'),
+  );
+  // The inbox belongs to the installation: it exists only where mail goes nowhere else.
+  assert.deepEqual(
+    mixed.map(({ file }) => file),
+    ['inbox/inbox-reader-store.ts'],
+    mixed.map(({ file, line }) => `${file}:${line}`).join(', '),
+  );
+});
+
+test('rule 7: each statement on the way of a message names one account, or is declared as one per database', () => {
+  const across = ofMessages.filter(
+    ({ text }) => (hasKind(text, 'account') || hasUnreadableTable(text)) && !namesOneAccount(text),
+  );
+  const declared = Object.entries(acrossAccounts).map(([file, { statements: count }]) => [
+    file,
+    count,
+  ]);
+  assert.deepEqual(
+    countByFile(across),
+    Object.fromEntries(declared),
+    across.map(({ file, line, text }) => `${file}:${line} ${text.slice(0, 80)}`).join('\n'),
+  );
+});
+
+test('every store has statements that the checks above have read, and every table is in one', async () => {
+  const read = new Set(statements.map(({ file }) => file));
+  const missing: string[] = [];
+  for await (const file of glob('**/*-{store,sql}.ts', { cwd: join(root, 'src') })) {
+    const text = await readFile(join(root, 'src', file), 'utf8');
+    if (
+      /\bsql`|\bsql<|\.query\(|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/.test(text) &&
+      !read.has(file)
+    )
+      missing.push(file);
+  }
+  // They have only fragments, which are in the statements of other files.
+  assert.deepEqual(missing.sort(), [
+    'account/second-factor-sql.ts',
+    'feedback/privacy/erase-parts-store.ts',
+  ]);
+  const found = new Set(statements.flatMap(({ text }) => [...findTables(text)]));
+  assert.deepEqual(
+    Object.keys(tableKinds).filter((name) => !found.has(name)),
+    // Only migrations use it.
+    ['schema_migration'],
+  );
+});
+
+test('tables are found however a statement names them, and its own names are none', () => {
+  for (const [statement, tables] of [
+    ['select from message m, account a where a.id = m.account_id', ['message', 'account']],
+    ['select * from queue_entry q, moment where true', ['queue_entry']],
+    ['insert into message (account_id) values ($)', ['message']],
+    ['with message as (select 1) select from message', []],
+    ['update "sender" set x = 1', ['sender']],
+    ['delete from contact c using contact_list l where true', ['contact', 'contact_list']],
+    ['select 1 from message_of(1)', []],
+    [
+      'select (select count(*) from person) from template t left join lateral membership m on true',
+      ['person', 'template', 'membership'],
+    ],
+    ['select account, template from unnest($) as message', []],
+  ] as const)
+    assert.deepEqual([...findTables(statement)].sort(), [...tables].sort(), statement);
+});
+
+test('only a value names an account', () => {
+  for (const [statement, names] of [
+    ['select from message where account_id = $ and id = $', true],
+    ['select from message m join queue_entry q on q.account_id = m.account_id', false],
+    ['select from message where account_id = any ($)', false],
+    ['update account set name = $ where id = $', true],
+    ['delete from account a where a.id = $', true],
+    ['select from template where id = $', false],
+    ['insert into sender (account_id, address) values ( $ , $ )', true],
+    [
+      'insert into sender (account_id, address) select r.account_id, r.address from unnest($) r',
+      false,
+    ],
+    [
+      'insert into template_image (account_id, sha256) select distinct $ , hash from unnest($) hash',
+      true,
+    ],
+  ] as const)
+    assert.equal(namesOneAccount(statement), names, statement);
+});

@@ -1,0 +1,102 @@
+/** Why a file may have statements on the data of several accounts. */
+export interface AcrossAccounts {
+  /** How many, fragments included, so that another one has to be declared too. */
+  readonly statements: number;
+  readonly why: string;
+}
+
+const batch =
+  'each row of a batch has its account, and the rows of a database are written together';
+const cached =
+  'reads of several accounts that are cached share a statement, and each row has its account';
+const feed = 'follows what a database commits, in commit order';
+const aged = 'deletes by age in all accounts of a database';
+
+/**
+ * The files on the way of a message with statements that don't name a single account. With several databases, each of them
+ * runs once per database, on the accounts that it has.
+ */
+export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
+  'delivery/due-message-store.ts': { statements: 1, why: batch },
+  'feedback/bounce/feedback-event-store.ts': { statements: 1, why: batch },
+  'feedback/bounce/traced-message-store.ts': {
+    statements: 1,
+    why: 'a bounce names only the message, so the account is looked up in each database',
+  },
+  'feedback/feed/event-feed-store.ts': { statements: 3, why: feed },
+  'feedback/feed/transaction-map-store.ts': { statements: 1, why: feed },
+  'feedback/message-log/message-log-store.ts': { statements: 2, why: feed },
+  'feedback/privacy/delete-removed-images-store.ts': { statements: 1, why: aged },
+  'feedback/privacy/delete-scheduled-store.ts': { statements: 1, why: aged },
+  'feedback/privacy/delete-trial-versions-store.ts': { statements: 1, why: aged },
+  'feedback/privacy/drop-partitions-store.ts': { statements: 1, why: aged },
+  'feedback/privacy/retention-store.ts': {
+    statements: 3,
+    why: 'lists the accounts with rules; its fragments are in statements that name the account',
+  },
+  'feedback/privacy/sweep-attachments-store.ts': { statements: 1, why: aged },
+  'feedback/suppression/suppress-bounced-store.ts': { statements: 1, why: feed },
+  'feedback/suppression/suppression-store.ts': { statements: 1, why: aged },
+  'feedback/template-usage/template-usage-store.ts': { statements: 2, why: `${feed}; ${aged}` },
+  'feedback/tracking/engagement-store.ts': { statements: 1, why: batch },
+  'hosted-image/hosted-image-store.ts': { statements: 1, why: cached },
+  'inbox/inbox-reader-store.ts': {
+    statements: 1,
+    why: 'the inbox has the mail of all accounts, so its reader must be allowed to read all of them',
+  },
+  'inbox/inbox-store.ts': {
+    statements: 1,
+    why: 'the inbox has the mail of all accounts, and mail outside the inbox of its accounts is hidden',
+  },
+  'management/import/rejection-store.ts': { statements: 1, why: aged },
+  'manifest/read-manifest-store.ts': { statements: 1, why: 'lists the accounts to export' },
+  'message/message-partitions-store.ts': {
+    statements: 2,
+    why: 'a database has partitions for the retention classes of its accounts',
+  },
+  'queue/claim-store.ts': { statements: 1, why: 'finds the accounts that have due messages' },
+  'queue/clock-store.ts': { statements: 1, why: 'a clock that was wrong concerns the whole queue' },
+  'queue/complete-store.ts': { statements: 1, why: batch },
+  'queue/lease-store.ts': { statements: 1, why: batch },
+  'queue/orphaned-lease-store.ts': { statements: 1, why: 'a restored database has no workers' },
+  'queue/queue-size-store.ts': { statements: 1, why: 'measures the queue of a database' },
+  'queue/restored-queue-store.ts': {
+    statements: 4,
+    why: 'what a restored database may have sent already concerns its whole queue',
+  },
+  'report/find-messages-store.ts': {
+    statements: 1,
+    why: 'the account is the first of the conditions that its caller puts together',
+  },
+  'report/order-rows-store.ts': {
+    statements: 1,
+    why: 'finds the accounts whose rows are rewritten',
+  },
+  'report/report-facts-store.ts': { statements: 1, why: feed },
+  'report/report-sums-store.ts': { statements: 3, why: feed },
+  'report/roll-up-store.ts': { statements: 2, why: feed },
+  'report/search-rows-store.ts': { statements: 2, why: feed },
+  'report/subject-source-store.ts': { statements: 1, why: batch },
+  'report/subject-words-store.ts': { statements: 3, why: feed },
+  'sender/sender-store.ts': { statements: 1, why: cached },
+  'sender/sender-verification-store.ts': {
+    statements: 2,
+    why: 'a link names only its secret, so the account is looked up in each database',
+  },
+  'sender/sending-domain-store.ts': {
+    statements: 3,
+    why: 'finds the domains to check next, counts them, and looks up which account has a domain',
+  },
+  'submission/accept-statement-store.ts': { statements: 7, why: batch },
+  'submission/idempotency-key-store.ts': { statements: 1, why: aged },
+  'template/secret-names-store.ts': { statements: 1, why: batch },
+  'template/template-store.ts': { statements: 2, why: cached },
+  'template/variant-store.ts': { statements: 1, why: cached },
+  'webhook/account-event-store.ts': { statements: 2, why: feed },
+  'webhook/delivery-store.ts': { statements: 2, why: `${feed}; ${aged}` },
+  'webhook/endpoint-store.ts': {
+    statements: 2,
+    why: 'lists the endpoints that a database delivers to',
+  },
+  'webhook/event-stream/event-stream-store.ts': { statements: 1, why: feed },
+};
