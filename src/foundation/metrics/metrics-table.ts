@@ -439,10 +439,10 @@ export const metricsTable = {
       alerts: [
         {
           name: 'SignalpostProcessVanished',
-          query: 'max(signalpost_service_processes{state="vanished"}) > 0',
+          query: 'max by (job) (signalpost_service_processes{state="vanished"}) > 0',
           duration: '1m',
           severity: 'warning',
-          summary: '{{ $value }} processes stopped reporting and never said that they stop.',
+          summary: 'A process stopped reporting without having been stopped.',
           action: 'See which one under Destinations, Processes, and check its machine.',
           docs: 'docs/operate/scale.md#see-your-nodes',
         },
