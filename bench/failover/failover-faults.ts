@@ -17,6 +17,9 @@ const standbySeconds = 20;
 /** How far standbys are behind in `lagging standbys`: by less than 1 MB, beyond which Patroni promotes none. */
 const lagSeconds = 1;
 
+/** Of systemd, which restarts what was killed (systemd.service(5), RestartSec=). */
+const restartMs = 100;
+
 const faults = {
   'primary host killed': {
     seconds: longSeconds,
@@ -31,6 +34,14 @@ const faults = {
     seconds: longSeconds,
     inject: ({ primary }) => primary.signalPatroni('SIGKILL'),
     end: ({ primary }) => primary.start(),
+  },
+  'primary Patroni killed, and restarted by systemd': {
+    seconds: 10,
+    async inject({ primary }) {
+      primary.signalPatroni('SIGKILL');
+      await delay(restartMs);
+      primary.start();
+    },
   },
   'primary host paused': {
     seconds: longSeconds,
