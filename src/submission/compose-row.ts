@@ -1,4 +1,4 @@
-import { normalizeAddress } from '../foundation/email-address.ts';
+import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import { contentHashes } from '../message/attachment.ts';
@@ -54,6 +54,21 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
   return withTiming(row, request.timing);
+}
+
+/**
+ * Composes a message for each recipient, in one row with copies. Only the first has the key, which stands for all.
+ * @param requestFor the request with another To address
+ */
+export function composeGroup(
+  checked: CheckedRequest,
+  requestFor: (to: EmailAddress) => ParsedSendRequest,
+  otherRecipients: readonly EmailAddress[],
+): AcceptRow {
+  const copies = otherRecipients.map((to) =>
+    composeRow({ ...checked, request: requestFor(to), key: undefined, newUsage: false }),
+  );
+  return { ...composeRow(checked), copies };
 }
 
 /** All personal data of the message. */
