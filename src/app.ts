@@ -273,6 +273,8 @@ export function createApp(dependencies: AppDependencies): App {
     access,
     attachmentSettings: config.attachments,
     send: (admitted) => submission.send(admitted),
+    sendRaw: (message) => submission.sendRaw(message),
+    refusedHeaders: config.refusedHeaders,
     memoryShare: share,
     clock,
     log,

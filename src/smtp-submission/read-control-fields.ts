@@ -2,7 +2,7 @@ import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { type SubmittedField, textOfField } from './read-message-head.ts';
 
 /** Fields with this beginning are for the service and never sent on. */
-const controlPrefix = 'x-signalpost-';
+export const controlPrefix = 'x-signalpost-';
 
 /** A field that controls how a message is sent. */
 interface ControlField {
@@ -12,7 +12,7 @@ interface ControlField {
 }
 
 /** All of them by the member of `ControlFields` that they become. */
-const controlFields = {
+export const controlFields = {
   template: {
     name: 'X-Signalpost-Template',
     meaning: 'ID of the template to send; the body is then a JSON object with its values',

@@ -7,6 +7,7 @@ import type { Log } from '../foundation/log.ts';
 import type { CertificateFiles } from '../http/tls/certificate.ts';
 import { LiveCertificate } from '../http/tls/live-certificate.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
+import { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { SubmissionAddresses, SubmissionServer } from './start-submission-server.ts';
 import type { SessionDependencies } from './submission-session.ts';
 
@@ -22,6 +23,9 @@ export interface SmtpSubmissionDependencies {
   readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
   readonly attachmentSettings: AttachmentSettings;
   readonly send: SessionDependencies['send'];
+  readonly sendRaw: SessionDependencies['sendRaw'];
+  /** Headers that messages must not have, besides the reserved ones. */
+  readonly refusedHeaders: readonly string[];
   readonly memoryShare: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -53,6 +57,7 @@ export function createSmtpSubmission(dependencies: SmtpSubmissionDependencies): 
         addresses: settings,
         certificate,
         admission: dependencies.access,
+        headerRules: new CustomHeaderRules(dependencies.refusedHeaders),
         findSuppression: createSuppressionLookup(database),
       });
     },

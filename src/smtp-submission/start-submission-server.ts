@@ -1,3 +1,4 @@
+import { hostname as osHostname } from 'node:os';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../foundation/clock.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
@@ -212,7 +213,7 @@ function createHandlers(
     },
     onData(stream, session, callback) {
       const { session: submission, maxBytes } = sessionOf(session);
-      const { mailFrom, rcptTo } = session.envelope;
+      const { mailFrom, rcptTo, smtpUtf8 = false } = session.envelope;
       answer(async () => {
         const limits = {
           accountId: (await submission.admit()).account.id,
@@ -224,6 +225,14 @@ function createHandlers(
             submission.submit(
               message,
               rcptTo.map(({ address }) => address),
+              {
+                helo: session.hostNameAppearsAs || '',
+                remoteAddress: session.remoteAddress,
+                sessionId: session.id,
+                hostname: dependencies.hostname ?? osHostname(),
+                usesUtf8: smtpUtf8,
+                receivedAt: new Date(clock.now()),
+              },
             ),
           );
           return `Accepted as ${messageId}`;

@@ -17,9 +17,12 @@ import {
 } from '../submission/admit-caller.ts';
 import { type AttachmentSettings, attachmentLimitOf } from '../submission/check-attachments.ts';
 import type { Receipt } from '../submission/commit-message.ts';
+import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { AdmittedRequest } from '../submission/send-email.ts';
+import type { RawMessage } from '../submission/send-raw.ts';
 import { withTimeout } from '../submission/with-timeout.ts';
 import { makeSubmissionKey } from './make-submission-key.ts';
+import { type SubmissionTrace, toRawMessage } from './raw-submission.ts';
 import { type ControlValues, readControlFields } from './read-control-fields.ts';
 import { readMessageHead } from './read-message-head.ts';
 import { SubmissionRefusal } from './submission-replies.ts';
@@ -42,6 +45,8 @@ export interface SessionDependencies {
     address: string,
   ) => Promise<RecipientSuppression | undefined>;
   readonly send: (request: AdmittedRequest) => Promise<Receipt>;
+  readonly sendRaw: (message: RawMessage) => Promise<Receipt>;
+  readonly headerRules: Pick<CustomHeaderRules, 'isReserved'>;
 }
 
 interface Login {
@@ -154,10 +159,15 @@ export class SubmissionSession {
   /**
    * Accepts a message for all its recipients or none.
    * @param recipientTexts addresses that `checkRecipient` let pass
+   * @param trace for a message that is sent as it came
    * @returns once it is committed and flushed
    * @throws Fault or SubmissionRefusal
    */
-  async submit(source: Buffer, recipientTexts: readonly string[]): Promise<Receipt> {
+  async submit(
+    source: Buffer,
+    recipientTexts: readonly string[],
+    trace: SubmissionTrace,
+  ): Promise<Receipt> {
     const recipients = readRecipients(recipientTexts);
     const admission = await this.admit();
     const message = readMessageHead(source);
@@ -165,12 +175,11 @@ export class SubmissionSession {
     this.#refuseUnsubscribed(control, recipients);
     const idempotencyKey = await makeSubmissionKey(message, recipients, control.idempotencyKey);
     const submission = { admission, message, control, recipients, idempotencyKey };
-    if (control.template === undefined)
-      throw new Fault('VALIDATION_FAILED', {
-        details: [{ field: 'X-Signalpost-Template', reason: 'is required' }],
-      });
+    const { send, sendRaw, headerRules } = this.#dependencies;
     try {
-      return await this.#dependencies.send(toTemplateRequest(submission, control.template));
+      return control.template === undefined
+        ? await sendRaw(toRawMessage(submission, trace, headerRules))
+        : await send(toTemplateRequest(submission, control.template));
     } catch (error) {
       throw toSubmitError(error, recipients);
     }

@@ -8,7 +8,7 @@ import { type SubmittedMessage, singleField } from './read-message-head.ts';
 import { readTemplateValues } from './read-template-values.ts';
 
 /** A message for one or more recipients, each of whom gets one of their own. */
-interface AdmittedMessage {
+export interface AdmittedMessage {
   readonly admission: SendAdmission;
   readonly message: SubmittedMessage;
   readonly control: ControlValues;
@@ -69,7 +69,10 @@ export function toTemplateRequest(
 }
 
 /** @throws Fault VALIDATION_FAILED if it has no or several addresses */
-function readOptionalMailbox(message: SubmittedMessage, name: 'From' | 'Reply-To') {
+export function readOptionalMailbox(
+  message: SubmittedMessage,
+  name: 'From' | 'Reply-To' | 'Sender',
+) {
   const field = singleField(message.fields, name);
   if (field === undefined || field.value === '') return undefined;
   const mailbox = readMailboxField(field.value);
@@ -87,6 +90,6 @@ function nameOfRecipient(message: SubmittedMessage, to: EmailAddress): string | 
     : undefined;
 }
 
-function present(name: string, value: unknown): Readonly<Record<string, unknown>> {
+export function present(name: string, value: unknown): Readonly<Record<string, unknown>> {
   return value === undefined ? {} : { [name]: value };
 }

@@ -25,11 +25,20 @@ export interface CheckedRequest {
   readonly newUsage: boolean;
   readonly attachments: CheckedAttachments | undefined;
   readonly trace: TraceContext | undefined;
+  /** The subject of a message that isn't made from a template. */
+  readonly subject?: string | undefined;
 }
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
   const { admission, template, request, sender } = checked;
+  const content = composeContent(
+    request,
+    sender,
+    checked.attachments,
+    checked.variant,
+    checked.trace,
+  );
   const row = {
     accountId: admission.account.id,
     id: newMessageId(),
@@ -48,7 +57,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],
     content: JSON.stringify(
-      composeContent(request, sender, checked.attachments, checked.variant, checked.trace),
+      checked.subject === undefined ? content : { ...content, subjectLine: checked.subject },
     ),
     key: checked.key,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
@@ -68,7 +77,8 @@ export function composeGroup(
   const copies = otherRecipients.map((to) =>
     composeRow({ ...checked, request: requestFor(to), key: undefined, newUsage: false }),
   );
-  return { ...composeRow(checked), copies };
+  const first = composeRow(checked);
+  return copies.length === 0 ? first : { ...first, copies };
 }
 
 /** All personal data of the message. */

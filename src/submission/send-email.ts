@@ -125,13 +125,26 @@ async function sendWithKey(
       : undefined;
   const key = readIdempotencyKey(idempotencyKey, templateText, bytes, field, hash);
   if (key === undefined) return sendNew(dependencies, admitted, undefined, 0, trace);
+  return withKey(dependencies, admitted.admission.account.id, key, (deadline) =>
+    sendNew(dependencies, admitted, key, deadline, trace),
+  );
+}
 
-  const accountId = admitted.admission.account.id;
+/**
+ * Sends what has an idempotency key, or finds what was sent with it.
+ * @param send gets the time until which it can wait for another request with the key
+ */
+export async function withKey(
+  dependencies: Pick<SendDependencies, 'keys' | 'database' | 'acceptor' | 'attachments'>,
+  accountId: AccountId,
+  key: IdempotencyKey,
+  send: (deadline: number) => Promise<Receipt>,
+): Promise<Receipt> {
   const deadline = dependencies.keys.deadline();
   const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
   const release = acquiring instanceof Promise ? await acquiring : acquiring;
   try {
-    return await sendNew(dependencies, admitted, key, deadline, trace);
+    return await send(deadline);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const replay = await findReplay(dependencies, accountId, key);
@@ -287,7 +300,7 @@ function checkFiles(
 }
 
 /** Messages that aren't stored don't count, unless the outcome is unknown (503). */
-async function commitWithinQuota(
+export async function commitWithinQuota(
   { quotas }: Pick<SendDependencies, 'quotas'>,
   quota: Quota,
   row: AcceptRow,

@@ -26,6 +26,7 @@ import { BatchSender } from './send-batch.ts';
 import { registerSendBatchRoute } from './send-batch-routes.ts';
 import { type AdmittedRequest, type SendDependencies, sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
+import { type RawMessage, sendRaw } from './send-raw.ts';
 import { SubmissionMetrics } from './submission-metrics.ts';
 import { SubmissionUpkeep } from './submission-upkeep.ts';
 
@@ -59,6 +60,11 @@ export interface Submission {
    * @throws Fault as the send operation does
    */
   send(admitted: AdmittedRequest): Promise<Receipt>;
+  /**
+   * Sends a complete message for such a caller.
+   * @throws Fault as the send operation does
+   */
+  sendRaw(message: RawMessage): Promise<Receipt>;
   /**
    * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
    * account has the add-on.
@@ -138,6 +144,17 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     attachments,
     attachmentSettings,
   };
+  const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
+    const startedAt = performance.now();
+    try {
+      const receipt = await send();
+      metrics.accepted(performance.now() - startedAt);
+      return receipt;
+    } catch (error) {
+      metrics.refused(toFault(error).code);
+      throw error;
+    }
+  };
   return {
     registerRoutes(http) {
       const { authenticator, facts } = dependencies.access;
@@ -146,17 +163,8 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
-    async send(admitted) {
-      const startedAt = performance.now();
-      try {
-        const receipt = await sendEmail(sending, admitted);
-        metrics.accepted(performance.now() - startedAt);
-        return receipt;
-      } catch (error) {
-        metrics.refused(toFault(error).code);
-        throw error;
-      }
-    },
+    send: (admitted) => measured(() => sendEmail(sending, admitted)),
+    sendRaw: (message) => measured(() => sendRaw(sending, message)),
     async sendServiceMessage(accountId, templateId, message) {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');

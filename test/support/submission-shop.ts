@@ -23,9 +23,8 @@ export interface SubmissionShop {
   login(options?: Partial<SmtpClientOptions>): Promise<SmtpClient>;
 }
 
-export async function openSubmissionShop(
-  environment: Readonly<Record<string, string>> = {},
-): Promise<SubmissionShop> {
+/** Settings that open both ports on free ports, with a certificate. */
+export async function submissionEnvironment() {
   const folder = await mkdtemp(join(tmpdir(), 'signalpost-submission-'));
   after(() => rm(folder, { recursive: true, force: true }));
   const authority = new TestAuthority();
@@ -33,14 +32,21 @@ export async function openSubmissionShop(
   const issued = authority.issue(['localhost']);
   await writeFile(files.cert, issued.cert);
   await writeFile(files.key, issued.key);
-  const shop = await FeedbackShop.open({
+  const environment = {
     SUBMISSION_PORT: '0',
     SUBMISSION_TLS_PORT: '0',
     SUBMISSION_HOST: '127.0.0.1',
     SUBMISSION_TLS_CERT: files.cert,
     SUBMISSION_TLS_KEY: files.key,
-    ...environment,
-  });
+  };
+  return { environment, files, authority };
+}
+
+export async function openSubmissionShop(
+  more: Readonly<Record<string, string>> = {},
+): Promise<SubmissionShop> {
+  const { environment, files, authority } = await submissionEnvironment();
+  const shop = await FeedbackShop.open({ ...environment, ...more });
   const { port = 0, tlsPort = 0 } = shop.service.app.submissionPorts();
   const open = async (options?: Partial<SmtpClientOptions>): Promise<SmtpClient> => {
     const client = await SmtpClient.open({ port: tlsPort, tls: true, ...options });
