@@ -7,7 +7,8 @@ import {
   wantedOpenFiles,
 } from '../../http/limits/cap-to-open-file-limit.ts';
 import { formatBytes } from '../../http/limits/route-limit.ts';
-import { type CertificateFiles, readCertificate } from '../../http/tls/certificate.ts';
+import { readCertificate } from '../../http/tls/certificate.ts';
+import { checkSubmission } from './check-submission.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
@@ -25,7 +26,7 @@ export const productionChecks: readonly { readonly name: string; readonly check:
   { name: 'delivery', check: checkDelivery },
   { name: 'domains', check: checkDomains },
   { name: 'bounces', check: checkBounces },
-  { name: 'submission', check: checkSubmission },
+  { name: 'smtp', check: checkSubmission },
   { name: 'factors', check: checkFactors },
   { name: 'metrics', check: checkMetrics },
   { name: 'demo', check: checkDemo },
@@ -127,37 +128,6 @@ async function checkBounces({ config }: DoctorContext): Promise<Diagnosis> {
     finding: 'bounces and complaints that come later by mail are lost, so dead addresses stay',
     advice: `Set BOUNCE_PORT, or let your relay report to /intake. ${page('sending-domains.md#deliver-directly')}`,
   };
-}
-
-async function checkSubmission({ config }: DoctorContext): Promise<Diagnosis> {
-  const { smtpSubmission, hostname, publicUrl } = config;
-  if (smtpSubmission === undefined) return { ok: true, finding: 'over SMTP is off' };
-  const { tls, port, tlsPort } = smtpSubmission;
-  const host = hostname ?? (publicUrl && new URL(publicUrl).hostname);
-  const problem = certificateProblem(tls, host, 'clients will refuse it');
-  if (problem !== undefined)
-    return {
-      ok: false,
-      finding: problem,
-      advice: `Put a certificate for the host that programs connect to into ${tls.cert.path}; the service reads it by itself. ${page('smtp.md#turn-it-on')}`,
-    };
-  const ports = [port, tlsPort].filter((number) => number !== undefined).join(' and ');
-  return { ok: true, finding: `over SMTP on port ${ports}` };
-}
-
-/** What is wrong with a certificate; undefined if nothing is. */
-function certificateProblem(
-  files: CertificateFiles,
-  host: string | undefined,
-  consequence: string,
-): string | undefined {
-  const { leaf } = readCertificate(files);
-  const days = Math.floor((leaf.validToDate.getTime() - Date.now()) / 86_400_000);
-  if (days < 0) return `the certificate has expired; ${consequence}`;
-  if (days < minCertificateDays) return `the certificate expires in ${days} days`;
-  return host !== undefined && leaf.checkHost(host) === undefined
-    ? `the certificate isn’t for ${host}`
-    : undefined;
 }
 
 async function checkFactors({ database }: DoctorContext): Promise<Diagnosis> {
