@@ -1,54 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authenticate } from 'mailauth';
 import { simpleParser } from 'mailparser';
-import { addKey } from '../support/api-key.ts';
-import { DirectShop } from '../support/direct-shop.ts';
-import { SmtpClient } from '../support/smtp-client.ts';
-import { submissionEnvironment } from '../support/submission-shop.ts';
-import type { TestMxOptions } from '../support/test-mx.ts';
-import { readTestResolver } from '../support/test-resolver.ts';
+import { openDirectSubmission } from '../support/direct-submission.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** A shop that delivers to a host with or without extensions. */
-async function open(source: string, mx: TestMxOptions) {
-  const { environment } = await submissionEnvironment();
-  const direct = await DirectShop.open(`${source}=mail.sender.test`, mx, environment);
-  direct.zones
-    .set('mail.sender.test', { A: [source] })
-    .set('people.test', { MX: [[10, 'mx.people.test']] })
-    .set('mx.people.test', { A: [mx.address] });
-  const key = await addKey(direct.database, direct.shop.id, { scopes: ['messages:send'] });
-  const { tlsPort = 0 } = direct.service.app.submissionPorts();
-  const submit = async (to: string, message: string, mail?: string): Promise<string> => {
-    const client = await SmtpClient.open({ port: tlsPort, tls: true });
-    await client.greet();
-    await client.login(direct.shop.id, key);
-    const reply = await client.submit([to], message, mail);
-    await client.end();
-    assert.match(reply, /^250 /, reply);
-    return reply.slice(-36);
-  };
-  const mailTo = async (to: string) => {
-    const mail = await waitFor(`the mail to ${to}`, () =>
-      direct.mx.mails.find((found) => found.to.includes(to)),
-    );
-    return { ...mail, bytes: Buffer.from(mail.source, 'latin1') };
-  };
-  const dkimOf = async (bytes: Buffer, peer: string): Promise<unknown> => {
-    const { dkim } = await authenticate(bytes, {
-      ip: peer,
-      helo: 'mail.sender.test',
-      sender: 'x@bounces.shop.test',
-      resolver: readTestResolver(direct.zones),
-    });
-    return dkim.results.map((result: { status: { result: string } }) => result.status.result);
-  };
-  return { direct, submit, mailTo, dkimOf };
-}
-
-const able = await open('127.0.0.91', { address: '127.0.0.92', port: 0 });
-const unable = await open('127.0.0.93', {
+const able = await openDirectSubmission('127.0.0.91', { address: '127.0.0.92', port: 0 });
+const unable = await openDirectSubmission('127.0.0.93', {
   address: '127.0.0.94',
   port: 0,
   ascii: true,

@@ -85,6 +85,7 @@ export const messagesTexts = {
   'message.title': 'Message',
   'message.back': 'All messages',
   'message.template': '{id}, version {version}',
+  'message.raw': 'None: sent over SMTP',
   'message.draft': '{id}, draft',
   'message.timeline': 'Timeline',
   'message.accepted': 'Accepted',
