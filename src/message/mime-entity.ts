@@ -19,11 +19,12 @@ export interface MimeEntity {
 /** Longer fields have no parameters that matter. */
 const maxFieldLength = 4_000;
 
+/** Larger ones than any submission has, so that one isn't read in vain. */
+const maxHeadBytes = 256 * 1_024;
+
 /** Reads an entity with CRLF line ends. */
 export function readEntity(bytes: Buffer): MimeEntity {
-  const end = bytes[0] === 13 && bytes[1] === 10 ? 0 : bytes.indexOf('\r\n\r\n') + 2;
-  // Without an empty line, there are only fields.
-  const headEnd = end === 1 ? bytes.length : end + 2;
+  const headEnd = findHeadEnd(bytes);
   const head = bytes.subarray(0, headEnd);
   const content = parseField(head, 'content-type');
   const disposition = parseField(head, 'content-disposition');
@@ -37,6 +38,14 @@ export function readEntity(bytes: Buffer): MimeEntity {
     boundary: type.startsWith('multipart/') ? content?.params.boundary : undefined,
     filename: filename === undefined ? undefined : decodeWords(filename),
   };
+}
+
+/** Without an empty line, a short entity has only fields, and a long one only content. */
+function findHeadEnd(bytes: Buffer): number {
+  if (bytes[0] === 13 && bytes[1] === 10) return 2;
+  const end = bytes.subarray(0, maxHeadBytes).indexOf('\r\n\r\n');
+  if (end !== -1) return end + 4;
+  return bytes.length <= maxHeadBytes ? bytes.length : 0;
 }
 
 function parseField(head: Buffer, name: string) {

@@ -4,7 +4,7 @@ import { headFields, type MimeEntity, readEntity, splitParts } from '../message/
 
 /** RFC 5322 section 2.1.1, without the line break. */
 const maxLineOctets = 998;
-const maxDepth = 20;
+const maxDepth = 8;
 /** Texts up to this size stay readable; quoted-printable takes several times as long as base64. */
 const maxReadableBytes = 1_024 * 1_024;
 

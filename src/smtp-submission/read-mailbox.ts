@@ -1,5 +1,6 @@
 import { decodeWords } from '../foundation/decode-words.ts';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { hasControlCharacter } from '../submission/custom-headers.ts';
 
 /** A mailbox of a header. */
 export interface SubmittedMailbox {
@@ -24,7 +25,10 @@ export function readMailboxField(value: string): SubmittedMailbox | undefined {
   const [, alone, comment] = inBrackets === undefined ? (bare.exec(value) ?? []) : [];
   const parsed = parseEmailAddress(inBrackets ?? alone ?? '');
   if (!parsed.ok) return undefined;
-  return { address: parsed.address, name: readName(words ?? comment) };
+  const name = readName(words ?? comment);
+  // Encoded words can hide them (RFC 2047).
+  if (name !== undefined && hasControlCharacter(name)) return undefined;
+  return { address: parsed.address, name };
 }
 
 function readName(text: string | undefined): string | undefined {

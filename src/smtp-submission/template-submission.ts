@@ -1,6 +1,8 @@
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { SendAdmission } from '../submission/admit-caller.ts';
+import { findInvalidText } from '../submission/find-invalid-text.ts';
+import { maxRecipientName } from '../submission/send-body-schema.ts';
 import type { AdmittedRequest } from '../submission/send-email.ts';
 import type { ControlValues } from './read-control-fields.ts';
 import { readMailboxField } from './read-mailbox.ts';
@@ -25,7 +27,7 @@ export function toTemplateRequest(
   { admission, message, control, recipients, idempotencyKey }: AdmittedMessage,
   templateText: string,
 ): AdmittedRequest {
-  const { value: values, problems } = readTemplateValues(message);
+  const values = readTemplateValues(message);
   const [to, ...others] = recipients;
   const from = readOptionalMailbox(message, 'From');
   const replyTo = readOptionalMailbox(message, 'Reply-To');
@@ -57,13 +59,7 @@ export function toTemplateRequest(
     contentType: undefined,
     idempotencyKey,
     body: Buffer.from(JSON.stringify(value)),
-    parsed: {
-      value,
-      problems: problems.map(({ field, reason }) => ({
-        field: `content.personalizationDataMap.${field}`,
-        reason,
-      })),
-    },
+    parsed: { value, problems: findInvalidText(value) },
     ...(others.length > 0 && { otherRecipients: others }),
   };
 }
@@ -85,9 +81,10 @@ export function readOptionalMailbox(
 function nameOfRecipient(message: SubmittedMessage, to: EmailAddress): string | undefined {
   const field = message.fields.find(({ name }) => name === 'to');
   const mailbox = field && readMailboxField(field.value);
-  return mailbox !== undefined && normalizeAddress(mailbox.address) === normalizeAddress(to)
-    ? mailbox.name
-    : undefined;
+  const isTheirs =
+    mailbox !== undefined && normalizeAddress(mailbox.address) === normalizeAddress(to);
+  // Only a decoration, so no reason to refuse the message.
+  return isTheirs && (mailbox.name?.length ?? 0) <= maxRecipientName ? mailbox.name : undefined;
 }
 
 export function present(name: string, value: unknown): Readonly<Record<string, unknown>> {

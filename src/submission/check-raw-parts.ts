@@ -4,7 +4,8 @@ import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { type MimeEntity, readEntity, splitParts } from '../message/mime-entity.ts';
 import { type AttachmentRules, findRefusal } from './attachment-types.ts';
 
-const maxDepth = 20;
+/** Each level is read again; programs nest about four. */
+const maxDepth = 8;
 const maxParts = 500;
 /** The bytes that show a type are at the beginning. */
 const maxEncodedBytes = 8_192;

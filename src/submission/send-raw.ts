@@ -10,6 +10,7 @@ import { checkSender } from './check-sender.ts';
 import { commitWithAttachments, type Receipt } from './commit-message.ts';
 import { type CheckedRequest, composeGroup } from './compose-row.ts';
 import { hashInPieces } from './decode-base64.ts';
+import { findInvalidText } from './find-invalid-text.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import { commitWithinQuota, type SendDependencies, withKey } from './send-email.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -55,7 +56,7 @@ async function sendChecked(
   const { admission, source, otherRecipients } = message;
   const { account } = admission;
   const read = dependencies.parser.parse(
-    { value: message.request, problems: [] },
+    { value: message.request, problems: findInvalidText(message.request) },
     account.addOns.has('transactional'),
   );
   await checkRawParts(source, dependencies.attachmentSettings.rules);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   maxSessionsPerAccount,
+  maxSubmissionSessions,
   submissionSessionLimits,
 } from '../../src/smtp-submission/submission-limits.ts';
 import { addKey } from '../support/api-key.ts';
@@ -163,6 +164,34 @@ test('RFC 1870: a message over the account’s limit is refused, at MAIL if its 
   const padding = `X-Padding: ${'x'.repeat(70)}\r\n`.repeat(25_000);
   assert.match(await client.submit(['a@people.test'], `${padding}${templateMail()}`), tooLarge);
   assert.match(await client.submit(['a@people.test'], templateMail()), /^250 /);
+});
+
+test('a thousand idle connections from many addresses don’t keep out a client that logs in', async () => {
+  const { sessionsPerNetwork } = submissionSessionLimits;
+  const idle: SmtpClient[] = [];
+  for (let network = 20; idle.length < maxSubmissionSessions; network += 1)
+    for (let count = 0; count < sessionsPerNetwork; count += 1)
+      idle.push(new SmtpClient({ port, from: `127.0.0.${network}` }));
+  await waitFor('all greetings', () => idle.every(({ pending }) => pending.startsWith('220')));
+  const client = await SmtpClient.open({ port, from: '127.0.0.19' });
+  await client.startTls();
+  await client.greet();
+  assert.match(await client.login('46100', world.key), /^235 /);
+  assert.match(await client.submit(['busy@people.test'], templateMail()), /^250 /);
+  await waitFor('the end of the oldest', () => idle.some(({ closed }) => closed));
+  for (const other of idle) other.socket.destroy();
+});
+
+test('a message as large as the limit is received, and an endless one is refused at its end', async () => {
+  const padding = `${'x'.repeat(76)}\r\n`.repeat(120_000);
+  const head = 'From: orders@shop.test\r\nSubject: Large\r\n\r\n';
+  const client = await world.login();
+  assert.match(await client.submit(['large@people.test'], head + padding), /^250 2\.6\.0 /);
+  assert.match(
+    await client.submit(['large@people.test'], head + padding.repeat(4)),
+    /^552 5\.3\.4 /,
+  );
+  assert.match(await client.submit(['large@people.test'], templateMail()), /^250 /);
 });
 
 test('a large head is refused', async () => {
