@@ -167,6 +167,8 @@ function createHandlers(
       (result) => callback(null, result),
       (error: unknown) => {
         if (!isExpected(error)) log.error({ err: error }, 'a submission failed');
+        else if (error instanceof Fault && error.code === 'IO_EXCEPTION')
+          log.warn({ err: error.cause }, 'a submission was not accepted; the client tries again');
         callback(toReplyError(toSubmissionReply(error)));
       },
     );
