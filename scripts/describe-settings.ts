@@ -73,6 +73,12 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'INTAKE_MAILGUN_KEY',
     'INTAKE_SENDGRID_KEY',
   ],
+  'SMTP submission': [
+    'SUBMISSION_PORT',
+    'SUBMISSION_TLS_PORT',
+    'SUBMISSION_HOST',
+    'SUBMISSION_TLS_CERT, SUBMISSION_TLS_KEY',
+  ],
   Webhooks: ['WEBHOOK_NETWORKS'],
   'Metrics and logs': [
     'METRICS_TOKEN',

@@ -18,6 +18,7 @@ import { describeMetrics, writeAlertRules, writeDashboard } from './describe-met
 import { describePackages } from './describe-packages.ts';
 import { describeSettings } from './describe-settings.ts';
 import { describeSizing } from './describe-sizing.ts';
+import { describeSubmission } from './describe-submission.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { plotBenchmarks } from './plot-benchmarks.ts';
 import { withScratchDatabase } from './scratch-database.ts';
@@ -87,6 +88,7 @@ await writeTables('README.md', { common });
 await writeTables('docs/reference/settings.md', { settings, secrets });
 await writeTables('docs/reference/cli.md', { commands: await describeCommands() });
 await writeTables('docs/reference/errors.md', describeErrors());
+await writeTables('docs/smtp.md', describeSubmission());
 await writeTables('docs/reference/events.md', describeEvents());
 await writeTables('docs/reference/limits.md', describeLimits());
 await writeTables('docs/reference/packages.md', await describePackages());

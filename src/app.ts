@@ -69,6 +69,10 @@ import { serviceNames } from './sender/service-names.ts';
 import { registerVerifySenderRoutes } from './sender/verify-sender-routes.ts';
 import { IntegrationDirectory } from './session/integration-directory.ts';
 import { createSessionModule } from './session/session-module.ts';
+import {
+  createSmtpSubmission,
+  type SmtpSubmission,
+} from './smtp-submission/smtp-submission-module.ts';
 import { createSubmission } from './submission/submission-module.ts';
 import { createSystemMailModule } from './system-mail/system-mail-module.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
@@ -113,6 +117,8 @@ export interface App {
   inboxPort(): number | undefined;
   /** The port of the SMTP server for bounces and complaints; undefined before `start`, or without BOUNCE_PORT. */
   bouncePort(): number | undefined;
+  /** The ports of SMTP submission; undefined before `start`, or without SUBMISSION_PORT and SUBMISSION_TLS_PORT. */
+  submissionPorts(): ReturnType<SmtpSubmission['ports']>;
   /** Starts background work. */
   start(): Promise<void>;
   /** Stops accepting requests and finishes those in progress. The caller closes the database. */
@@ -267,6 +273,19 @@ export function createApp(dependencies: AppDependencies): App {
       for (const accountId of accountIds) delivery.wake(accountId);
     },
   });
+  const smtpSubmission = createSmtpSubmission({
+    settings: config.smtpSubmission,
+    hostname: config.hostname,
+    database,
+    access,
+    attachmentSettings: config.attachments,
+    send: (admitted) => submission.send(admitted),
+    sendRaw: (message) => submission.sendRaw(message),
+    refusedHeaders: config.refusedHeaders,
+    memoryShare: share,
+    clock,
+    log,
+  });
   const systemMail = createSystemMailModule({
     database,
     key,
@@ -403,6 +422,7 @@ export function createApp(dependencies: AppDependencies): App {
     http,
     inboxPort: () => inbox?.port(),
     bouncePort: () => feedback.bouncePort(),
+    submissionPorts: () => smtpSubmission.ports(),
     async start() {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
@@ -413,6 +433,7 @@ export function createApp(dependencies: AppDependencies): App {
       await submission.start();
       await inbox?.start();
       await feedback.start();
+      if (roles.has('http')) await smtpSubmission.start();
       if (roles.has('worker')) {
         for (const tail of logTails) await tail.start();
         await direct?.start();
@@ -426,7 +447,7 @@ export function createApp(dependencies: AppDependencies): App {
       }
     },
     async stop() {
-      await http.close();
+      await Promise.all([http.close(), smtpSubmission.stop()]);
       await management.stop();
       await replicas.close();
       await connections.close();

@@ -28,20 +28,33 @@ const errorMessages: Readonly<Record<string, (listenAddress: ListenAddress) => s
 };
 
 /**
- * Starts background work, including the server for bounces.
- * @throws OperatorError if BOUNCE_PORT or BOUNCE_HOST is not available
+ * Starts background work, including the SMTP servers for bounces and submission.
+ * @throws OperatorError if one of their ports or addresses is not available
  */
-export async function startApp(app: Pick<App, 'start'>, { bounceServer }: Config): Promise<void> {
+export async function startApp(app: Pick<App, 'start'>, config: Config): Promise<void> {
   try {
     await app.start();
   } catch (cause) {
-    if (bounceServer === undefined) throw cause;
-    throw listenProblem(cause, {
-      ...bounceServer,
-      hostName: 'BOUNCE_HOST',
-      portName: 'BOUNCE_PORT',
-    });
+    const { port, hostname } = cause as { readonly port?: unknown; readonly hostname?: unknown };
+    const failed = smtpAddresses(config).find((address) =>
+      port === undefined ? address.host === hostname : address.port === port,
+    );
+    throw failed === undefined ? cause : listenProblem(cause, failed);
   }
+}
+
+function smtpAddresses({ bounceServer, smtpSubmission }: Config): ListenAddress[] {
+  const { host = '', port, tlsPort } = smtpSubmission ?? {};
+  const [hostName, bounceName] = ['SUBMISSION_HOST', 'BOUNCE_HOST'];
+  return [
+    ...(bounceServer === undefined
+      ? []
+      : [{ ...bounceServer, hostName: bounceName, portName: 'BOUNCE_PORT' }]),
+    ...(port === undefined ? [] : [{ host, port, hostName, portName: 'SUBMISSION_PORT' }]),
+    ...(tlsPort === undefined
+      ? []
+      : [{ host, port: tlsPort, hostName, portName: 'SUBMISSION_TLS_PORT' }]),
+  ];
 }
 
 /**

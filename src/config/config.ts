@@ -11,6 +11,7 @@ import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
 import { type CertificateFiles, readCertificate } from '../http/tls/certificate.ts';
 import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.ts';
+import type { SmtpSubmissionSettings } from '../smtp-submission/smtp-submission-module.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { type NatsTarget, parseNatsUrl } from '../webhook/event-stream/nats-target.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
@@ -78,6 +79,8 @@ export interface Config {
   /** The server that receives bounces and complaints by mail; undefined: none. */
   readonly bounceServer: BounceServerConfig | undefined;
   readonly intake: IntakeConfig;
+  /** Message submission over SMTP; undefined: off. */
+  readonly smtpSubmission: SmtpSubmissionSettings | undefined;
   /** Private networks that webhooks may reach. */
   readonly webhookNetworks: readonly string[];
   /** Keep the full IP address in open and click events. */
@@ -216,6 +219,7 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       mailgunKey: read('INTAKE_MAILGUN_KEY'),
       sendgridKey: read('INTAKE_SENDGRID_KEY'),
     },
+    smtpSubmission: readSmtpSubmission(read),
     webhookNetworks: readNetworks('WEBHOOK_NETWORKS', read('WEBHOOK_NETWORKS')),
     keepReaderAddresses:
       readSwitch('KEEP_READER_ADDRESSES', read('KEEP_READER_ADDRESSES')) ?? false,
@@ -298,6 +302,33 @@ function readBounceServer(read: Read): BounceServerConfig | undefined {
     host: read('BOUNCE_HOST') ?? '0.0.0.0',
     port: readPort('BOUNCE_PORT', port),
     tls: files && readCertificate(files),
+  };
+}
+
+function readSmtpSubmission(read: Read): SmtpSubmissionSettings | undefined {
+  const [port, tlsPort] = [read('SUBMISSION_PORT'), read('SUBMISSION_TLS_PORT')];
+  if (port === undefined && tlsPort === undefined) {
+    const unused = ['SUBMISSION_HOST', 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY'].find((name) =>
+      read(name),
+    );
+    if (unused === undefined) return undefined;
+    throw new OperatorError(
+      `${unused} is set, but nothing listens without SUBMISSION_PORT or SUBMISSION_TLS_PORT; set one of them.`,
+    );
+  }
+  const tls =
+    readCertificateFiles(read, 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY') ??
+    readCertificateFiles(read, 'TLS_CERT', 'TLS_KEY');
+  if (tls === undefined)
+    throw new OperatorError(
+      'SUBMISSION_PORT and SUBMISSION_TLS_PORT need a certificate, because passwords travel over them; set SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY, or TLS_CERT and TLS_KEY.',
+    );
+  readCertificate(tls);
+  return {
+    host: read('SUBMISSION_HOST') ?? '0.0.0.0',
+    port: port === undefined ? undefined : readPort('SUBMISSION_PORT', port),
+    tlsPort: tlsPort === undefined ? undefined : readPort('SUBMISSION_TLS_PORT', tlsPort),
+    tls,
   };
 }
 

@@ -193,6 +193,28 @@ export const settingDefinitions: readonly Setting[] = [
     meaning: 'Files with the key and certificate chain (PEM) for STARTTLS on `BOUNCE_PORT`.',
   },
   {
+    name: 'SUBMISSION_PORT',
+    default: '(none)',
+    meaning:
+      'SMTP port at which programs submit messages with STARTTLS, usually `587`. Needs a certificate.',
+  },
+  {
+    name: 'SUBMISSION_TLS_PORT',
+    default: '(none)',
+    meaning: 'SMTP port for submission with TLS from the start, usually `465`.',
+  },
+  {
+    name: 'SUBMISSION_HOST',
+    default: '0.0.0.0',
+    meaning: 'Address to listen on for submission.',
+  },
+  {
+    name: 'SUBMISSION_TLS_CERT, SUBMISSION_TLS_KEY',
+    default: 'TLS_CERT, TLS_KEY',
+    meaning:
+      'Files with the certificate chain and its private key (PEM) of the submission ports. Changed files are used within seconds.',
+  },
+  {
     name: 'INTAKE_SNS_TOPICS',
     default: '(none)',
     meaning:

@@ -50,7 +50,15 @@ function classifyEnd(end: TransactionEnd): Verdict {
         detail: { cause: 'uncertain', stage: 'final' },
       };
     case 'unfit':
-      return { outcome: 'bounced', reason: end.text, detail: { cause: end.cause } };
+      return {
+        outcome: 'bounced',
+        reason: end.text,
+        detail: {
+          cause: end.cause,
+          // RFC 6531 section 3.5: the server can't take non-ASCII addresses or headers.
+          ...(end.cause === 'unsupported' && { status: '5.6.7' }),
+        },
+      };
     default:
       return { outcome: 'deferred', reason: 'it was not attempted', retry: 'connection' };
   }

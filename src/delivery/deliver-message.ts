@@ -2,6 +2,7 @@ import { domainOf } from '../foundation/email-address.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
+import type { AttachmentInfo } from '../message/attachment.ts';
 import {
   bccOf,
   type MessageContent,
@@ -9,6 +10,7 @@ import {
   recipientsOf,
   secretFieldsOf,
 } from '../message/message-content.ts';
+import { rawSourceOf, rawTemplateId } from '../message/raw-message.ts';
 import { isScheduledClass } from '../message/scheduled-class.ts';
 import type {
   Attempt,
@@ -36,11 +38,12 @@ import {
   type PreparedMail,
   prepareMail,
 } from './prepare-mail.ts';
+import { prepareRawMail } from './prepare-raw-mail.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
 import type { StagingRules } from './route-recipients.ts';
 import { sendMessage } from './send-message.ts';
 import type { FindIdentity } from './sending-identity.ts';
-import { type SentFile, withImages } from './template-images.ts';
+import { withImages } from './template-images.ts';
 import { tracePart } from './trace-attempt.ts';
 import type { Transport } from './transport.ts';
 
@@ -73,6 +76,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const due = await checkScheduled(dependencies.checkDue, message, lease, accepted);
     if (due === undefined) return undefined;
     const { content, templateVersion } = due;
+    if (message.templateId === rawTemplateId) return deliverRaw(dependencies, message, lease, due);
     const template = await dependencies.findVersion(
       message.accountId,
       message.templateId,
@@ -99,7 +103,9 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const result =
       attachments === undefined
         ? await deliver(dependencies, message, lease, due, render)
-        : await deliverAttached(dependencies, message, lease, due, attachments, render);
+        : await deliverAttached(dependencies, message, lease, due, attachments, async (loader) =>
+            render(await loader.load(message.accountId, attachments)),
+          );
     return result && { ...result, secretFields };
   };
 }
@@ -130,8 +136,8 @@ async function deliverAttached(
   message: ClaimedMessage,
   lease: Lease,
   due: DueMessage,
-  attachments: readonly SentFile[],
-  render: (attached: readonly EncodedAttachment[]) => Promise<PreparedMail>,
+  attachments: readonly AttachmentInfo[],
+  prepare: (loader: AttachmentLoader) => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
   const refused = checkMessage(message, lease);
   if (refused !== undefined) return refused;
@@ -142,11 +148,31 @@ async function deliverAttached(
   if (release === undefined)
     return postponedResult(message, memoryRetryMs, 'many messages with attachments are being sent');
   try {
-    const prepare = async () => render(await loader.load(accountId, attachments));
-    return await deliver(dependencies, message, lease, due, prepare);
+    return await deliver(dependencies, message, lease, due, () => prepare(loader));
   } finally {
     release();
   }
+}
+
+/** Delivers a message that was submitted complete. */
+async function deliverRaw(
+  dependencies: DeliveryDependencies,
+  message: ClaimedMessage,
+  lease: Lease,
+  due: DueMessage,
+): Promise<AttemptResult | undefined> {
+  if (due.result !== undefined) return due.result;
+  const { content } = due;
+  const source = rawSourceOf(content);
+  if (source === undefined) return resultForAll(message, 'canceled', 'its content has been erased');
+  const decoration = await dependencies.decorate?.(message, content, undefined);
+  const redirected = dependencies.staging.redirect !== undefined;
+  return deliverAttached(dependencies, message, lease, due, [source], async (loader) => {
+    const bytes = await loader.loadSource(message.accountId, source);
+    return tracePart(message, 'render', () =>
+      prepareRawMail(content, bytes, redirected, decoration),
+    );
+  });
 }
 
 async function deliver(

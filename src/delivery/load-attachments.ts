@@ -71,6 +71,14 @@ export class AttachmentLoader {
     }));
   }
 
+  /**
+   * Reads the source of a raw message.
+   * @throws as `load` does
+   */
+  loadSource(accountId: AccountId, source: AttachmentInfo): Promise<Buffer> {
+    return this.#read(accountId, source);
+  }
+
   /** Messages of a template have the same images, so these stay in memory. */
   async #encodeImage(accountId: AccountId, image: AttachmentInfo): Promise<Buffer> {
     const key = `${accountId}/${image.sha256}`;
@@ -83,12 +91,19 @@ export class AttachmentLoader {
 
   async #encode(
     accountId: AccountId,
+    file: Pick<AttachmentInfo, 'sha256' | 'filename'>,
+  ): Promise<Buffer> {
+    return encodeAttachment(await this.#read(accountId, file));
+  }
+
+  async #read(
+    accountId: AccountId,
     { sha256, filename }: Pick<AttachmentInfo, 'sha256' | 'filename'>,
   ): Promise<Buffer> {
     const content = await this.#store.read(accountId, sha256).catch((cause: unknown) => {
       throw new AttachmentsUnreadable('an attachment could not be read', { cause });
     });
     if (content === undefined) throw new Error(`the content of ${filename} no longer exists`);
-    return encodeAttachment(content);
+    return content;
   }
 }

@@ -25,11 +25,11 @@ export interface MailDecoration {
   readonly values?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Creates a message's decoration; deterministic, so every attempt gets the same one. */
+/** Creates a message's decoration; deterministic, so every attempt gets the same one. A raw message has no template. */
 export type DecorateMail = (
   message: ClaimedMessage,
   content: MessageContent,
-  template: LoadedTemplate,
+  template: LoadedTemplate | undefined,
 ) => Promise<MailDecoration> | MailDecoration;
 
 export interface PreparedMail {

@@ -18,6 +18,8 @@ export interface PreparedTransaction {
   readonly raw: Buffer;
   /** Variant for recipients that don't need SMTPUTF8, if it differs. */
   readonly ascii: Buffer | undefined;
+  /** Makes the variant for servers without 8BITMIME; undefined: any server accepts the message. */
+  readonly toSevenBit: (() => Buffer) | undefined;
   readonly needsSmtpUtf8: boolean;
   readonly notes: readonly AttemptNote[];
 }
@@ -35,9 +37,11 @@ export async function prepareTransaction(
   const sign = (raw: Buffer): Buffer => identity.sign(raw, message.acceptedAt);
   try {
     const { mail, notes } = await prepare();
+    const { composeSevenBit } = mail;
     return {
       raw: sign(mail.raw),
       ascii: mail.composeAscii && sign(mail.composeAscii()),
+      toSevenBit: composeSevenBit && (() => sign(composeSevenBit())),
       needsSmtpUtf8: mail.needsSmtpUtf8,
       notes,
     };

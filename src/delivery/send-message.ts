@@ -39,6 +39,7 @@ export async function sendMessage(
       to,
       raw: form ?? prepared.raw,
       group: message.accountId,
+      toSevenBit: prepared.toSevenBit,
       // A Bcc address isn't in the text, so it can need the extension even if the text doesn't.
       needsSmtpUtf8:
         (form === undefined && prepared.needsSmtpUtf8) || to.some(addressNeedsSmtpUtf8),

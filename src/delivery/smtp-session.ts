@@ -55,12 +55,18 @@ export interface SmtpSessionOutcome {
   readonly transcript: readonly string[];
 }
 
+/** What a server can do (RFC 5321 section 2.2). */
+interface SmtpExtensions {
+  readonly smtpUtf8: boolean;
+  readonly eightBitMime: boolean;
+}
+
 /** An authenticated connection to a server that runs one transaction at a time. */
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #timeouts: SmtpTimeouts;
   readonly #transcript: Transcript;
-  readonly #smtpUtf8: boolean;
+  readonly #extensions: SmtpExtensions;
   #settle: ((end: TransactionEnd) => void) | undefined;
   #onEnd: (() => void) | undefined;
   #used = 0;
@@ -70,12 +76,12 @@ export class SmtpSession {
     connection: SMTPConnection,
     timeouts: SmtpTimeouts,
     transcript: Transcript,
-    smtpUtf8: boolean,
+    extensions: SmtpExtensions,
   ) {
     this.#connection = connection;
     this.#timeouts = timeouts;
     this.#transcript = transcript;
-    this.#smtpUtf8 = smtpUtf8;
+    this.#extensions = extensions;
     connection.on('end', () => this.#onEnd?.());
   }
 
@@ -111,8 +117,8 @@ export class SmtpSession {
       logger: transcript,
       transactionLog: true,
     });
-    const smtpUtf8 = await connect(connection, server, transcript, timeouts);
-    return new SmtpSession(connection, timeouts, transcript, smtpUtf8);
+    const extensions = await connect(connection, server, transcript, timeouts);
+    return new SmtpSession(connection, timeouts, transcript, extensions);
   }
 
   /** Transactions so far. */
@@ -151,7 +157,7 @@ export class SmtpSession {
     this.#used += 1;
     const refused = new Map<string, Reply>();
     const end =
-      mail.needsSmtpUtf8 && !this.#smtpUtf8
+      mail.needsSmtpUtf8 && !this.#extensions.smtpUtf8
         ? // RFC 6531 section 3.2: such a message must not go to a server without the extension.
           ({
             kind: 'unfit',
@@ -226,12 +232,15 @@ export class SmtpSession {
       };
       this.#settle = settle;
       enter('mail', this.#timeouts.command);
-      const held = holdMessage(mail.raw, {
+      const use8BitMime = mail.toSevenBit !== undefined && this.#extensions.eightBitMime;
+      // Encoded before it is signed, because a server on the way would have to (RFC 6152 section 3).
+      const raw = mail.toSevenBit === undefined || use8BitMime ? mail.raw : mail.toSevenBit();
+      const held = holdMessage(raw, {
         onText: () => enter('data', this.#timeouts.data),
         releaseDot,
         onDot: () => enter('final', this.#timeouts.final),
       });
-      const envelope = { from: mail.from, to: [...mail.to], size: mail.raw.length };
+      const envelope = { from: mail.from, to: [...mail.to], size: raw.length, use8BitMime };
       this.#connection.send(envelope, held, (error: ConnectionError | null, info) => {
         collectRefused(error?.rejectedErrors ?? info?.rejectedErrors, refused);
         if (error !== null) this.#fail(error, stage, settle);
@@ -264,16 +273,16 @@ function connect(
   server: SmtpServerSettings,
   transcript: Transcript,
   timeouts: SmtpTimeouts,
-): Promise<boolean> {
+): Promise<SmtpExtensions> {
   return new Promise((resolve, reject) => {
     const fail = (error: ConnectionError): void => {
       clearTimeout(timer);
       connection.close();
       reject(new SmtpSessionError(endOf(error, 'connect'), transcript.drain()));
     };
-    const connected = (smtpUtf8: boolean): void => {
+    const connected = (extensions: SmtpExtensions): void => {
       clearTimeout(timer);
-      resolve(smtpUtf8);
+      resolve(extensions);
     };
     const timer = setTimeout(() => {
       fail(Object.assign(new Error('the server took too long'), { code: 'ETIMEDOUT' }));
@@ -281,15 +290,19 @@ function connect(
     connection.on('error', fail);
     connection.connect((error) => {
       if (error) return fail(error);
-      const smtpUtf8 = /[ -]SMTPUTF8\b/im.test(String(connection.lastServerResponse));
+      const reply = String(connection.lastServerResponse);
+      const extensions = {
+        smtpUtf8: /[ -]SMTPUTF8\b/im.test(reply),
+        eightBitMime: /[ -]8BITMIME\b/im.test(reply),
+      };
       const { user, password: pass, mechanism } = server;
-      if (user === undefined) return connected(smtpUtf8);
+      if (user === undefined) return connected(extensions);
       transcript.secret = true;
       const method = mechanism === undefined ? {} : { method: mechanism };
       connection.login({ user, pass: pass ?? '', ...method }, (refusal) => {
         transcript.secret = false;
         if (refusal) fail(refusal);
-        else connected(smtpUtf8);
+        else connected(extensions);
       });
     });
   });

@@ -9,6 +9,8 @@ export interface OutgoingMail {
   /** With CRLF line endings, not dot-stuffed. */
   readonly raw: Buffer;
   readonly needsSmtpUtf8: boolean;
+  /** Makes the message for a server without 8BITMIME (RFC 6152); absent: `raw` has 7 bits. */
+  readonly toSevenBit?: (() => Buffer) | undefined;
   /** Groups take turns when connections are scarce. */
   readonly group?: string;
 }

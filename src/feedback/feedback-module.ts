@@ -149,7 +149,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
       const forRelay = relayHeaders(dependencies.smtpUrl, message.messageId);
       return {
-        ...trackMessage(tokens, base, message, content, template),
+        ...(template !== undefined && trackMessage(tokens, base, message, content, template)),
         ...unsubscribe,
         headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
       };

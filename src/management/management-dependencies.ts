@@ -74,7 +74,7 @@ export interface ManagementDependencies {
     QueueControlStore,
     'control' | 'pausedDestinations' | 'release' | 'setPause'
   >;
-  readonly attachments: Pick<AttachmentStore, 'keep' | 'open' | 'save'>;
+  readonly attachments: Pick<AttachmentStore, 'keep' | 'open' | 'read' | 'save'>;
   /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */

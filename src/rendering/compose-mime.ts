@@ -41,6 +41,8 @@ export interface ComposedMessage {
    * Undefined if `raw` is ASCII already, or the sender's own address needs SMTPUTF8.
    */
   readonly composeAscii: (() => Buffer) | undefined;
+  /** The message for servers without 8BITMIME. Absent: any server accepts `raw`. */
+  readonly composeSevenBit?: () => Buffer;
 }
 
 const CRLF = '\r\n';

@@ -1,6 +1,7 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../foundation/ids.ts';
 import { maskedValues } from '../message/mask-values.ts';
+import { rawTemplateId } from '../message/raw-message.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import { renderSubject } from '../rendering/render-subject.ts';
 import { readSecretNames } from '../template/secret-names-store.ts';
@@ -55,6 +56,11 @@ export async function readSubjects(
     if (ref === undefined || source.erased) continue;
     const { locale, subjectLine } = source;
     const { accountId, templateId, version } = ref;
+    if (templateId === rawTemplateId) {
+      const text = subjectLine?.slice(0, maxShownLength) ?? '';
+      subjects.set(source.id, { text, template: undefined });
+      continue;
+    }
     const template = await templates.localized(accountId, templateId, version, locale ?? undefined);
     if (template === undefined) continue;
     const { fields } = template.compiled;

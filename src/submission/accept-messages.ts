@@ -9,6 +9,7 @@ import {
   type AcceptRow,
   acceptedOutcome,
   keyBusyOutcome,
+  rowWithCopies,
 } from './accept-row.ts';
 import { type AcceptStore, isLostAttachment, UnknownOutcome } from './accept-store.ts';
 
@@ -103,7 +104,7 @@ export class Acceptor {
       concurrency: limits.concurrency,
       waiting: limits.waiting,
       weight: {
-        of: (entry) => entry.row.content.length,
+        of: (entry) => weigh(entry.row),
         max: maxBatchCharacters,
         waiting: maxWaitingCharacters,
       },
@@ -260,6 +261,13 @@ export class Acceptor {
     this.#dependencies.onBatch?.(rows.length);
     if (accounts.size > 0) this.#dependencies.onAccepted(accounts);
   }
+}
+
+/** Characters of content. */
+function weigh(row: AcceptRow): number {
+  const { length } = row.content;
+  if (row.copies === undefined) return length;
+  return rowWithCopies(row).reduce((sum, { content }) => sum + content.length, 0);
 }
 
 function overloaded(): Fault {

@@ -38,6 +38,13 @@ export interface AcceptRow {
   readonly timing?: AcceptTiming | undefined;
   /** SHA-256 of the distinct contents of its attachments, one byte per character; they are stored already. */
   readonly attachments?: readonly string[] | undefined;
+  /** Messages to other recipients, stored with this one or not at all. Its key is for all of them; they have no copies. */
+  readonly copies?: readonly AcceptRow[] | undefined;
+}
+
+/** The row and its copies. */
+export function rowWithCopies(row: AcceptRow): readonly [AcceptRow, ...AcceptRow[]] {
+  return row.copies === undefined ? [row] : [row, ...row.copies];
 }
 
 export type AcceptOutcome =

@@ -12,7 +12,9 @@ import { scheduledClassOffset, scheduledReason } from '../message/scheduled-clas
  * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
  * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time or deadline, those
  * parameters, and for each row: $20 send_at, $21 deliver_before, null without. If some rows have attachments, also for each
- * content, from $20 or $22 on: n, account_id, message ID, retention_days, sha256.
+ * content, from $20 or $22 on: n, account_id, message ID, retention_days, sha256. If some rows have copies, there are
+ * parameters for times and attachments, and for each row: $27 n of the first row of its group. A group is stored as a whole
+ * or not at all.
  */
 
 /** Bits of the flags. */
@@ -52,14 +54,17 @@ function claims(refused: string): string {
 
 // One probe per key, then an insert without conflict handling. If another node claims a key in between, the statement
 // fails (`isKeyRace`) and is retried with `upsertClaims`.
-const optimisticClaims = `taken as materialized (
+const optimisticTaken = `taken as materialized (
   select k.n from unnest($1::text[], $17::text[]) with ordinality as k (account_id, key, n)
   cross join lateral (
-    select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit),
+    select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit)`;
+
+const optimisticClaims = `${optimisticTaken},
 claimed as (${claims('select n from blocked union all select n from taken')})`;
 
 // A key older than 24 hours can be reused.
-const upsertClaims = `claimed as (${claims('select n from blocked')}
+function upsertClaims(refused: string): string {
+  return `claimed as (${claims(refused)}
   on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, message_id = excluded.message_id,
     suppressed_recipients = excluded.suppressed_recipients, created_at = excluded.created_at
@@ -68,7 +73,8 @@ const upsertClaims = `claimed as (${claims('select n from blocked')}
 taken as materialized (
   select k.n from unnest($2::uuid[], $17::text[]) with ordinality as k (message_id, key, n)
   where k.key is not null and k.message_id not in (select message_id from claimed)
-    and k.n not in (select n from blocked))`;
+    and k.n not in (${refused}))`;
+}
 
 function messages(refused: string, repeated: boolean): string {
   return `message_row as (
@@ -138,6 +144,39 @@ function attachmentLinks(refused: string, repeated: boolean, first: number): str
 const nothing = `union all
 select 0, null from ${awaitReplication} as position where position is null`;
 
+/** The rows of groups that have one of these. */
+function withTheirGroups(refused: string): string {
+  return `select o.n from unnest($27::int4[]) with ordinality as o (head, n)
+  where o.head in (
+    select f.head from unnest($27::int4[]) with ordinality as f (head, n) where f.n in (${refused}))`;
+}
+
+const blockedGroups = `blocked_row as materialized (
+  ${withTheirGroups('select n from blocked')})`;
+
+const refusedGroups = `refused_row as materialized (
+  ${withTheirGroups('select n from blocked union all select n from taken')})`;
+
+/** The statement for groups, with times and attachments. */
+function acceptGroupsStatement(repeated: boolean): string {
+  const refused = 'select n from refused_row';
+  const parts = [
+    blocked,
+    ...(repeated
+      ? [blockedGroups, upsertClaims('select n from blocked_row'), refusedGroups]
+      : [optimisticTaken, refusedGroups, `claimed as (${claims(refused)})`]),
+    messages(refused, repeated),
+    timedQueueEntries(refused, repeated),
+    attachmentLinks(refused, repeated, 22),
+  ];
+  return selectRefused(parts, true, repeated);
+}
+
+function selectRefused(parts: readonly string[], keyed: boolean, repeated: boolean): string {
+  return `with ${parts.join(',\n')}
+select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}${repeated ? `\n${nothing}` : ''}`;
+}
+
 /**
  * @param keyed some rows have an idempotency key
  * @param repeated rows may already be stored; those change nothing
@@ -154,13 +193,12 @@ function acceptStatement(
     : 'select n from blocked';
   const parts = [
     blocked,
-    ...(keyed ? [repeated ? upsertClaims : optimisticClaims] : []),
+    ...(keyed ? [repeated ? upsertClaims('select n from blocked') : optimisticClaims] : []),
     messages(refused, repeated),
     timed ? timedQueueEntries(refused, repeated) : queueEntries(refused, repeated),
     ...(attached ? [attachmentLinks(refused, repeated, timed ? 22 : 20)] : []),
   ];
-  return `with ${parts.join(',\n')}
-select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}${repeated ? `\n${nothing}` : ''}`;
+  return selectRefused(parts, keyed, repeated);
 }
 
 const timed = { timed: true };
@@ -187,4 +225,6 @@ export const acceptStatements = {
     name: 'accept-timed-attached-repeated',
     text: acceptStatement(true, true, { ...timed, ...attached }),
   },
+  grouped: { name: 'accept-grouped', text: acceptGroupsStatement(false) },
+  groupedRepeated: { name: 'accept-grouped-repeated', text: acceptGroupsStatement(true) },
 } as const;

@@ -21,6 +21,7 @@ import {
   type AcceptRow,
   acceptedOutcome,
   keyTakenOutcome,
+  rowWithCopies,
 } from './accept-row.ts';
 import {
   acceptStatements,
@@ -107,11 +108,16 @@ export class AcceptStore {
   }
 
   async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly AcceptOutcome[]> {
-    const query = toQuery(rows, repeated);
+    const grouped = rows.some((row) => row.copies !== undefined) ? groupsOf(rows) : undefined;
+    const query =
+      grouped === undefined ? toQuery(rows, repeated) : toGroupedQuery(grouped, repeated);
     const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
       const refused = await this.#run<RefusedRow>(client, query);
-      return toOutcomes(rows, refused.rows);
+      return toOutcomes(
+        rows,
+        grouped === undefined ? refused.rows : byGroup(grouped, refused.rows),
+      );
     } catch (error) {
       if (isServerError(error)) throw error;
       throw new UnknownOutcome('the connection broke while a batch was in progress', {
@@ -201,6 +207,46 @@ function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]):
   return outcomes;
 }
 
+/** Rows and their copies, one after another. */
+interface GroupedRows {
+  readonly rows: readonly AcceptRow[];
+  /** For each of them, the number of the first row of its group, and the place of that row among the given ones. */
+  readonly heads: readonly number[];
+  readonly places: readonly number[];
+}
+
+function groupsOf(given: readonly AcceptRow[]): GroupedRows {
+  const rows: AcceptRow[] = [];
+  const heads: number[] = [];
+  const places: number[] = [];
+  given.forEach((row, place) => {
+    const head = rows.length + 1;
+    for (const member of rowWithCopies(row)) {
+      rows.push(member);
+      heads.push(head);
+      places.push(place);
+    }
+  });
+  return { rows, heads, places };
+}
+
+/** The refusals, numbered by the given rows. */
+function byGroup({ places }: GroupedRows, refused: readonly RefusedRow[]): RefusedRow[] {
+  return refused.map(({ n, address }) => ({ n: (places[n - 1] ?? 0) + 1, address }));
+}
+
+function toGroupedQuery({ rows, heads }: GroupedRows, repeated: boolean): pg.QueryConfig {
+  const values = [
+    ...baseColumns(rows),
+    ...keyColumns(rows),
+    ...timingColumns(rows),
+    ...attachmentColumns(rows),
+    intArray(heads),
+  ];
+  const statement = repeated ? acceptStatements.groupedRepeated : acceptStatements.grouped;
+  return { ...statement, values };
+}
+
 function flagsOf(row: AcceptRow): number {
   return (
     (row.transactional ? transactionalBit : 0) |
@@ -211,8 +257,8 @@ function flagsOf(row: AcceptRow): number {
   );
 }
 
-function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig {
-  const values: unknown[] = [
+function baseColumns(rows: readonly AcceptRow[]): Buffer[] {
+  return [
     textArray(rows.map((row) => row.accountId)),
     uuidArray(rows.map((row) => row.id)),
     smallintArray(rows.map((row) => row.retentionDays)),
@@ -230,6 +276,10 @@ function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig 
     ),
     ...recipientColumns(rows),
   ];
+}
+
+function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig {
+  const values = baseColumns(rows);
   const timed = rows.some((row) => row.timing !== undefined);
   const attached = rows.some((row) => row.attachments !== undefined);
   if (timed || attached) {

@@ -17,6 +17,9 @@ export interface CheckedSender {
   readonly replyTo: EmailAddress | undefined;
 }
 
+/** What a message says about its sender. */
+export type SenderRequest = Pick<ParsedSendRequest, 'from' | 'fromDisplayName' | 'replyTo'>;
+
 /** Sources of the From address when the request gives none (section 2.2). */
 export interface SenderDefaults {
   readonly senderAddress: string | undefined;
@@ -31,7 +34,7 @@ export interface SenderDefaults {
 export function checkSender(
   senders: Pick<SenderDirectory, 'sender'>,
   accountId: AccountId,
-  request: ParsedSendRequest,
+  request: SenderRequest,
   defaults: SenderDefaults,
 ): MaybePromise<CheckedSender> {
   const address = request.from ?? defaultAddress(defaults);
@@ -55,7 +58,7 @@ function defaultAddress({ senderAddress, createdByEmail }: SenderDefaults): Emai
 }
 
 function decide(
-  request: ParsedSendRequest,
+  request: SenderRequest,
   address: EmailAddress,
   sender: Sender | undefined,
   replyTo: Sender | undefined,
@@ -78,7 +81,7 @@ function decide(
   };
 }
 
-function describeFromProblem(request: ParsedSendRequest, address: EmailAddress): string {
+function describeFromProblem(request: SenderRequest, address: EmailAddress): string {
   const reason = 'is not a verified sender of this account';
   return request.from === undefined
     ? `was not given, and the template’s own sender, ${address}, ${reason}`

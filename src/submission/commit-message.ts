@@ -1,11 +1,11 @@
 import type { Database } from '../foundation/database/open-database.ts';
-import { normalizeAddress } from '../foundation/email-address.ts';
+import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { Acceptor } from './accept-messages.ts';
-import type { AcceptRow } from './accept-row.ts';
+import { type AcceptRow, rowWithCopies } from './accept-row.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import { withoutCc } from './compose-row.ts';
 import { type IdempotencyKey, idempotencyInProgress } from './idempotency.ts';
@@ -100,22 +100,29 @@ async function findStoredReceipt(
 
 /** Addresses in the reserved test domain that are always suppressed, in normalized form. */
 function simulatedSuppressions(row: AcceptRow): string[] {
-  return row.recipients
+  return rowWithCopies(row)
+    .flatMap(({ recipients }) => recipients)
     .filter((recipient) => simulatedOutcome(recipient) === 'suppressed')
     .map(normalizeAddress);
 }
 
 function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): AcceptRow {
-  const [to] = row.recipients;
-  if (to !== undefined && !addresses.includes(normalizeAddress(to)))
-    return withoutCc(row, addresses);
-  const suppressedRecipients = row.recipients.filter((recipient) =>
-    addresses.includes(normalizeAddress(recipient)),
-  );
+  const rows = rowWithCopies(row);
+  const isSuppressed = (address: EmailAddress): boolean =>
+    addresses.includes(normalizeAddress(address));
+  if (!rows.some(({ recipients: [to] }) => to === undefined || isSuppressed(to)))
+    return withoutCcOfAll(row, addresses);
+  const suppressedRecipients = rows.flatMap(({ recipients }) => recipients.filter(isSuppressed));
   throw new Fault('RECIPIENT_SUPPRESSED', {
     details: [{ field: 'envelope.toAddress', reason: 'is suppressed for this account' }],
     extra: { suppressedRecipients },
   });
+}
+
+function withoutCcOfAll(row: AcceptRow, addresses: readonly string[]): AcceptRow {
+  const head = withoutCc(row, addresses);
+  if (row.copies === undefined) return head;
+  return { ...head, copies: row.copies.map((copy) => withoutCc(copy, addresses)) };
 }
 
 function timeoutFault(row: AcceptRow): Fault {

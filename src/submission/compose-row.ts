@@ -1,4 +1,4 @@
-import { normalizeAddress } from '../foundation/email-address.ts';
+import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import { contentHashes } from '../message/attachment.ts';
@@ -25,11 +25,20 @@ export interface CheckedRequest {
   readonly newUsage: boolean;
   readonly attachments: CheckedAttachments | undefined;
   readonly trace: TraceContext | undefined;
+  /** The subject of a message that isn't made from a template. */
+  readonly subject?: string | undefined;
 }
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
   const { admission, template, request, sender } = checked;
+  const content = composeContent(
+    request,
+    sender,
+    checked.attachments,
+    checked.variant,
+    checked.trace,
+  );
   const row = {
     accountId: admission.account.id,
     id: newMessageId(),
@@ -48,12 +57,28 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],
     content: JSON.stringify(
-      composeContent(request, sender, checked.attachments, checked.variant, checked.trace),
+      checked.subject === undefined ? content : { ...content, subjectLine: checked.subject },
     ),
     key: checked.key,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
   return withTiming(row, request.timing);
+}
+
+/**
+ * Composes a message for each recipient, in one row with copies. Only the first has the key, which stands for all.
+ * @param requestFor the request with another To address
+ */
+export function composeGroup(
+  checked: CheckedRequest,
+  requestFor: (to: EmailAddress) => ParsedSendRequest,
+  otherRecipients: readonly EmailAddress[],
+): AcceptRow {
+  const copies = otherRecipients.map((to) =>
+    composeRow({ ...checked, request: requestFor(to), key: undefined, newUsage: false }),
+  );
+  const first = composeRow(checked);
+  return copies.length === 0 ? first : { ...first, copies };
 }
 
 /** All personal data of the message. */

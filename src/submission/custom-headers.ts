@@ -61,14 +61,18 @@ export class CustomHeaderRules {
     return read.length === 0 ? undefined : Object.fromEntries(read);
   }
 
+  /** True for headers that this or another service acts on. @param name in lower case */
+  isReserved(name: string): boolean {
+    return this.#refused.some((refused) =>
+      refused.endsWith('*') ? name.startsWith(refused.slice(0, -1)) : name === refused,
+    );
+  }
+
   #nameProblem(name: string): string | undefined {
     if (unsubscribeNames.includes(name)) return 'is set by the service; remove it';
     if (!usableName.test(name))
       return 'can’t be set; use X-…, List-…, References, In-Reply-To, Importance or Feedback-ID';
-    const reserved = this.#refused.some((refused) =>
-      refused.endsWith('*') ? name.startsWith(refused.slice(0, -1)) : name === refused,
-    );
-    return reserved ? 'is reserved; use another name' : undefined;
+    return this.isReserved(name) ? 'is reserved; use another name' : undefined;
   }
 }
 

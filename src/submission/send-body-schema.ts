@@ -23,7 +23,7 @@ const maxAddress = 320;
 /** Far longer than any name that can be registered. */
 const maxName = 1_000;
 /** As long as the name of a sender. */
-const maxRecipientName = 200;
+export const maxRecipientName = 200;
 
 const strict = { additionalProperties: false } as const;
 

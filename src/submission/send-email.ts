@@ -1,4 +1,5 @@
 import type { Account, Quota } from '../account/account.ts';
+import type { EmailAddress } from '../foundation/email-address.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { type AccountId, parseTemplateId, type TemplateId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
@@ -11,7 +12,7 @@ import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { matchVariant } from '../template/localize-version.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { PublishedTemplate, TemplateDirectory } from '../template/template-directory.ts';
-import type { AcceptRow } from './accept-row.ts';
+import { type AcceptRow, rowWithCopies } from './accept-row.ts';
 import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import {
@@ -31,7 +32,7 @@ import {
   findReplay,
   type Receipt,
 } from './commit-message.ts';
-import { composeRow } from './compose-row.ts';
+import { type CheckedRequest, composeGroup, composeRow } from './compose-row.ts';
 import {
   hashLargeRequest,
   type IdempotencyKey,
@@ -76,6 +77,8 @@ export interface AdmittedRequest {
   readonly parsed?: BodyJson;
   /** Of its request, if that is traced. */
   readonly span?: TraceSpan | undefined;
+  /** Each gets a message of its own, stored with that of the To address or not at all. */
+  readonly otherRecipients?: readonly EmailAddress[] | undefined;
 }
 
 /**
@@ -122,13 +125,26 @@ async function sendWithKey(
       : undefined;
   const key = readIdempotencyKey(idempotencyKey, templateText, bytes, field, hash);
   if (key === undefined) return sendNew(dependencies, admitted, undefined, 0, trace);
+  return withKey(dependencies, admitted.admission.account.id, key, (deadline) =>
+    sendNew(dependencies, admitted, key, deadline, trace),
+  );
+}
 
-  const accountId = admitted.admission.account.id;
+/**
+ * Sends what has an idempotency key, or finds what was sent with it.
+ * @param send gets the time until which it can wait for another request with the key
+ */
+export async function withKey(
+  dependencies: Pick<SendDependencies, 'keys' | 'database' | 'acceptor' | 'attachments'>,
+  accountId: AccountId,
+  key: IdempotencyKey,
+  send: (deadline: number) => Promise<Receipt>,
+): Promise<Receipt> {
   const deadline = dependencies.keys.deadline();
   const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
   const release = acquiring instanceof Promise ? await acquiring : acquiring;
   try {
-    return await sendNew(dependencies, admitted, key, deadline, trace);
+    return await send(deadline);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const replay = await findReplay(dependencies, accountId, key);
@@ -190,7 +206,7 @@ async function sendNew(
   // 9 suppression and 10 commit
   const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
   const newUsage = newUsageRecord !== undefined;
-  const row = composeRow({
+  const composed: CheckedRequest = {
     admission,
     templateId,
     template,
@@ -201,7 +217,19 @@ async function sendNew(
     newUsage,
     attachments,
     trace,
-  });
+  };
+  const others = admitted.otherRecipients;
+  const row =
+    others === undefined
+      ? composeRow(composed)
+      : composeGroup(
+          composed,
+          (to) =>
+            archiveAddress === undefined
+              ? { ...read, to }
+              : addArchiveCopy({ ...read, to }, archiveAddress, fields),
+          others,
+        );
   const commit =
     attachments === undefined
       ? () => commitMessage(dependencies, row, deadline)
@@ -272,13 +300,16 @@ function checkFiles(
 }
 
 /** Messages that aren't stored don't count, unless the outcome is unknown (503). */
-async function commitWithinQuota(
-  dependencies: SendDependencies,
+export async function commitWithinQuota(
+  { quotas }: Pick<SendDependencies, 'quotas'>,
   quota: Quota,
   row: AcceptRow,
   commit: () => Promise<Receipt>,
 ): Promise<Receipt> {
-  const refund = await dependencies.quotas.spend(row.accountId, quota);
+  const refund =
+    row.copies === undefined
+      ? await quotas.spend(row.accountId, quota)
+      : await spendTogether(quotas, quota, row);
   try {
     const receipt = await commit();
     if (receipt.replayed) refund();
@@ -287,6 +318,25 @@ async function commitWithinQuota(
     if (error instanceof Fault && error.code !== 'IO_EXCEPTION') refund();
     throw error;
   }
+}
+
+/** Takes all messages of a group from the quota, or none. */
+async function spendTogether(
+  quotas: SendDependencies['quotas'],
+  quota: Quota,
+  row: AcceptRow,
+): Promise<() => void> {
+  const spent = await Promise.allSettled(
+    rowWithCopies(row).map(({ accountId }) => quotas.spend(accountId, quota)),
+  );
+  const refunds = spent.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const refundAll = (): void => {
+    for (const refund of refunds) refund();
+  };
+  const failed = spent.find((result) => result.status === 'rejected');
+  if (failed === undefined) return refundAll;
+  refundAll();
+  throw failed.reason;
 }
 
 function unknownTemplate(): Fault {

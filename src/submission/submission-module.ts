@@ -7,6 +7,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { toFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
@@ -23,8 +24,9 @@ import { QuotaShares } from './quota-shares.ts';
 import { RecentTemplateUsage } from './recent-template-usage.ts';
 import { BatchSender } from './send-batch.ts';
 import { registerSendBatchRoute } from './send-batch-routes.ts';
-import { type SendDependencies, sendEmail } from './send-email.ts';
+import { type AdmittedRequest, type SendDependencies, sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
+import { type RawMessage, sendRaw } from './send-raw.ts';
 import { SubmissionMetrics } from './submission-metrics.ts';
 import { SubmissionUpkeep } from './submission-upkeep.ts';
 
@@ -53,6 +55,16 @@ export interface Submission {
    * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
    */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
+  /**
+   * Sends a message for a caller that has been admitted already, as the send operation does.
+   * @throws Fault as the send operation does
+   */
+  send(admitted: AdmittedRequest): Promise<Receipt>;
+  /**
+   * Sends a complete message for such a caller.
+   * @throws Fault as the send operation does
+   */
+  sendRaw(message: RawMessage): Promise<Receipt>;
   /**
    * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
    * account has the add-on.
@@ -132,6 +144,17 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     attachments,
     attachmentSettings,
   };
+  const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
+    const startedAt = performance.now();
+    try {
+      const receipt = await send();
+      metrics.accepted(performance.now() - startedAt);
+      return receipt;
+    } catch (error) {
+      metrics.refused(toFault(error).code);
+      throw error;
+    }
+  };
   return {
     registerRoutes(http) {
       const { authenticator, facts } = dependencies.access;
@@ -140,6 +163,8 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
+    send: (admitted) => measured(() => sendEmail(sending, admitted)),
+    sendRaw: (message) => measured(() => sendRaw(sending, message)),
     async sendServiceMessage(accountId, templateId, message) {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');

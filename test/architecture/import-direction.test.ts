@@ -28,6 +28,7 @@ const modules = [
   'system-mail',
   'signing',
   'delivery',
+  'smtp-submission',
   'feedback',
   'inbox',
   'report',

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withDatabase } from '../../scripts/scratch-database.ts';
@@ -256,6 +258,43 @@ test('doctor --production is content with what the deployment page asks for', as
     [],
     `${code} ${said}`,
   );
+});
+
+test('doctor --production checks the certificate and the ports of SMTP submission', async () => {
+  const { url } = await createTestDatabase();
+  const authority = new TestAuthority();
+  const other = createServer((socket) => socket.end('220 another server\r\n'));
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const { port } = other.address() as AddressInfo;
+  const check = async (days: number, name: string, submissionPort: number): Promise<string> => {
+    const { cert, key } = writeCertificate(authority.issue(['mail.shop.test'], days));
+    const { said } = await doctor({
+      ...environment,
+      DATABASE_URL: url,
+      SMTP_HOSTNAME: name,
+      SUBMISSION_HOST: '127.0.0.1',
+      SUBMISSION_PORT: String(submissionPort),
+      SUBMISSION_TLS_CERT: cert.path,
+      SUBMISSION_TLS_KEY: key.path,
+      args: '--production',
+    });
+    return /^.*smtp .*$/m.exec(said)?.[0] ?? said;
+  };
+  assert.match(await check(-1, 'mail.shop.test', 0), /^FAIL smtp {6}the certificate has expired/);
+  assert.match(
+    await check(5, 'mail.shop.test', 0),
+    /^FAIL smtp {6}the certificate expires in \d days/,
+  );
+  assert.match(
+    await check(90, 'other.test', 0),
+    /^FAIL smtp {6}the certificate isn’t for other\.test/,
+  );
+  assert.match(
+    await check(90, 'mail.shop.test', port),
+    new RegExp(`^FAIL smtp {6}another program uses port ${port} on 127\\.0\\.0\\.1`),
+  );
+  assert.match(await check(90, 'mail.shop.test', 0), /^ok {3}smtp {6}over SMTP on port 0/);
+  other.close();
 });
 
 test('doctor --production tells when the certificate of the HTTP port expires, and whether it is for PUBLIC_URL', async () => {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runNpmStart, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { TestAuthority } from '../support/test-certificates.ts';
 
 const folder = temporaryFolder();
 const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
@@ -106,6 +107,30 @@ test('a bounce port in use gives a one-sentence message that names its setting',
   );
 });
 
+test('a submission port in use gives a one-sentence message that names its setting', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const issued = new TestAuthority().issue(['localhost']);
+  writeFileSync(join(folder, 'submission.pem'), `${issued.cert}${issued.key}`);
+  const service = runSignalpost(['start'], {
+    ...environment,
+    SUBMISSION_HOST: '127.0.0.1',
+    SUBMISSION_PORT: '0',
+    SUBMISSION_TLS_PORT: String(port),
+    SUBMISSION_TLS_CERT: join(folder, 'submission.pem'),
+    SUBMISSION_TLS_KEY: join(folder, 'submission.pem'),
+  });
+  assert.equal(await service.exit, 1);
+  other.close();
+  assert.match(
+    service.output.stderr,
+    new RegExp(
+      `^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; set SUBMISSION_TLS_PORT .*\\n$`,
+    ),
+  );
+});
+
 const file = join(folder, 'file');
 writeFileSync(file, '');
 mkdirSync(join(folder, 'empty'));
@@ -139,6 +164,16 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
     'a certificate that is none',
     { BOUNCE_PORT: '0', BOUNCE_TLS_KEY: file, BOUNCE_TLS_CERT: file },
     /BOUNCE_TLS_CERT names .*, which isn’t a certificate in PEM/,
+  ],
+  [
+    'submission without a certificate',
+    { SUBMISSION_PORT: '0' },
+    /SUBMISSION_PORT and SUBMISSION_TLS_PORT need a certificate/,
+  ],
+  [
+    'a submission host without a port',
+    { SUBMISSION_HOST: '::' },
+    /SUBMISSION_HOST is set, but nothing listens/,
   ],
   [
     'a host name with a space',

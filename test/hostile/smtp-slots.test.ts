@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
-import {
-  maxCommandsPerMessage,
-  maxIdleMs,
-  maxMessagesPerSmtpSession,
-  maxSmtpSessionsPerNetwork,
-  maxTransactionMs,
-} from '../../src/feedback/bounce/smtp-session-limits.ts';
+import { bounceSessionLimits } from '../../src/feedback/bounce/bounce-session-limits.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+const { commandsPerMessage, idleMs, messagesPerSession, sessionsPerNetwork, transactionMs } =
+  bounceSessionLimits;
 const shop = await FeedbackShop.open({ BOUNCE_PORT: '0', BOUNCE_HOST: '0.0.0.0' });
 const { clock } = shop;
 await shop.publish('note', '<p>Note</p>');
@@ -27,55 +23,9 @@ const report = String(
   ),
 );
 
-/** An SMTP client that sends the given commands. */
-class Client {
-  readonly socket: Socket;
-  #text = '';
-  closed = false;
-
-  constructor(from = '127.0.0.1') {
-    this.socket = connect({ host: '127.0.0.1', port, localAddress: from });
-    this.socket.on('data', (chunk) => {
-      this.#text += chunk;
-    });
-    this.socket.on('error', () => undefined);
-    this.socket.on('close', () => {
-      this.closed = true;
-    });
-    after(() => this.socket.destroy());
-  }
-
-  static async open(from?: string): Promise<Client> {
-    const client = new Client(from);
-    await client.reply(/^220 /);
-    return client;
-  }
-
-  /** Waits for a reply and discards everything up to it. */
-  async reply(pattern: RegExp): Promise<string> {
-    return await waitFor(`reply ${pattern}`, () => {
-      const lines = this.#text.split('\r\n');
-      const at = lines.findIndex((line) => pattern.test(line));
-      if (at < 0) return false;
-      this.#text = lines.slice(at + 1).join('\r\n');
-      return lines[at];
-    });
-  }
-
-  async send(line: string, pattern: RegExp): Promise<string> {
-    this.socket.write(`${line}\r\n`);
-    return await this.reply(pattern);
-  }
-
-  async end(): Promise<void> {
-    this.socket.destroy();
-    await waitFor('the end', () => this.closed);
-  }
-}
-
 const paths = new ReturnPaths(testKey);
 
-async function giveReport(client: Client, number: number, messageId: string): Promise<void> {
+async function giveReport(client: SmtpClient, number: number, messageId: string): Promise<void> {
   const to = paths.make({ messageId: messageId as MessageId, recipient: 0 }, 'bounces.shop.test');
   await client.send('MAIL FROM:<>', /^250 /);
   await client.send(`RCPT TO:<${to}>`, /^250 /);
@@ -85,20 +35,20 @@ async function giveReport(client: Client, number: number, messageId: string): Pr
 
 test('ASVS 4.0.3 11.1.4: one IP address can only hold a few SMTP sessions, so others get in', async () => {
   const held = await Promise.all(
-    Array.from({ length: maxSmtpSessionsPerNetwork }, () => Client.open()),
+    Array.from({ length: sessionsPerNetwork }, () => SmtpClient.open({ port })),
   );
-  const refused = new Client();
+  const refused = new SmtpClient({ port });
   assert.equal(
     await refused.reply(/^\d/),
     '421 4.7.0 Too many connections from your IP address, try again later',
   );
   await waitFor('the end of the refused one', () => refused.closed);
-  const elsewhere = await Client.open('127.0.0.2');
+  const elsewhere = await SmtpClient.open({ port, from: '127.0.0.2' });
   await elsewhere.send('EHLO there', /^250 /);
   // A closed connection frees its slot.
   await held[0]?.end();
   await waitFor('a free slot', async () => {
-    const again = new Client();
+    const again = new SmtpClient({ port });
     const free = (await again.reply(/^\d/)).startsWith('220');
     await again.end();
     return free;
@@ -107,40 +57,40 @@ test('ASVS 4.0.3 11.1.4: one IP address can only hold a few SMTP sessions, so ot
 });
 
 test('RFC 5321 section 4.5.3.2.7: NOOP, RSET and HELP don’t keep a session alive', async () => {
-  const client = await Client.open('127.0.0.3');
+  const client = await SmtpClient.open({ port, from: '127.0.0.3' });
   await client.send('EHLO there', /^250 /);
-  for (let count = 1; count < maxCommandsPerMessage; count += 1)
+  for (let count = 1; count < commandsPerMessage; count += 1)
     await client.send(['NOOP', 'RSET', 'HELP'][count % 3] ?? '', /^2\d\d /);
   await client.send('NOOP', /^421 /);
   await waitFor('the end', () => client.closed);
 });
 
 test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minute; a session inside a message stays', async () => {
-  const idle = await Client.open('127.0.0.4');
-  const busy = await Client.open('127.0.0.4');
+  const idle = await SmtpClient.open({ port, from: '127.0.0.4' });
+  const busy = await SmtpClient.open({ port, from: '127.0.0.4' });
   await busy.send('EHLO there', /^250 /);
   await busy.send('MAIL FROM:<>', /^250 /);
-  await clock.advance(maxIdleMs + 1_000);
+  await clock.advance(idleMs + 1_000);
   await idle.reply(/^421 /);
   await waitFor('the end', () => idle.closed);
   await busy.send('NOOP', /^250 /);
   // RSET and a new MAIL don't extend the time.
   await busy.send('RSET', /^250 /);
   await busy.send('MAIL FROM:<>', /^250 /);
-  await clock.advance(maxTransactionMs - maxIdleMs);
+  await clock.advance(transactionMs - idleMs);
   await busy.reply(/^421 /);
   await waitFor('the end', () => busy.closed);
 });
 
 test('ASVS 4.0.3 11.1.4: a session has a message limit, and each message resets its command limit', async () => {
   const { id } = await shop.send('note');
-  const client = await Client.open('127.0.0.5');
+  const client = await SmtpClient.open({ port, from: '127.0.0.5' });
   await client.send('EHLO there', /^250 /);
-  for (let number = 0; number < maxMessagesPerSmtpSession; number += 1)
+  for (let number = 0; number < messagesPerSession; number += 1)
     await giveReport(client, number, id);
   await client.send('MAIL FROM:<>', /^421 /);
   await waitFor('the end', () => client.closed);
-  const next = await Client.open('127.0.0.5');
+  const next = await SmtpClient.open({ port, from: '127.0.0.5' });
   await next.send('EHLO there', /^250 /);
   await giveReport(next, 0, id);
 });

@@ -29,6 +29,8 @@ export interface TestMxOptions {
   readonly beforeGreeting?: () => Promise<void>;
   /** Without SMTPUTF8. */
   readonly ascii?: boolean;
+  /** Without 8BITMIME. */
+  readonly sevenBit?: boolean;
 }
 
 /** A mail server for tests. */
@@ -69,6 +71,7 @@ export class TestMx {
       authOptional: true,
       disabledCommands: ['AUTH', ...(noTls ? ['STARTTLS'] : [])],
       hideSMTPUTF8: options.ascii === true,
+      hide8BITMIME: options.sevenBit === true,
       disableReverseLookup: true,
       closeTimeout: 100,
       ...(certificate !== undefined && { key: certificate.key, cert: certificate.cert }),

@@ -40,6 +40,9 @@ interface StoredAttachment {
   readonly contentId?: string;
 }
 
+/** What messages have instead of a template if they were submitted complete, over SMTP. */
+const rawTemplateId = '.raw';
+
 /** The request and the state of each recipient. Secret values are masked. */
 export function MessageFacts({ message }: { message: Message }) {
   const accountId = useAccountId();
@@ -53,16 +56,20 @@ export function MessageFacts({ message }: { message: Message }) {
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" short />],
     [
       text('messages.template'),
-      <PageAnchor
-        key="template"
-        to="/$account/templates/$template"
-        params={{ account: accountId, template: message.templateId }}
-      >
-        {text(versionTextOf(message), {
-          id: message.templateId,
-          version: message.templateVersion,
-        })}
-      </PageAnchor>,
+      message.templateId === rawTemplateId ? (
+        text('message.raw')
+      ) : (
+        <PageAnchor
+          key="template"
+          to="/$account/templates/$template"
+          params={{ account: accountId, template: message.templateId }}
+        >
+          {text(versionTextOf(message), {
+            id: message.templateId,
+            version: message.templateVersion,
+          })}
+        </PageAnchor>
+      ),
     ],
     [text('messages.from'), describeSender(content?.from)],
     [text('message.replyTo'), typeof content?.replyTo === 'string' ? content.replyTo : null],

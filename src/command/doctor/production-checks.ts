@@ -8,6 +8,7 @@ import {
 } from '../../http/limits/cap-to-open-file-limit.ts';
 import { formatBytes } from '../../http/limits/route-limit.ts';
 import { readCertificate } from '../../http/tls/certificate.ts';
+import { checkSubmission } from './check-submission.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
@@ -25,6 +26,7 @@ export const productionChecks: readonly { readonly name: string; readonly check:
   { name: 'delivery', check: checkDelivery },
   { name: 'domains', check: checkDomains },
   { name: 'bounces', check: checkBounces },
+  { name: 'smtp', check: checkSubmission },
   { name: 'factors', check: checkFactors },
   { name: 'metrics', check: checkMetrics },
   { name: 'demo', check: checkDemo },

@@ -1,3 +1,5 @@
+import { decodeTransferEncoding } from '../../foundation/decode-transfer-encoding.ts';
+
 /** A MIME part with its headers and content. */
 export interface MimePart {
   /** In lower case, without parameters. */
@@ -95,28 +97,13 @@ function decode(
   headers: ReadonlyMap<string, readonly string[]>,
   contentType: string,
 ): string {
-  const encoding = headers.get('content-transfer-encoding')?.[0]?.trim().toLowerCase();
-  const bytes =
-    encoding === 'base64'
-      ? Buffer.from(body, 'base64')
-      : Buffer.from(encoding === 'quoted-printable' ? fromQuotedPrintable(body) : body, 'latin1');
+  const bytes = decodeTransferEncoding(body, headers.get('content-transfer-encoding')?.[0]);
   const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
     return bytes.toString('utf8');
   }
-}
-
-function fromQuotedPrintable(text: string): string {
-  return (
-    text
-      // RFC 2045 section 6.7 rules 3 and 5: whitespace before a soft line break is text.
-      .replace(/=[ \t]*\n/g, '')
-      .replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
-        String.fromCharCode(Number.parseInt(hex, 16)),
-      )
-  );
 }
 
 /** All parts of a message, outer before inner; attached messages aren't opened. */

@@ -2,15 +2,17 @@ import type { SMTPServerSession } from 'smtp-server';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Log } from '../../foundation/log.ts';
+import { LimitedSmtpServer } from '../../foundation/network/limited-smtp-server.ts';
 import {
   listenForSmtp,
   type SmtpListener,
   SmtpReplyError,
 } from '../../foundation/network/smtp-listener.ts';
+import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
 import { truncateAddress } from '../tracking/classify-reader.ts';
+import { bounceSessionLimits } from './bounce-session-limits.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
 import { handleFeedbackMail } from './handle-feedback-mail.ts';
-import { LimitedSmtpServer } from './limited-smtp-server.ts';
 import { RateLimit } from './rate-limit.ts';
 import { FeedbackMailReceiver, type ReceivedFeedback } from './receive-feedback-mail.ts';
 
@@ -104,6 +106,7 @@ export async function startBounceServer(
           );
       },
     },
+    new SmtpSessionSlots(bounceSessionLimits),
     dependencies.clock,
   );
   server.on('error', (error) => dependencies.log.debug({ err: error }, 'bounce connection failed'));

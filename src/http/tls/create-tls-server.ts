@@ -1,31 +1,9 @@
-import { constants } from 'node:crypto';
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import { tlsHandshakeOptions } from './handshake-options.ts';
 import { Http2Request, Http2Response } from './http2-messages.ts';
 import { limitSession, maxStreams, type SessionTimes } from './limit-session.ts';
 import type { LiveCertificate } from './live-certificate.ts';
-
-/** RFC 9325 section 4.2: forward secrecy and authenticated encryption; the first three are those of TLS 1.3. */
-const ciphers = [
-  'TLS_AES_128_GCM_SHA256',
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':');
-
-/** Of every certificate that the server uses. */
-const handshakeOptions = {
-  ciphers,
-  minVersion: 'TLSv1.2',
-  honorCipherOrder: true,
-  // Renegotiation costs the server more than the client, and RFC 9113 section 9.2.1 forbids it.
-  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-} as const;
 
 /** Bytes of a body that can arrive before anything reads it, per stream and per connection. */
 const windowBytes = 256 * 1024;
@@ -51,7 +29,7 @@ export function createTlsServer(
   const { cert, key } = certificate.current;
   const server = createSecureServer({
     ...http1,
-    ...handshakeOptions,
+    ...tlsHandshakeOptions,
     cert,
     key,
     handshakeTimeout: 15_000,
@@ -74,7 +52,7 @@ export function createTlsServer(
     limitSession(session, times);
   });
   certificate.onChange((next) =>
-    server.setSecureContext({ ...handshakeOptions, cert: next.cert, key: next.key }),
+    server.setSecureContext({ ...tlsHandshakeOptions, cert: next.cert, key: next.key }),
   );
   return server;
 }

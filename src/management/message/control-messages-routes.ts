@@ -11,6 +11,7 @@ import {
 } from '../../message/message-content.ts';
 import { maxDeliverySeconds } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
+import { rawSourceOf, rawTemplateId } from '../../message/raw-message.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
 import { keepTrialVersion } from '../../template/template-store.ts';
@@ -72,6 +73,7 @@ async function isResendable(
   message: StoredMessage,
   content: StoredContent,
 ): Promise<boolean> {
+  if (message.template_id === rawTemplateId) return rawSourceOf(content) !== undefined;
   const template = await call.dependencies.templates.localized(
     accountOf(call).id,
     message.template_id as TemplateId,

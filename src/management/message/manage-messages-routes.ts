@@ -3,12 +3,18 @@ import { type Static, Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
+import { parseMail } from '../../inbox/parse-mail.ts';
 import { withoutReplaced } from '../../message/attachment.ts';
 import { describeMessage } from '../../message/describe-message.ts';
 import { maskedValues } from '../../message/mask-values.ts';
-import { maxAttributeName, maxAttributeValue } from '../../message/message-content.ts';
+import {
+  maxAttributeName,
+  maxAttributeValue,
+  type StoredContent,
+} from '../../message/message-content.ts';
 import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
 import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
+import { rawSourceOf, rawTemplateId } from '../../message/raw-message.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
@@ -268,6 +274,7 @@ export const getRenderedMessage = defineOperation({
     const { message } = await requireMessage(call);
     const { content } = message;
     if (content === null) throw new Problem('conflict', 'The content of this message was erased');
+    if (message.template_id === rawTemplateId) return showRaw(call, content);
     const template = await call.dependencies.templates.localized(
       accountOf(call).id,
       message.template_id as TemplateId,
@@ -292,6 +299,22 @@ export const getRenderedMessage = defineOperation({
     };
   },
 });
+
+/** Larger ones can be downloaded. */
+const maxShownBytes = 2 * 1_024 * 1_024;
+
+/** A message that was submitted complete, as mail programs read it. */
+async function showRaw(call: OperationCall, content: StoredContent) {
+  const source = rawSourceOf(content);
+  if (source === undefined) throw new Problem('conflict', 'The content of this message was erased');
+  if (source.size > maxShownBytes)
+    throw new Problem('conflict', 'This message is too large to show; download it');
+  const { attachments } = call.dependencies;
+  const bytes = await attachments.read(accountOf(call).id, source.sha256);
+  if (bytes === undefined) throw notFound('content');
+  const { subject, html, text } = await parseMail(bytes);
+  return { subject, html, text, images: [] };
+}
 
 function renderOrExplain(...args: Parameters<typeof renderMessage>) {
   try {

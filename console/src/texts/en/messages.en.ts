@@ -87,6 +87,7 @@ export const messagesTexts = {
   'message.back': 'All messages',
   'message.template': '{id}, version {version}',
   'message.templateWhenAccepted': '{id}, version {version} when accepted',
+  'message.raw': 'None: sent over SMTP',
   'message.draft': '{id}, draft',
   'message.timeline': 'Timeline',
   'message.accepted': 'Accepted',

@@ -1,0 +1,11 @@
+import type { SmtpSessionLimits } from '../../foundation/network/smtp-session-limits.ts';
+
+/** The limits of a session with the bounce server; a message with STARTTLS needs seven commands. */
+export const bounceSessionLimits: SmtpSessionLimits = {
+  sessionsPerNetwork: 10,
+  commandsPerMessage: 20,
+  messagesPerSession: 100,
+  firstIdleMs: 60_000,
+  idleMs: 60_000,
+  transactionMs: 10 * 60_000,
+};

@@ -1,0 +1,117 @@
+import type { Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import type { Clock } from '../clock.ts';
+import { PeriodicTask } from '../periodic-task.ts';
+import { networkOf } from './ip-address.ts';
+import type { SmtpReplyError } from './smtp-listener.ts';
+import type { SmtpSessionSlots, SmtpSessionUsage } from './smtp-session-limits.ts';
+
+type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : never;
+
+const sweepIntervalMs = 1_000;
+
+/** Text that begins with an enhanced status code (RFC 3463). */
+const withStatus = /^[245]\.\d{1,3}\.\d{1,3} /;
+/** RFC 3207 section 4: the commands that a server may require TLS for. */
+const commandsBeforeTls = new Set(['EHLO', 'HELO', 'NOOP', 'QUIT', 'RSET', 'HELP', 'STARTTLS']);
+
+export interface LimitedSmtpOptions {
+  /** The reply to commands other than STARTTLS before TLS; undefined: TLS isn't required. */
+  readonly requireTls?: SmtpReplyError;
+}
+
+/**
+ * An SMTP server that limits sessions per IP address, and the time and commands per message. smtp-server itself closes
+ * only silent connections, so a client that repeats NOOP could hold a slot forever.
+ */
+export class LimitedSmtpServer extends SMTPServer {
+  readonly #clock: Clock;
+  readonly #slots: SmtpSessionSlots;
+  readonly #requireTls: LimitedSmtpOptions['requireTls'];
+  readonly #open = new Map<
+    string,
+    { readonly connection: Connection; readonly usage: SmtpSessionUsage }
+  >();
+  readonly #sweep = new PeriodicTask(sweepIntervalMs, () => this.#endExpired());
+
+  /** @param slots servers can share them */
+  constructor(
+    options: SMTPServerOptions,
+    slots: SmtpSessionSlots,
+    clock: Clock,
+    { requireTls }: LimitedSmtpOptions = {},
+  ) {
+    super(options);
+    this.#requireTls = requireTls;
+    this.#slots = slots;
+    this.#clock = clock;
+    this.#sweep.start();
+  }
+
+  /** A session's usage; undefined once it has ended. */
+  usageOf(session: Pick<SMTPServerSession, 'id'>): SmtpSessionUsage | undefined {
+    return this.#open.get(session.id)?.usage;
+  }
+
+  override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
+    const usage = this.#slots.acquire(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
+    if (usage === undefined) {
+      socket.on('error', () => undefined);
+      // 421, so that honest senders retry (RFC 5321 section 4.2.1).
+      socket.end('421 4.7.0 Too many connections from your IP address, try again later\r\n', () =>
+        socket.destroy(),
+      );
+      return;
+    }
+    if (this.connections.size >= (this.options.maxClients ?? Number.POSITIVE_INFINITY))
+      this.#endOldestStranger();
+    const existing = new Set(this.connections);
+    super.connect(socket, options);
+    const connection = [...this.connections].find((other) => !existing.has(other));
+    socket.once('close', () => {
+      this.#slots.release(usage);
+      if (connection !== undefined) this.#open.delete(connection.id);
+    });
+    if (connection === undefined) return;
+    this.#open.set(connection.id, { connection, usage });
+    const perform = connection._onCommand.bind(connection);
+    connection._onCommand = (command, done) => {
+      if (!usage.countCommand()) connection.send(421, 'Too many commands without a message');
+      else if (this.#needsTls(connection, command)) {
+        connection.send(this.#requireTls?.responseCode ?? 530, this.#requireTls?.message);
+        setImmediate(() => done?.());
+      } else perform(command, done);
+    };
+    const send = connection.send.bind(connection);
+    // Replies with a status code of their own don't get the usual one.
+    connection.send = (code, data, context) =>
+      send(code, data, typeof data === 'string' && withStatus.test(data) ? false : context);
+  }
+
+  #needsTls(connection: Connection, command: Buffer): boolean {
+    if (this.#requireTls === undefined || connection.secure) return false;
+    const [name = ''] = command.toString('latin1').split(' ', 1);
+    return !commandsBeforeTls.has(name.trim().toUpperCase());
+  }
+
+  /** Makes room for another session: one without a login ends, so that strangers can't keep out those with one. */
+  #endOldestStranger(): void {
+    if (this.options.authOptional === true) return;
+    for (const { connection } of this.#open.values())
+      if (!connection.session.user && !connection._closing) {
+        connection.send(421, 'Too many connections, try again later');
+        return;
+      }
+  }
+
+  override close(callback: () => void): void {
+    void this.#sweep.stop();
+    super.close(callback);
+  }
+
+  #endExpired(): void {
+    const now = this.#clock.now();
+    for (const { connection, usage } of this.#open.values())
+      if (usage.isExpired(now)) connection.send(421, 'Session timed out');
+  }
+}

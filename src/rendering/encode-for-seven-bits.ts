@@ -1,0 +1,109 @@
+import { decodeTransferEncoding } from '../foundation/decode-transfer-encoding.ts';
+import { base64LineBytes, encodedLength } from '../message/attachment.ts';
+import { headFields, type MimeEntity, readEntity, splitParts } from '../message/mime-entity.ts';
+
+/** RFC 5322 section 2.1.1, without the line break. */
+const maxLineOctets = 998;
+const maxDepth = 8;
+/** Texts up to this size stay readable; quoted-printable takes several times as long as base64. */
+const maxReadableBytes = 1_024 * 1_024;
+
+/** True if a line has more octets than a server must accept. */
+export function hasLongLines(bytes: Buffer): boolean {
+  let start = 0;
+  for (let end = bytes.indexOf('\r\n'); end !== -1; end = bytes.indexOf('\r\n', start)) {
+    if (end - start > maxLineOctets) return true;
+    start = end + 2;
+  }
+  return bytes.length - start > maxLineOctets;
+}
+
+function isSafe(bytes: Buffer): boolean {
+  for (const octet of bytes) if (octet > 127) return false;
+  return !hasLongLines(bytes);
+}
+
+/**
+ * Encodes a message for servers without 8BITMIME (RFC 6152 section 3), or with lines that are too long: each part that
+ * needs it becomes quoted-printable or base64. The same message gives the same bytes.
+ * @param message with CRLF line ends; the octets of header fields stay as they are
+ */
+export function encodeForSevenBits(message: Buffer): Buffer {
+  return encodeEntity(message, 0);
+}
+
+function encodeEntity(bytes: Buffer, depth: number): Buffer {
+  const entity = readEntity(bytes);
+  const { head, body, type, boundary, encoding } = entity;
+  if (isSafe(body) && encoding !== '8bit' && encoding !== 'binary') return bytes;
+  if (depth < maxDepth && boundary !== undefined) {
+    const { separators, parts } = splitParts(body, boundary);
+    const pieces = separators.flatMap((separator, index) => {
+      const part = parts[index];
+      return part === undefined ? [separator] : [separator, encodeEntity(part, depth + 1)];
+    });
+    return Buffer.concat([withEncoding(head, '7bit'), ...pieces]);
+  }
+  // RFC 2046 section 5.2.1: an attached message can't be encoded itself.
+  if (depth < maxDepth && type === 'message/rfc822')
+    return Buffer.concat([withEncoding(head, '7bit'), encodeEntity(body, depth + 1)]);
+  return encodeLeaf(entity);
+}
+
+function encodeLeaf({ head, body, type, encoding }: MimeEntity): Buffer {
+  const content = decodeTransferEncoding(body.toString('latin1'), encoding);
+  const isReadable = type.startsWith('text/') && content.length <= maxReadableBytes;
+  return isReadable
+    ? Buffer.concat([withEncoding(head, 'quoted-printable'), toQuotedPrintable(content)])
+    : Buffer.concat([withEncoding(head, 'base64'), toBase64(content)]);
+}
+
+/** The head with this transfer encoding as its only one. */
+function withEncoding(head: Buffer, encoding: string): Buffer {
+  const kept = headFields(head).filter(
+    (field) => !/^content-transfer-encoding[ \t]*:/i.test(field),
+  );
+  const ended = kept.map((field) => (field.endsWith('\r\n') ? field : `${field}\r\n`));
+  return Buffer.from(`${ended.join('')}Content-Transfer-Encoding: ${encoding}\r\n\r\n`, 'latin1');
+}
+
+const maxColumn = 75;
+
+/** RFC 2045 section 6.7; CRLF in the content is a line break. */
+function toQuotedPrintable(content: Buffer): Buffer {
+  const lines = content.toString('latin1').split('\r\n');
+  return Buffer.from(lines.map(encodeLine).join('\r\n'), 'latin1');
+}
+
+function encodeLine(line: string): string {
+  let encoded = '';
+  let column = 0;
+  for (let index = 0; index < line.length; index += 1) {
+    const code = line.charCodeAt(index);
+    const isLast = index === line.length - 1;
+    const isSpace = code === 32 || code === 9;
+    const isLiteral = (code > 32 && code < 127 && code !== 61) || (isSpace && !isLast);
+    const unit = isLiteral
+      ? line.charAt(index)
+      : `=${code.toString(16).toUpperCase().padStart(2, '0')}`;
+    if (column + unit.length > maxColumn) {
+      encoded += '=\r\n';
+      column = 0;
+    }
+    encoded += unit;
+    column += unit.length;
+  }
+  return encoded;
+}
+
+function toBase64(content: Buffer): Buffer {
+  const encoded = Buffer.allocUnsafeSlow(encodedLength(content.length));
+  let at = 0;
+  for (let start = 0; start < content.length; start += base64LineBytes)
+    at += encoded.write(
+      `${content.toString('base64', start, Math.min(start + base64LineBytes, content.length))}\r\n`,
+      at,
+      'latin1',
+    );
+  return encoded.subarray(0, at);
+}

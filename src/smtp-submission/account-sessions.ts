@@ -1,0 +1,27 @@
+import type { AccountId } from '../foundation/ids.ts';
+
+/** Open sessions by account, so that none takes those of others. */
+export class AccountSessions {
+  readonly #max: number;
+  readonly #open = new Map<AccountId, number>();
+
+  /** @param max per account */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** @returns a function that gives the session back; undefined if the account has its maximum */
+  acquire(accountId: AccountId): (() => void) | undefined {
+    const open = this.#open.get(accountId) ?? 0;
+    if (open >= this.#max) return undefined;
+    this.#open.set(accountId, open + 1);
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      const left = (this.#open.get(accountId) ?? 0) - 1;
+      if (left > 0) this.#open.set(accountId, left);
+      else this.#open.delete(accountId);
+    };
+  }
+}

@@ -1,0 +1,139 @@
+import { domainOf } from '../foundation/email-address.ts';
+import { Fault, type FaultDetail } from '../foundation/errors.ts';
+import { newId } from '../foundation/ids.ts';
+import type { CustomHeaderRules } from '../submission/custom-headers.ts';
+import type { RawMessage } from '../submission/send-raw.ts';
+import { controlFields, controlPrefix } from './read-control-fields.ts';
+import { type SubmittedField, singleField, textOfField } from './read-message-head.ts';
+import { type AdmittedMessage, present, readOptionalMailbox } from './template-submission.ts';
+
+/** The client and its session, for the trace field. */
+export interface SubmissionTrace {
+  /** As the client calls itself. */
+  readonly helo: string;
+  readonly remoteAddress: string;
+  readonly sessionId: string;
+  /** Our own name. */
+  readonly hostname: string;
+  readonly usesUtf8: boolean;
+  readonly receivedAt: Date;
+}
+
+/** Never sent on: a blind copy shows no names, and the last server writes the return path (RFC 5321 section 4.4). */
+const removedNames = ['bcc', 'resent-bcc', 'return-path'];
+/** The service writes its own for messages that aren't transactional. */
+const unsubscribeNames = ['list-unsubscribe', 'list-unsubscribe-post'];
+
+const maxSubject = 998;
+const wordsNotStorable = /\0/g;
+
+/**
+ * The raw message that a submission without a template is: as it came, without the fields that aren't sent on, and with
+ * those that RFC 6409 section 8 lets a submission server add.
+ * @throws Fault VALIDATION_FAILED
+ */
+export function toRawMessage(
+  { admission, message, control, recipients, idempotencyKey }: AdmittedMessage,
+  trace: SubmissionTrace,
+  headerRules: Pick<CustomHeaderRules, 'isReserved'>,
+): RawMessage {
+  const { fields, body } = message;
+  const details: FaultDetail[] = findProblems(fields, headerRules);
+  if (control.trackOpens || control.trackClicks)
+    details.push({
+      field: controlFields.trackOpens.name,
+      reason: 'and X-Signalpost-Track-Clicks need X-Signalpost-Template',
+    });
+  if (control.locale !== undefined)
+    details.push({ field: controlFields.locale.name, reason: 'needs X-Signalpost-Template' });
+  const from = readOptionalMailbox(message, 'From');
+  if (from === undefined) details.push({ field: 'From', reason: 'is required' });
+  if (details.length > 0 || from === undefined) throw new Fault('VALIDATION_FAILED', { details });
+  const replyTo = readOptionalMailbox(message, 'Reply-To');
+  const sender = readOptionalMailbox(message, 'Sender');
+  const [to, ...otherRecipients] = recipients;
+  const subject = singleField(fields, 'Subject');
+  const removed = [...removedNames, ...(control.transactional ? [] : unsubscribeNames)];
+  const kept = fields.filter(
+    ({ name }) => !removed.includes(name) && !name.startsWith(controlPrefix),
+  );
+  const added = [
+    receivedField(trace),
+    ...(has(fields, 'date') ? [] : [`Date: ${formatDate(trace.receivedAt)}\r\n`]),
+    ...(has(fields, 'message-id')
+      ? []
+      : [`Message-ID: <${newId()}@${domainOf(from.address)}>\r\n`]),
+  ];
+  return {
+    admission,
+    source: Buffer.concat([
+      Buffer.from(added.join(''), 'latin1'),
+      ...kept.map(({ raw }) => raw),
+      Buffer.from('\r\n'),
+      body,
+    ]),
+    subject: (subject === undefined ? '' : textOfField(subject))
+      .replace(wordsNotStorable, '\u{fffd}')
+      .toWellFormed()
+      .slice(0, maxSubject)
+      .toWellFormed(),
+    request: {
+      envelope: {
+        toAddress: to,
+        fromAddress: from.address,
+        ...present('fromDisplayName', from.name),
+        ...present('replyToAddress', replyTo?.address),
+      },
+      metadata: {
+        transactional: control.transactional,
+        ...present('externalId', control.externalId),
+        ...present('tagList', control.tag === undefined ? undefined : [control.tag]),
+        ...present('attributes', control.attributes),
+      },
+      actions: {
+        trackOpens: false,
+        trackClicks: false,
+        ...present('sendAt', control.sendAt),
+        ...present('deliverBefore', control.deliverBefore),
+      },
+    },
+    moreSenders: sender === undefined ? [] : [sender.address],
+    otherRecipients,
+    idempotencyKey,
+  };
+}
+
+/** Fields that mail programs must agree about (RFC 5322 section 3.6), and those that relays act on. */
+function findProblems(
+  fields: readonly SubmittedField[],
+  headerRules: Pick<CustomHeaderRules, 'isReserved'>,
+): FaultDetail[] {
+  for (const name of ['Subject', 'Date', 'Message-ID', 'To', 'Cc', 'Content-Type'])
+    singleField(fields, name);
+  return fields
+    .filter(({ name }) => !name.startsWith(controlPrefix) && headerRules.isReserved(name))
+    .map(({ name }) => ({ field: name, reason: 'is reserved; remove it' }));
+}
+
+function has(fields: readonly SubmittedField[], name: string): boolean {
+  return fields.some((field) => field.name === name);
+}
+
+/** RFC 5321 section 4.4, with the protocol name of RFC 3848 or RFC 6531 section 4.3. */
+function receivedField(trace: SubmissionTrace): string {
+  const protocol = trace.usesUtf8 ? 'UTF8SMTPSA' : 'ESMTPSA';
+  const helo = trace.helo.replace(/[^A-Za-z0-9.:[\]_-]/g, '?').slice(0, 255) || 'unknown';
+  const address = trace.remoteAddress.includes(':')
+    ? `IPv6:${trace.remoteAddress}`
+    : trace.remoteAddress;
+  return [
+    `Received: from ${helo} ([${address}])`,
+    ` by ${trace.hostname} with ${protocol} id ${trace.sessionId};`,
+    ` ${formatDate(trace.receivedAt)}\r\n`,
+  ].join('\r\n');
+}
+
+/** RFC 5322 section 3.3, in UTC. */
+function formatDate(date: Date): string {
+  return date.toUTCString().replace('GMT', '+0000');
+}

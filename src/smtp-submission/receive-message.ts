@@ -1,0 +1,100 @@
+import type { SMTPServerDataStream } from 'smtp-server';
+import { FairBytes } from '../foundation/fair-bytes.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { BareBreakFinder } from './find-bare-breaks.ts';
+import { SubmissionRefusal } from './submission-replies.ts';
+
+const mebibyte = 1_024 * 1_024;
+/** Max bytes of messages that are received or checked, where memory isn't scarce. */
+const budget = { total: 128 * mebibyte, perGroup: 64 * mebibyte };
+/** The pieces of a message and the whole are in memory at the same time. */
+const copies = 2;
+/** Bytes to reserve next for a message of unknown size. */
+const stepBytes = 256 * 1_024;
+/** A client waits for minutes, but what it holds is missing to others. */
+const maxWaitMs = 10_000;
+
+export interface MessageLimits {
+  readonly accountId: AccountId;
+  readonly maxBytes: number;
+  /** From the SIZE parameter (RFC 1870); 0: unknown. */
+  readonly announcedBytes: number;
+}
+
+/** Receives messages within a fixed amount of memory, which accounts share fairly. */
+export class MessageReceiver {
+  readonly #memory: FairBytes;
+
+  /** @param share of the memory, from `memoryShare` */
+  constructor(share = 1) {
+    this.#memory = new FairBytes({
+      total: budget.total * share,
+      perGroup: budget.perGroup * share,
+    });
+  }
+
+  /**
+   * Reads a message to its end, also if it is refused.
+   * @param use gets it; its memory counts until this is done
+   * @throws SubmissionRefusal if it is too large, there is no memory for it, or its line breaks are ambiguous
+   */
+  async receive<Result>(
+    stream: SMTPServerDataStream,
+    { accountId, maxBytes, announcedBytes }: MessageLimits,
+    use: (message: Buffer) => Promise<Result>,
+  ): Promise<Result> {
+    const releases: (() => void)[] = [];
+    const reserve = async (bytes: number): Promise<boolean> => {
+      const release = await this.#memory.acquire(accountId, bytes * copies, maxWaitMs);
+      if (release !== undefined) releases.push(release);
+      return release !== undefined;
+    };
+    const releaseAll = (): void => {
+      for (const release of releases.splice(0)) release();
+    };
+    const breaks = new BareBreakFinder();
+    const chunks: Buffer[] = [];
+    let reserved = 0;
+    let received = 0;
+    let refusal: SubmissionRefusal | undefined;
+    const refuse = (reason: SubmissionRefusal): void => {
+      refusal = reason;
+      chunks.length = 0;
+      releaseAll();
+    };
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        if (refusal !== undefined) continue;
+        received += chunk.length;
+        if (received > maxBytes) {
+          refuse(tooLarge(maxBytes));
+          continue;
+        }
+        if (received > reserved) {
+          const step = Math.max(
+            Math.min(announcedBytes, maxBytes) - reserved,
+            Math.min(reserved === 0 ? chunk.length * 2 : stepBytes, maxBytes),
+            received - reserved,
+          );
+          reserved += step;
+          if (!(await reserve(step))) {
+            refuse(new SubmissionRefusal('noMemory'));
+            continue;
+          }
+        }
+        breaks.add(chunk);
+        chunks.push(chunk);
+      }
+      if (refusal !== undefined) throw refusal;
+      if (breaks.found) throw new SubmissionRefusal('bareLineBreak');
+      return await use(Buffer.concat(chunks.splice(0), received));
+    } finally {
+      releaseAll();
+    }
+  }
+}
+
+/** The refusal of a message over the limit. */
+export function tooLarge(maxBytes: number): SubmissionRefusal {
+  return new SubmissionRefusal('messageTooLarge', `the limit is ${maxBytes} bytes`);
+}

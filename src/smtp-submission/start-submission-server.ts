@@ -1,0 +1,267 @@
+import { hostname as osHostname } from 'node:os';
+import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import type { Clock } from '../foundation/clock.ts';
+import { codeOf } from '../foundation/database/sqlstate.ts';
+import { Fault } from '../foundation/errors.ts';
+import type { Log } from '../foundation/log.ts';
+import { LimitedSmtpServer } from '../foundation/network/limited-smtp-server.ts';
+import { listenForSmtp, type SmtpListener } from '../foundation/network/smtp-listener.ts';
+import { SmtpSessionSlots } from '../foundation/network/smtp-session-limits.ts';
+import { tlsHandshakeOptions } from '../http/tls/handshake-options.ts';
+import type { LiveCertificate } from '../http/tls/live-certificate.ts';
+import { maxAttachmentLimit } from '../message/attachment.ts';
+import { AccountSessions } from './account-sessions.ts';
+import { MessageReceiver, tooLarge } from './receive-message.ts';
+import {
+  maxSessionsPerAccount,
+  maxSubmissionRecipients,
+  maxSubmissionSessions,
+  submissionSessionLimits,
+} from './submission-limits.ts';
+import {
+  protocolReplies,
+  SubmissionRefusal,
+  toReplyError,
+  toSubmissionReply,
+} from './submission-replies.ts';
+import { type SessionDependencies, SubmissionSession } from './submission-session.ts';
+
+/** Where to listen; an undefined port isn't opened. */
+export interface SubmissionAddresses {
+  readonly host: string;
+  /** With STARTTLS (RFC 6409); 0 picks a free one. */
+  readonly port: number | undefined;
+  /** With implicit TLS (RFC 8314 section 3.3); 0 picks a free one. */
+  readonly tlsPort: number | undefined;
+}
+
+export interface SubmissionServerDependencies extends SessionDependencies {
+  readonly addresses: SubmissionAddresses;
+  readonly hostname: string | undefined;
+  readonly certificate: LiveCertificate;
+  readonly memoryShare: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The running server. */
+export interface SubmissionServer {
+  readonly port: number | undefined;
+  readonly tlsPort: number | undefined;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the message submission service (RFC 6409) on up to two ports. It replies 250 to a message once all its copies are
+ * committed and flushed.
+ */
+export async function startSubmissionServer(
+  dependencies: SubmissionServerDependencies,
+): Promise<SubmissionServer> {
+  const { host, port, tlsPort } = dependencies.addresses;
+  const slots = new SmtpSessionSlots(submissionSessionLimits);
+  const shared: SharedLimits = {
+    slots,
+    sessions: new AccountSessions(maxSessionsPerAccount),
+    receiver: new MessageReceiver(dependencies.memoryShare),
+  };
+  const open = async (
+    at: number | undefined,
+    secure: boolean,
+  ): Promise<SmtpListener | undefined> =>
+    at === undefined
+      ? undefined
+      : listenForSmtp(createServer(dependencies, shared, secure), at, host);
+  const plain = await open(port, false);
+  const tls = await open(tlsPort, true).catch(async (error: unknown) => {
+    await plain?.stop();
+    throw error;
+  });
+  return {
+    port: plain?.port,
+    tlsPort: tls?.port,
+    async stop() {
+      await Promise.all([plain?.stop(), tls?.stop()]);
+    },
+  };
+}
+
+/** What both ports share. */
+interface SharedLimits {
+  readonly slots: SmtpSessionSlots;
+  readonly sessions: AccountSessions;
+  readonly receiver: MessageReceiver;
+}
+
+interface OpenSession {
+  readonly session: SubmissionSession;
+  maxBytes: number;
+  release?: () => void;
+}
+
+type Handlers = Pick<
+  SMTPServerOptions,
+  'onAuth' | 'onConnect' | 'onClose' | 'onMailFrom' | 'onRcptTo' | 'onData' | 'onSecure'
+>;
+
+/** Before TLS, a client can only ask for it (RFC 3207 section 4). */
+const disabledWithoutTls = ['XCLIENT', 'XFORWARD', 'AUTH'];
+const disabledWithTls = ['XCLIENT', 'XFORWARD'];
+
+function createServer(
+  dependencies: SubmissionServerDependencies,
+  shared: SharedLimits,
+  secure: boolean,
+): LimitedSmtpServer {
+  const { hostname, certificate, clock, log } = dependencies;
+  const { cert, key } = certificate.current;
+  const server: LimitedSmtpServer = new LimitedSmtpServer(
+    {
+      ...(hostname !== undefined && { name: hostname }),
+      banner: 'Signalpost submission',
+      secure,
+      cert,
+      key,
+      ...tlsHandshakeOptions,
+      size: maxAttachmentLimit,
+      maxClients: maxSubmissionSessions,
+      maxRecipients: maxSubmissionRecipients,
+      authMethods: ['PLAIN', 'LOGIN'],
+      authRequiredMessage: protocolReplies.loginRequired.text,
+      disabledCommands: disabledWithTls,
+      hideENHANCEDSTATUSCODES: false,
+      logger: false,
+      disableReverseLookup: true,
+      // RFC 5321 section 4.5.3.2.7; LimitedSmtpServer ends idle sessions sooner.
+      socketTimeout: 5 * 60_000,
+      closeTimeout: 5_000,
+      ...createHandlers(dependencies, shared, () => server),
+    },
+    shared.slots,
+    clock,
+    { requireTls: toReplyError(protocolReplies.tlsRequired) },
+  );
+  certificate.onChange((next) => server.updateSecureContext({ cert: next.cert, key: next.key }));
+  server.on('error', (error) => log.debug({ err: error }, 'submission connection failed'));
+  return server;
+}
+
+function createHandlers(
+  dependencies: SubmissionServerDependencies,
+  { sessions, receiver }: SharedLimits,
+  server: () => LimitedSmtpServer,
+): Handlers {
+  const { clock, log } = dependencies;
+  const open = new WeakMap<SMTPServerSession, OpenSession>();
+  const sessionOf = (session: SMTPServerSession): OpenSession => {
+    const found = open.get(session);
+    if (found === undefined) throw new Error('the session has not begun');
+    return found;
+  };
+  /** Runs a command and replies to it. */
+  const answer = <Result>(
+    work: () => Promise<Result>,
+    callback: (error: Error | null, result?: Result) => void,
+  ): void => {
+    work().then(
+      (result) => callback(null, result),
+      (error: unknown) => {
+        if (!isExpected(error)) log.error({ err: error }, 'a submission failed');
+        else if (error instanceof Fault && error.code === 'IO_EXCEPTION')
+          log.warn({ err: error.cause }, 'a submission was not accepted; the client tries again');
+        callback(toReplyError(toSubmissionReply(error)));
+      },
+    );
+  };
+  return {
+    onConnect(session, callback) {
+      session.disabledCommands = session.secure ? disabledWithTls : disabledWithoutTls;
+      open.set(session, {
+        session: new SubmissionSession(dependencies, session.remoteAddress),
+        maxBytes: 0,
+      });
+      callback();
+    },
+    onSecure(_socket, session, callback) {
+      session.disabledCommands = disabledWithTls;
+      callback();
+    },
+    onAuth({ username, password }, session, callback) {
+      answer(async () => {
+        const state = sessionOf(session);
+        const { account } = await state.session.login(username ?? '', password ?? '');
+        const release = sessions.acquire(account.id);
+        if (release === undefined) throw new SubmissionRefusal('tooManySessions');
+        // The client may have left meanwhile.
+        if (server().usageOf(session) === undefined) release();
+        state.release = release;
+        server().usageOf(session)?.beginLogin(clock.now());
+        return { user: account.id };
+      }, callback);
+    },
+    onMailFrom({ args }, session, callback) {
+      answer(async () => {
+        const state = sessionOf(session);
+        if (!session.user) throw new SubmissionRefusal('loginRequired');
+        if (server().usageOf(session)?.beginMessage(clock.now()) === false)
+          throw new SubmissionRefusal('tooManyMessages');
+        state.maxBytes = Math.min(await state.session.beginMessage(), maxAttachmentLimit);
+        if (announcedBytes(args) > state.maxBytes) throw tooLarge(state.maxBytes);
+      }, callback);
+    },
+    onRcptTo({ address }, session, callback) {
+      const { smtpUtf8 = false } = session.envelope;
+      answer(() => sessionOf(session).session.checkRecipient(address, smtpUtf8), callback);
+    },
+    onData(stream, session, callback) {
+      const { session: submission, maxBytes } = sessionOf(session);
+      const { mailFrom, rcptTo, smtpUtf8 = false } = session.envelope;
+      answer(async () => {
+        const limits = {
+          accountId: (await submission.admit()).account.id,
+          maxBytes,
+          announcedBytes: mailFrom === false ? 0 : announcedBytes(mailFrom.args),
+        };
+        try {
+          const { messageId } = await receiver.receive(stream, limits, (message) =>
+            submission.submit(
+              message,
+              rcptTo.map(({ address }) => address),
+              {
+                helo: session.hostNameAppearsAs || '',
+                remoteAddress: session.remoteAddress,
+                sessionId: session.id,
+                hostname: dependencies.hostname ?? osHostname(),
+                usesUtf8: smtpUtf8,
+                receivedAt: new Date(clock.now()),
+              },
+            ),
+          );
+          return `Accepted as ${messageId}`;
+        } finally {
+          server().usageOf(session)?.endMessage(clock.now());
+        }
+      }, callback);
+    },
+    onClose(session) {
+      open.get(session)?.release?.();
+    },
+  };
+}
+
+/** True for refusals, and for clients that leave in the middle of a message. */
+function isExpected(error: unknown): boolean {
+  return (
+    error instanceof Fault ||
+    error instanceof SubmissionRefusal ||
+    lostCodes.includes(codeOf(error) ?? '')
+  );
+}
+
+const lostCodes = ['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
+
+/** The SIZE parameter of MAIL (RFC 1870); 0 without it. */
+function announcedBytes(args: unknown): number {
+  const size = (args as { readonly SIZE?: unknown } | false)?.['SIZE' as never];
+  return typeof size === 'string' ? Number(size) : 0;
+}

@@ -1,0 +1,136 @@
+import { Fault, type FaultCode } from '../foundation/errors.ts';
+import { SmtpReplyError } from '../foundation/network/smtp-listener.ts';
+
+/** A reply: code (RFC 5321 section 4.2), enhanced status code (RFC 3463) and text. */
+export interface SubmissionReply {
+  readonly code: number;
+  readonly status: string;
+  readonly text: string;
+}
+
+/** The reply for every error of the send operation, so that SMTP and HTTP refuse the same messages. */
+export const faultReplies: Readonly<Record<FaultCode, SubmissionReply>> = {
+  UNAUTHORIZED: { code: 535, status: '5.7.8', text: 'Wrong user name or password' },
+  ACCOUNT_SUSPENDED: { code: 525, status: '5.7.13', text: 'Account suspended' },
+  INVALID_ID: { code: 554, status: '5.6.0', text: 'Unknown template' },
+  VALIDATION_FAILED: { code: 554, status: '5.6.0', text: 'Invalid message' },
+  SENDER_NOT_ALLOWED: { code: 550, status: '5.7.1', text: 'Sender not allowed' },
+  PERSONALIZATION_FAILURE: { code: 554, status: '5.6.0', text: 'Missing values' },
+  RECIPIENT_SUPPRESSED: { code: 550, status: '5.7.1', text: 'Recipient suppressed' },
+  IDEMPOTENCY_MISMATCH: {
+    code: 554,
+    status: '5.6.0',
+    text: 'This idempotency key was used with another message',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    code: 451,
+    status: '4.3.0',
+    text: 'The same message is still being accepted; try again',
+  },
+  QUOTA_EXCEEDED: { code: 451, status: '4.7.1', text: 'Quota exceeded; try again later' },
+  IO_EXCEPTION: { code: 451, status: '4.3.0', text: 'Not accepted; try again' },
+  INTERNAL_ERROR: { code: 451, status: '4.3.0', text: 'Internal error; try again' },
+};
+
+/** Replies that only SMTP has. */
+export const protocolReplies = {
+  tlsRequired: { code: 530, status: '5.7.0', text: 'Must issue a STARTTLS command first' },
+  loginRequired: { code: 530, status: '5.7.0', text: 'Authentication required' },
+  keyRequired: {
+    code: 535,
+    status: '5.7.8',
+    text: 'Use the account ID as user name and an API key as password',
+  },
+  permissionMissing: {
+    code: 535,
+    status: '5.7.8',
+    text: 'The API key can’t send: it lacks messages:send, or this network isn’t allowed',
+  },
+  loginUnavailable: { code: 454, status: '4.7.0', text: 'Can’t check credentials now; try again' },
+  tooManyLogins: { code: 421, status: '4.7.0', text: 'Too many wrong passwords; reconnect' },
+  tooManySessions: {
+    code: 421,
+    status: '4.7.0',
+    text: 'Too many open sessions of this account; close some',
+  },
+  tooManyMessages: {
+    code: 421,
+    status: '4.7.0',
+    text: 'Too many messages in this session; reconnect',
+  },
+  badRecipient: { code: 550, status: '5.1.3', text: 'Invalid recipient address' },
+  internationalRecipient: {
+    code: 553,
+    status: '5.6.7',
+    text: 'Send MAIL FROM with SMTPUTF8 to use this address',
+  },
+  recipientChanged: {
+    code: 451,
+    status: '4.7.1',
+    text: 'A recipient has just been suppressed; try again without it',
+  },
+  messageTooLarge: { code: 552, status: '5.3.4', text: 'Message too large' },
+  noMemory: { code: 452, status: '4.3.1', text: 'Too much mail at once; try again' },
+  bareLineBreak: {
+    code: 554,
+    status: '5.6.0',
+    text: 'The message has a CR or LF on its own, or a NUL; send lines that end in CRLF',
+  },
+} as const satisfies Readonly<Record<string, SubmissionReply>>;
+
+export type ProtocolReplyName = keyof typeof protocolReplies;
+
+/** A command or message that gets a reply which HTTP has no error for. */
+export class SubmissionRefusal extends Error {
+  override name = 'SubmissionRefusal';
+  readonly reply: SubmissionReply;
+
+  /** @param detail appended to the text */
+  constructor(name: ProtocolReplyName, detail?: string) {
+    super(name);
+    const reply = protocolReplies[name];
+    this.reply = detail === undefined ? reply : { ...reply, text: `${reply.text}: ${detail}` };
+  }
+}
+
+/** What replies call the fields of a send request, by the beginning of their names. */
+const fieldNames: readonly (readonly [field: string, name: string])[] = [
+  ['envelope.toAddress', 'the recipient'],
+  ['envelope.fromAddress', 'From'],
+  ['envelope.fromDisplayName', 'the name in From'],
+  ['envelope.replyToAddress', 'Reply-To'],
+  ['content.personalizationDataMap', 'body'],
+  ['content.locale', 'X-Signalpost-Locale'],
+  ['metadata.transactional', 'X-Signalpost-Transactional'],
+  ['metadata.externalId', 'X-Signalpost-External-Id'],
+  ['metadata.tagList', 'X-Signalpost-Tag'],
+  ['metadata.attributes', 'X-Signalpost-Attributes'],
+  ['actions.sendAt', 'X-Signalpost-Send-At'],
+  ['actions.deliverBefore', 'X-Signalpost-Deliver-Before'],
+  ['templateId', 'X-Signalpost-Template'],
+];
+
+/** RFC 5321 section 4.5.3.1.5 allows 512 octets in a line. */
+const maxText = 400;
+
+/** The reply for an error; unexpected ones are temporary, so that no message is lost. */
+export function toSubmissionReply(error: unknown): SubmissionReply {
+  if (error instanceof SubmissionRefusal) return error.reply;
+  if (!(error instanceof Fault)) return faultReplies.INTERNAL_ERROR;
+  const reply = faultReplies[error.code];
+  const [detail, ...more] = error.details;
+  if (detail === undefined) return reply;
+  const rest = more.length === 0 ? '' : `, and ${more.length} more`;
+  return { ...reply, text: `${reply.text}: ${nameField(detail.field)} ${detail.reason}${rest}` };
+}
+
+function nameField(field: string): string {
+  const known = fieldNames.find(([start]) => field.startsWith(start));
+  return known === undefined ? field : known[1] + field.slice(known[0].length);
+}
+
+/** The reply as smtp-server sends it: in ASCII (RFC 6531 section 3.7.4.2) and in one line. */
+export function toReplyError({ code, status, text }: SubmissionReply): SmtpReplyError {
+  const ascii = text.replaceAll('’', "'").replace(/[^ -~]+/g, '?');
+  return new SmtpReplyError(code, `${status} ${ascii.trim().slice(0, maxText)}`);
+}

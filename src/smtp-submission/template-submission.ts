@@ -1,0 +1,92 @@
+import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
+import { Fault } from '../foundation/errors.ts';
+import type { SendAdmission } from '../submission/admit-caller.ts';
+import { findInvalidText } from '../submission/find-invalid-text.ts';
+import { maxRecipientName } from '../submission/send-body-schema.ts';
+import type { AdmittedRequest } from '../submission/send-email.ts';
+import type { ControlValues } from './read-control-fields.ts';
+import { readMailboxField } from './read-mailbox.ts';
+import { type SubmittedMessage, singleField } from './read-message-head.ts';
+import { readTemplateValues } from './read-template-values.ts';
+
+/** A message for one or more recipients, each of whom gets one of their own. */
+export interface AdmittedMessage {
+  readonly admission: SendAdmission;
+  readonly message: SubmittedMessage;
+  readonly control: ControlValues;
+  readonly recipients: readonly [EmailAddress, ...EmailAddress[]];
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * The send request that a message with X-Signalpost-Template stands for: From, its name and Reply-To are those of the
+ * message, everything else comes from the control fields and the body.
+ * @throws Fault VALIDATION_FAILED
+ */
+export function toTemplateRequest(
+  { admission, message, control, recipients, idempotencyKey }: AdmittedMessage,
+  templateText: string,
+): AdmittedRequest {
+  const values = readTemplateValues(message);
+  const [to, ...others] = recipients;
+  const from = readOptionalMailbox(message, 'From');
+  const replyTo = readOptionalMailbox(message, 'Reply-To');
+  const value = {
+    envelope: {
+      toAddress: to,
+      ...(others.length === 0 && present('toDisplayName', nameOfRecipient(message, to))),
+      ...present('fromAddress', from?.address),
+      ...present('fromDisplayName', from?.name),
+      ...present('replyToAddress', replyTo?.address),
+    },
+    content: { personalizationDataMap: values, ...present('locale', control.locale) },
+    metadata: {
+      transactional: control.transactional,
+      ...present('externalId', control.externalId),
+      ...present('tagList', control.tag === undefined ? undefined : [control.tag]),
+      ...present('attributes', control.attributes),
+    },
+    actions: {
+      trackOpens: control.trackOpens,
+      trackClicks: control.trackClicks,
+      ...present('sendAt', control.sendAt),
+      ...present('deliverBefore', control.deliverBefore),
+    },
+  };
+  return {
+    admission,
+    templateText,
+    contentType: undefined,
+    idempotencyKey,
+    body: Buffer.from(JSON.stringify(value)),
+    parsed: { value, problems: findInvalidText(value) },
+    ...(others.length > 0 && { otherRecipients: others }),
+  };
+}
+
+/** @throws Fault VALIDATION_FAILED if it has no or several addresses */
+export function readOptionalMailbox(
+  message: SubmittedMessage,
+  name: 'From' | 'Reply-To' | 'Sender',
+) {
+  const field = singleField(message.fields, name);
+  if (field === undefined || field.value === '') return undefined;
+  const mailbox = readMailboxField(field.value);
+  if (mailbox !== undefined) return mailbox;
+  const reason = 'is not exactly one address, such as Shop <shop@example.com>';
+  throw new Fault('VALIDATION_FAILED', { details: [{ field: name, reason }] });
+}
+
+/** The name that the message gives its recipient. */
+function nameOfRecipient(message: SubmittedMessage, to: EmailAddress): string | undefined {
+  const field = message.fields.find(({ name }) => name === 'to');
+  const mailbox = field && readMailboxField(field.value);
+  const isTheirs =
+    mailbox !== undefined && normalizeAddress(mailbox.address) === normalizeAddress(to);
+  // Only a decoration, so no reason to refuse the message.
+  return isTheirs && (mailbox.name?.length ?? 0) <= maxRecipientName ? mailbox.name : undefined;
+}
+
+export function present(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  return value === undefined ? {} : { [name]: value };
+}

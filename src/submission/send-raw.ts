@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
+import { Fault } from '../foundation/errors.ts';
+import { maxDeliverySeconds } from '../message/message-state.ts';
+import { describeRawSource, rawTemplateId, rawVersion } from '../message/raw-message.ts';
+import { addArchiveCopy } from './add-archive-copy.ts';
+import type { SendAdmission } from './admit-caller.ts';
+import { checkRawParts } from './check-raw-parts.ts';
+import { checkSender } from './check-sender.ts';
+import { commitWithAttachments, type Receipt } from './commit-message.ts';
+import { type CheckedRequest, composeGroup } from './compose-row.ts';
+import { hashInPieces } from './decode-base64.ts';
+import { findInvalidText } from './find-invalid-text.ts';
+import type { IdempotencyKey } from './idempotency.ts';
+import { commitWithinQuota, type SendDependencies, withKey } from './send-email.ts';
+import { withTimeout } from './with-timeout.ts';
+
+/** A complete message to send as it is. */
+export interface RawMessage {
+  readonly admission: SendAdmission;
+  /** With CRLF line ends, as it is to be sent; the same for all recipients. */
+  readonly source: Buffer;
+  /** Of its Subject field, decoded. */
+  readonly subject: string;
+  /** What a send request would say about it: envelope, metadata and actions. */
+  readonly request: unknown;
+  /** Other addresses in its header that must be verified senders. */
+  readonly moreSenders: readonly EmailAddress[];
+  readonly otherRecipients: readonly EmailAddress[];
+  /** Stands for the whole message. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * Sends a complete message, with the checks of the send operation as far as they apply: there is no template and there are
+ * no values.
+ * @returns once it is committed for all recipients and flushed
+ * @throws Fault as the send operation does
+ */
+export function sendRaw(dependencies: SendDependencies, message: RawMessage): Promise<Receipt> {
+  const { idempotencyKey, admission } = message;
+  if (idempotencyKey === undefined) return sendChecked(dependencies, message, undefined, 0);
+  const requestHash = createHash('sha256').update(idempotencyKey).digest('binary');
+  const key = { text: idempotencyKey, requestHash };
+  return withKey(dependencies, admission.account.id, key, (deadline) =>
+    sendChecked(dependencies, message, key, deadline),
+  );
+}
+
+async function sendChecked(
+  dependencies: SendDependencies,
+  message: RawMessage,
+  key: IdempotencyKey | undefined,
+  deadline: number,
+): Promise<Receipt> {
+  const { admission, source, otherRecipients } = message;
+  const { account } = admission;
+  const read = dependencies.parser.parse(
+    { value: message.request, problems: findInvalidText(message.request) },
+    account.addOns.has('transactional'),
+  );
+  await checkRawParts(source, dependencies.attachmentSettings.rules);
+  const sender = await withTimeout(
+    Promise.resolve(
+      checkSender(dependencies.senders, account.id, read, {
+        senderAddress: undefined,
+        createdByEmail: '',
+      }),
+    ),
+  );
+  await checkMoreSenders(dependencies, message);
+  const requestFor = (to: EmailAddress) => {
+    const request = { ...read, to };
+    return account.archiveAddress === undefined
+      ? request
+      : addArchiveCopy(request, account.archiveAddress, []);
+  };
+  const sha256 = Buffer.from(await hashInPieces([source]), 'latin1').toString('hex');
+  const attachments = {
+    infos: [describeRawSource(sha256, source.length)],
+    contents: [{ sha256, content: source }],
+  };
+  const checked: CheckedRequest = {
+    admission,
+    templateId: rawTemplateId,
+    template: { version: rawVersion, freshnessSeconds: maxDeliverySeconds },
+    variant: undefined,
+    request: requestFor(read.to),
+    sender,
+    key,
+    newUsage: false,
+    attachments,
+    trace: undefined,
+    subject: message.subject,
+  };
+  const row = composeGroup(checked, requestFor, otherRecipients);
+  const commit = () => commitWithAttachments(dependencies, row, deadline, attachments);
+  return account.quota === undefined
+    ? commit()
+    : commitWithinQuota(dependencies, account.quota, row, commit);
+}
+
+async function checkMoreSenders(
+  { senders }: SendDependencies,
+  { admission, moreSenders }: RawMessage,
+): Promise<void> {
+  for (const address of moreSenders) {
+    const finding = senders.sender(admission.account.id, normalizeAddress(address));
+    const sender = finding instanceof Promise ? await withTimeout(finding) : finding;
+    if (sender?.verified === true) continue;
+    const reason = 'is not a verified sender of this account';
+    throw new Fault('SENDER_NOT_ALLOWED', { details: [{ field: address, reason }] });
+  }
+}

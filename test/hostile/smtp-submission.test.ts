@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  maxSessionsPerAccount,
+  maxSubmissionSessions,
+  submissionSessionLimits,
+} from '../../src/smtp-submission/submission-limits.ts';
+import { addKey } from '../support/api-key.ts';
+import { openShop, saveShop } from '../support/shop.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
+import { openSubmissionShop, templateMail } from '../support/submission-shop.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await openSubmissionShop({ SUBMISSION_HOST: '0.0.0.0' });
+const { shop, port } = world;
+const { database, clock } = shop;
+
+async function countAll(): Promise<number> {
+  const { rows } = await database.pool.query('select count(*)::int as count from message');
+  return rows[0].count;
+}
+
+const smuggled = [
+  'MAIL FROM:<orders@shop.test>',
+  'RCPT TO:<victim@people.test>',
+  'DATA',
+  templateMail(),
+  '.',
+].join('\r\n');
+
+/** Ends that only some servers take for the end of a message. */
+const falseEnds = [
+  '\n.\n',
+  '\n.\r\n',
+  '\r\n.\n',
+  '\r.\r',
+  '\r.\r\n',
+  '\r\n.\r',
+  '\r\n\0.\r\n',
+  '\n..\r\n',
+];
+
+for (const end of falseEnds)
+  test(`RFC 5321 section 4.1.1.4: ${JSON.stringify(end)} neither ends a message nor is sent on`, async () => {
+    const before = await countAll();
+    const client = await world.login();
+    await client.send('MAIL FROM:<orders@shop.test>', /^250 /);
+    await client.send('RCPT TO:<one@people.test>', /^250 /);
+    await client.send('DATA', /^354 /);
+    client.socket.write(`${templateMail()}${end}${smuggled}\r\n`);
+    assert.match(await client.reply(/^\d{3} /), /^554 5\.6\.0 The message has a CR or LF/);
+    // The client and the server still agree where the next command begins.
+    assert.match(await client.send('NOOP'), /^250 /);
+    assert.equal(client.pending, '');
+    assert.equal(await countAll(), before);
+  });
+
+test('a message in pieces of any size is read alike', async () => {
+  const source = `${templateMail({ 'Order Number': '1' }, { 'X-Signalpost-Tag': 'pieces' })}\r\n.\r\n`;
+  for (const size of [1, 2, 3, 5, 7]) {
+    const client = await world.login();
+    await client.send('MAIL FROM:<orders@shop.test>', /^250 /);
+    await client.send('RCPT TO:<pieces@people.test>', /^250 /);
+    await client.send('DATA', /^354 /);
+    client.socket.setNoDelay(true);
+    for (let at = 0; at < source.length; at += size) {
+      client.socket.write(source.slice(at, at + size));
+      if (at % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.match(await client.reply(/^\d{3} /), /^250 /);
+    await client.end();
+  }
+});
+
+test('RFC 2920: commands sent at once are answered in order', async () => {
+  const client = await world.login();
+  client.socket.write(
+    `MAIL FROM:<a@shop.test>\r\nRCPT TO:<p1@people.test>\r\nRCPT TO:<bad>\r\nRCPT TO:<p2@people.test>\r\nDATA\r\n`,
+  );
+  for (const pattern of [/^250 2\.1\.0/, /^250 2\.1\.5/, /^501 5\.1\.3/, /^250 2\.1\.5/, /^354/])
+    assert.match(await client.reply(/^\d{3} /), pattern);
+  client.socket.write(`${templateMail()}\r\n.\r\nQUIT\r\n`);
+  assert.match(await client.reply(/^\d{3} /), /^250 2\.6\.0/);
+  assert.match(await client.reply(/^\d{3} /), /^221 /);
+});
+
+test('RFC 3207 section 4.2: commands sent in plain text after STARTTLS are not run', async () => {
+  const client = await SmtpClient.open({ port, from: '127.0.0.9' });
+  await client.greet();
+  client.socket.write('STARTTLS\r\nEHLO smuggled.test\r\nAUTH PLAIN AAAA\r\n');
+  await client.reply(/^220 /);
+  // Nothing but TLS comes from now on.
+  assert.doesNotMatch(client.pending, /250|AUTH/);
+  await client.end();
+});
+
+test('RFC 5321 section 4.3.1: who talks before the greeting is sent away', async () => {
+  const client = new SmtpClient({ port, from: '127.0.0.9' });
+  client.socket.write('EHLO early.test\r\n');
+  assert.match(await client.reply(/^\d{3} /), /^421 /);
+  await waitFor('the end', () => client.closed);
+});
+
+test('a connection that breaks before the final dot leaves nothing', async () => {
+  const before = await countAll();
+  const client = await world.login();
+  await client.send('MAIL FROM:<a@shop.test>', /^250 /);
+  await client.send('RCPT TO:<half@people.test>', /^250 /);
+  await client.send('DATA', /^354 /);
+  client.socket.write(`${templateMail()}\r\n`);
+  await client.end();
+  const next = await world.login();
+  assert.match(await next.submit(['whole@people.test'], templateMail()), /^250 /);
+  assert.equal(await countAll(), before + 1);
+});
+
+test('ASVS 4.0.3 11.1.4: an address can hold only some sessions, and others get in', async () => {
+  const { sessionsPerNetwork, firstIdleMs } = submissionSessionLimits;
+  const held = await Promise.all(
+    Array.from({ length: sessionsPerNetwork }, () => SmtpClient.open({ port, from: '127.0.0.7' })),
+  );
+  const refused = new SmtpClient({ port, from: '127.0.0.7' });
+  assert.match(await refused.reply(/^\d{3} /), /^421 4\.7\.0 /);
+  const other = await SmtpClient.open({ port, from: '127.0.0.8' });
+  await other.send('EHLO other.test', /^250 /);
+  // They have to log in within a minute.
+  await clock.advance(firstIdleMs + 1_000);
+  await waitFor('the end of all', () => held.every(({ closed }) => closed));
+});
+
+test('an account’s many sessions don’t keep others out', async () => {
+  const id = '46500' as never;
+  await openShop(database, { id });
+  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const held: SmtpClient[] = [];
+  for (let count = 0; count < maxSessionsPerAccount; count += 1) {
+    const client = await world.open();
+    assert.match(await client.login(id, key), /^235 /);
+    held.push(client);
+  }
+  const more = await world.open();
+  assert.match(await more.login(id, key), /^421 4\.7\.0 Too many open sessions of this account/);
+  const other = await world.login();
+  assert.match(await other.submit(['other@people.test'], templateMail()), /^250 /);
+  // A closed session makes room for another.
+  await held.pop()?.end();
+  await waitFor('a free session', async () => {
+    const client = await world.open();
+    return (await client.login(id, key)).startsWith('235');
+  });
+  for (const client of held) await client.end();
+});
+
+test('RFC 1870: a message over the account’s limit is refused, at MAIL if its size is known', async () => {
+  const id = '46600' as never;
+  await openShop(database, { id });
+  await saveShop(database, { id, attachmentLimit: 1024 ** 2 });
+  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const client = await world.open();
+  assert.match(await client.login(id, key), /^235 /);
+  const tooLarge = /^552 5\.3\.4 Message too large: the limit is 1310720 bytes/;
+  assert.match(await client.send('MAIL FROM:<a@shop.test> SIZE=2000000'), tooLarge);
+  assert.match(await client.send('MAIL FROM:<a@shop.test> SIZE=99999999999'), /^552 5\.3\.4 /);
+  const padding = `X-Padding: ${'x'.repeat(70)}\r\n`.repeat(25_000);
+  assert.match(await client.submit(['a@people.test'], `${padding}${templateMail()}`), tooLarge);
+  assert.match(await client.submit(['a@people.test'], templateMail()), /^250 /);
+});
+
+test('a thousand idle connections from many addresses don’t keep out a client that logs in', async () => {
+  const { sessionsPerNetwork } = submissionSessionLimits;
+  const idle: SmtpClient[] = [];
+  for (let network = 20; idle.length < maxSubmissionSessions; network += 1)
+    for (let count = 0; count < sessionsPerNetwork; count += 1)
+      idle.push(new SmtpClient({ port, from: `127.0.0.${network}` }));
+  await waitFor('all greetings', () => idle.every(({ pending }) => pending.startsWith('220')));
+  const client = await SmtpClient.open({ port, from: '127.0.0.19' });
+  await client.startTls();
+  await client.greet();
+  assert.match(await client.login('46100', world.key), /^235 /);
+  assert.match(await client.submit(['busy@people.test'], templateMail()), /^250 /);
+  await waitFor('the end of the oldest', () => idle.some(({ closed }) => closed));
+  for (const other of idle) other.socket.destroy();
+});
+
+test('a message as large as the limit is received, and an endless one is refused at its end', async () => {
+  const padding = `${'x'.repeat(76)}\r\n`.repeat(120_000);
+  const head = 'From: orders@shop.test\r\nSubject: Large\r\n\r\n';
+  const client = await world.login();
+  assert.match(await client.submit(['large@people.test'], head + padding), /^250 2\.6\.0 /);
+  assert.match(
+    await client.submit(['large@people.test'], head + padding.repeat(4)),
+    /^552 5\.3\.4 /,
+  );
+  assert.match(await client.submit(['large@people.test'], templateMail()), /^250 /);
+});
+
+test('a large head is refused', async () => {
+  const client = await world.login();
+  const padding = `X-Padding: ${'x'.repeat(70)}\r\n`.repeat(3_000);
+  assert.match(
+    await client.submit(['a@people.test'], `${padding}${templateMail()}`),
+    /^554 5\.6\.0 Invalid message: header /,
+  );
+});
+
+test('text of the client can’t add lines to a reply', async () => {
+  const client = await world.login();
+  const reply = await client.submit(['a@people.test'], templateMail({ 'a\r\n250 2.0.0 ok': 1 }));
+  assert.match(reply, /^554 5\.6\.0 /);
+  assert.equal(client.pending, '');
+  assert.match(await client.send('NOOP'), /^250 /);
+});

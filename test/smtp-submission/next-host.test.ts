@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { simpleParser } from 'mailparser';
+import { openDirectSubmission } from '../support/direct-submission.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const able = await openDirectSubmission('127.0.0.91', { address: '127.0.0.92', port: 0 });
+const unable = await openDirectSubmission('127.0.0.93', {
+  address: '127.0.0.94',
+  port: 0,
+  ascii: true,
+  sevenBit: true,
+});
+
+const text = 'Grüße aus Köln = 100 %\r\nund eine zweite Zeile mit Leerzeichen \r\n';
+const html = `<p>Grüße</p>${'<br>lang'.repeat(50)}\r\n`;
+const data = Buffer.from('Größe').toString('base64');
+
+function eightBit(to: string): string {
+  return [
+    'From: Demo Shop <orders@shop.test>',
+    `To: ${to}`,
+    'Subject: Eight bits',
+    'Date: Thu, 1 Jan 2026 10:00:00 +0000',
+    `Message-ID: <${to}>`,
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary="outer"',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    'preamble',
+    '--outer',
+    'Content-Type: multipart/alternative; boundary="inner"',
+    '',
+    '--inner',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    `${text}--inner`,
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    `${html}--inner--`,
+    '--outer',
+    'Content-Type: application/octet-stream; name=data.bin',
+    'Content-Transfer-Encoding: base64',
+    '',
+    data,
+    '--outer',
+    'Content-Type: message/rfc822',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    'Subject: Inside',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    'Übrigens',
+    '--outer--',
+    '',
+  ].join('\r\n');
+}
+
+const transactional = 'X-Signalpost-Transactional: true\r\n';
+
+test('RFC 6152: a host with 8BITMIME gets the message byte for byte, and DKIM passes', async () => {
+  const to = 'able@people.test';
+  const source = eightBit(to);
+  await able.submit(to, transactional + source, 'MAIL FROM:<x@shop.test> BODY=8BITMIME');
+  const mail = await able.mailTo(to);
+  assert.ok(String(mail.bytes).endsWith(source), mail.source);
+  assert.deepEqual(await able.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+  assert.match(mail.from, /@bounces\.shop\.test$/);
+});
+
+test('RFC 6152 section 3: a host without 8BITMIME gets seven bits with the same content, and DKIM passes', async () => {
+  const to = 'unable@people.test';
+  await unable.submit(to, transactional + eightBit(to));
+  const mail = await unable.mailTo(to);
+  assert.match(mail.source, /^[\0-\x7f]*$/);
+  assert.doesNotMatch(mail.source, /Content-Transfer-Encoding: 8bit/);
+  assert.ok(mail.source.split('\r\n').every((line) => line.length <= 998));
+  assert.deepEqual(await unable.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+  const [parsed, expected] = await Promise.all(
+    [mail.source, eightBit(to)].map((source) => simpleParser(source)),
+  );
+  assert.equal(parsed?.text, expected?.text);
+  assert.equal(parsed?.html, expected?.html);
+  const contents = (attachments = parsed?.attachments) =>
+    attachments?.map(({ content }) => content.toString('base64'));
+  assert.equal(contents()?.[0], contents(expected?.attachments)?.[0]);
+  const inner = await simpleParser(parsed?.attachments[1]?.content ?? '');
+  assert.equal(inner.text?.trim(), 'Übrigens');
+});
+
+test('RFC 5322 section 2.1.1: lines that are too long are encoded, and DKIM passes', async () => {
+  const to = 'long@people.test';
+  const line = 'x'.repeat(3_000);
+  await able.submit(
+    to,
+    `${transactional}From: orders@shop.test\r\nTo: ${to}\r\nSubject: Long\r\n\r\n${line}\r\n`,
+  );
+  const mail = await able.mailTo(to);
+  assert.ok(mail.source.split('\r\n').every((written) => written.length <= 998));
+  assert.equal((await simpleParser(mail.source)).text?.trim(), line);
+  assert.deepEqual(await able.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+});
+
+test('RFC 6531 section 3.2: a message that needs SMTPUTF8 fails for good where the host lacks it', async () => {
+  const source = (to: string): string =>
+    `${transactional}From: orders@shop.test\r\nTo: Jürgen <${to}>\r\nSubject: Grüße\r\n\r\nHi\r\n`;
+  const mailFrom = 'MAIL FROM:<x@shop.test> SMTPUTF8';
+  await able.submit('utf8@people.test', source('utf8@people.test'), mailFrom);
+  const mail = await able.mailTo('utf8@people.test');
+  assert.match(String(mail.bytes), /Subject: Grüße/);
+  const id = await unable.submit('ascii@people.test', source('ascii@people.test'), mailFrom);
+  const { rows } = await waitFor('the bounce', async () => {
+    const found = await unable.direct.database.pool.query(
+      "select detail, kind from message_event where message_id = $1 and kind in ('bounced', 'delivered')",
+      [id],
+    );
+    return found.rowCount === 1 && found;
+  });
+  assert.equal(rows[0].kind, 'bounced');
+  assert.equal(rows[0].detail.status, '5.6.7');
+});

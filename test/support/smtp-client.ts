@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { waitFor } from './wait-for.ts';
+
+export interface SmtpClientOptions {
+  readonly port: number;
+  /** The address to connect from. */
+  readonly from?: string;
+  /** TLS from the start. */
+  readonly tls?: boolean;
+}
+
+/** An SMTP client that sends exactly what a test gives it. */
+export class SmtpClient {
+  socket: Socket;
+  #text = '';
+  closed = false;
+
+  constructor({ port, from, tls = false }: SmtpClientOptions) {
+    this.socket = tls
+      ? connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
+      : connect({ host: '127.0.0.1', port, ...(from !== undefined && { localAddress: from }) });
+    this.#listen();
+    after(() => this.socket.destroy());
+  }
+
+  /** Connects and waits for the greeting. */
+  static async open(options: SmtpClientOptions): Promise<SmtpClient> {
+    const client = new SmtpClient(options);
+    await client.reply(/^220 /);
+    return client;
+  }
+
+  #listen(): void {
+    this.socket.on('data', (chunk) => {
+      this.#text += chunk;
+    });
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  /** Replies that nothing has waited for. */
+  get pending(): string {
+    return this.#text;
+  }
+
+  /** Waits for a reply and discards everything up to it. */
+  async reply(pattern: RegExp): Promise<string> {
+    return await waitFor(`reply ${pattern}`, () => {
+      const lines = this.#text.split('\r\n');
+      const at = lines.findIndex((line) => pattern.test(line));
+      if (at < 0) return false;
+      this.#text = lines.slice(at + 1).join('\r\n');
+      return lines[at];
+    });
+  }
+
+  /** Sends a line and returns the last line of the reply. */
+  async send(line: string, pattern = /^\d{3} /): Promise<string> {
+    this.socket.write(`${line}\r\n`);
+    return await this.reply(pattern);
+  }
+
+  /** Sends EHLO and returns the extensions. */
+  async greet(): Promise<readonly string[]> {
+    this.socket.write('EHLO client.test\r\n');
+    const lines = await waitFor('the extensions', () => {
+      const found = this.#text.split('\r\n').filter((line) => line !== '');
+      return found.some((line) => line.startsWith('250 ')) && found;
+    });
+    this.#text = '';
+    return lines.slice(1).map((line) => line.slice(4));
+  }
+
+  /** Upgrades the connection with STARTTLS. */
+  async startTls(): Promise<void> {
+    await this.send('STARTTLS', /^220 /);
+    this.socket.removeAllListeners('data');
+    const secure = connectTls({ socket: this.socket, rejectUnauthorized: false });
+    await once(secure, 'secureConnect');
+    this.socket = secure;
+    this.#text = '';
+    this.#listen();
+  }
+
+  /** Logs in with AUTH PLAIN (RFC 4616). */
+  login(user: string, password: string): Promise<string> {
+    return this.send(`AUTH PLAIN ${Buffer.from(`\0${user}\0${password}`).toString('base64')}`);
+  }
+
+  /**
+   * Sends a message.
+   * @param source with CRLF line ends and without the final dot
+   * @returns the first reply that isn't positive, or the last one
+   */
+  async submit(
+    to: readonly string[],
+    source: string,
+    mail = 'MAIL FROM:<app@shop.test>',
+  ): Promise<string> {
+    for (const line of [mail, ...to.map((address) => `RCPT TO:<${address}>`)]) {
+      const reply = await this.send(line);
+      if (!reply.startsWith('250')) return reply;
+    }
+    const data = await this.send('DATA');
+    if (!data.startsWith('354')) return data;
+    const stuffed = source.replaceAll(/^\./gm, '..');
+    return this.send(`${stuffed}${stuffed.endsWith('\r\n') ? '' : '\r\n'}.`);
+  }
+
+  async end(): Promise<void> {
+    this.socket.destroy();
+    await waitFor('the end', () => this.closed);
+  }
+}
