@@ -194,6 +194,17 @@ test('a message as large as the limit is received, and an endless one is refused
   assert.match(await client.submit(['large@people.test'], templateMail()), /^250 /);
 });
 
+test('RFC 1870 section 4: a SIZE that is no number of bytes is refused', async () => {
+  const client = await world.login();
+  for (const size of ['', '=', '=many', '=-1', '=1e3', '=0x10', `=${'1'.repeat(21)}`])
+    assert.match(
+      await client.send(`MAIL FROM:<orders@shop.test> SIZE${size}`),
+      /^501 5\.5\.4 /,
+      size,
+    );
+  assert.match(await client.send('MAIL FROM:<orders@shop.test> SIZE=20'), /^250 /);
+});
+
 test('a large head is refused', async () => {
   const client = await world.login();
   const padding = `X-Padding: ${'x'.repeat(70)}\r\n`.repeat(3_000);
