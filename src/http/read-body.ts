@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { paceCheckMs } from '../foundation/paced-bytes.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
 import { type LargeBodySpace, largeBodySeconds } from './limits/large-bodies.ts';
 import { formatBytes } from './limits/route-limit.ts';
@@ -30,9 +31,6 @@ export interface ReadBodyOptions {
   /** Asked for such space once a body without an announced length exceeds `maxBytes`; undefined without capacity. */
   readonly grow?: () => Promise<LargeBodySpace | undefined>;
 }
-
-/** How often a large body is asked whether it is late. */
-const paceCheckMs = 500;
 
 /**
  * Reads the body of a request, regardless of its content type.

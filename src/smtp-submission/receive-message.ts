@@ -1,6 +1,6 @@
 import type { SMTPServerDataStream } from 'smtp-server';
-import { FairBytes } from '../foundation/fair-bytes.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { PacedBytes, paceCheckMs } from '../foundation/paced-bytes.ts';
 import { BareBreakFinder } from './find-bare-breaks.ts';
 import { SubmissionRefusal } from './submission-replies.ts';
 
@@ -21,13 +21,13 @@ export interface MessageLimits {
   readonly announcedBytes: number;
 }
 
-/** Receives messages within a fixed amount of memory, which accounts share fairly. */
+/** Receives messages within a fixed amount of memory, which accounts share fairly, whatever their pace. */
 export class MessageReceiver {
-  readonly #memory: FairBytes;
+  readonly #memory: PacedBytes;
 
   /** @param share of the memory, from `memoryShare` */
   constructor(share = 1) {
-    this.#memory = new FairBytes({
+    this.#memory = new PacedBytes({
       total: budget.total * share,
       perGroup: budget.perGroup * share,
     });
@@ -62,6 +62,12 @@ export class MessageReceiver {
       chunks.length = 0;
       releaseAll();
     };
+    const isLate = this.#memory.startPace(accountId, () => reserved * copies);
+    let isWaiting = false;
+    const paceCheck = setInterval(() => {
+      if (releases.length > 0 && !isWaiting && isLate(received))
+        refuse(new SubmissionRefusal('noMemory'));
+    }, paceCheckMs);
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         if (refusal !== undefined) continue;
@@ -77,7 +83,10 @@ export class MessageReceiver {
             received - reserved,
           );
           reserved += step;
-          if (!(await reserve(step))) {
+          isWaiting = true;
+          const isReserved = await reserve(step);
+          isWaiting = false;
+          if (!isReserved) {
             refuse(new SubmissionRefusal('noMemory'));
             continue;
           }
@@ -85,10 +94,12 @@ export class MessageReceiver {
         breaks.add(chunk);
         chunks.push(chunk);
       }
+      clearInterval(paceCheck);
       if (refusal !== undefined) throw refusal;
       if (breaks.found) throw new SubmissionRefusal('bareLineBreak');
       return await use(Buffer.concat(chunks.splice(0), received));
     } finally {
+      clearInterval(paceCheck);
       releaseAll();
     }
   }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
+import { requiredPace } from '../../src/foundation/paced-bytes.ts';
 import { createHttp } from '../../src/http/create-http.ts';
-import { LargeBodies, largeBodyBudget, largeBodyPace } from '../../src/http/limits/large-bodies.ts';
+import { LargeBodies, largeBodyBudget } from '../../src/http/limits/large-bodies.ts';
 import { mebibyte } from '../../src/http/limits/route-limit.ts';
 import { openRawRequest, type RawConversation } from '../support/raw-connection.ts';
 import { bodyWith } from '../support/send-client.ts';
@@ -134,7 +135,7 @@ test('a body must keep its pace once others wait, and may take its time before',
     assert.equal(first.isLate(0), false);
   }
   const waiting = reserve('c');
-  const onTime = (seconds - largeBodyPace.graceSeconds) * largeBodyPace.bytesPerSecond;
+  const onTime = (seconds - requiredPace.graceSeconds) * requiredPace.bytesPerSecond;
   assert.equal(first.isLate(onTime), false);
   assert.equal(first.isLate(onTime - 1), true);
   pass(1);

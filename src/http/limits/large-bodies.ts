@@ -1,6 +1,7 @@
 import { BufferPool } from '../../foundation/buffer-pool.ts';
-import { type FairByteLimits, FairBytes } from '../../foundation/fair-bytes.ts';
-import { kibibyte, mebibyte } from './route-limit.ts';
+import type { FairByteLimits } from '../../foundation/fair-bytes.ts';
+import { PacedBytes } from '../../foundation/paced-bytes.ts';
+import { mebibyte } from './route-limit.ts';
 
 /** A body that may be larger than its route's limit, because of whom it comes from. */
 export interface LargeBody {
@@ -26,28 +27,19 @@ export const largeBodySeconds = 120;
 /** Max milliseconds that one waits for memory before it is read. */
 const maxWaitMs = 30_000;
 
-/** While others wait for memory, a body has to arrive this fast. */
-export const largeBodyPace = { bytesPerSecond: 512 * kibibyte, graceSeconds: 5 };
-/** Longer times between two looks are a stall of this process, which is not the sender's fault. */
-const maxStepMs = 1_000;
-/** Bodies that are late give way one after another, because those that remain get faster: this long for each MiB. */
-const evictionMsPerMebibyte = 100;
-
 /** Max bytes of large bodies in memory, where memory isn't scarce. */
 export const largeBodyBudget: FairByteLimits = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
 
 /**
  * Memory for large bodies, apart from that of others so that these are never held up. A body waits, unread, until there is
- * space for all of it. An account can't keep others waiting with bodies that hardly arrive: while somebody waits, those of
- * the accounts that hold the most must keep a pace.
+ * space for all of it, and must keep a pace while others wait.
  */
 export class LargeBodies {
-  readonly #memory: FairBytes;
+  readonly #memory: PacedBytes;
   readonly #buffers: BufferPool;
-  #nextEvictionAt = 0;
 
   constructor(budget = largeBodyBudget) {
-    this.#memory = new FairBytes(budget);
+    this.#memory = new PacedBytes(budget);
     this.#buffers = new BufferPool(budget.total / 4);
   }
 
@@ -66,18 +58,7 @@ export class LargeBodies {
   ): Promise<LargeBodySpace | undefined> {
     const release = await this.#memory.acquire(group, length, maxWaitMs);
     if (release === undefined) return undefined;
-    let seenAt = performance.now();
-    let elapsedMs = 0;
-    const isLate = (arrived: number): boolean => {
-      const now = performance.now();
-      elapsedMs += Math.min(now - seenAt, maxStepMs);
-      seenAt = now;
-      const seconds = elapsedMs / 1_000 - largeBodyPace.graceSeconds;
-      if (arrived >= seconds * largeBodyPace.bytesPerSecond) return false;
-      if (now < this.#nextEvictionAt || !this.#memory.isHoldingUp(group)) return false;
-      this.#nextEvictionAt = now + (length / mebibyte) * evictionMsPerMebibyte;
-      return true;
-    };
+    const isLate = this.#memory.startPace(group, () => length);
     let taken: Buffer | undefined;
     const take = (bytes: number): Buffer => {
       taken = this.#buffers.take(bytes);
