@@ -5,7 +5,12 @@ import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { controlFields, controlPrefix } from './read-control-fields.ts';
 import { type SubmittedField, singleField, textOfField } from './read-message-head.ts';
-import { type AdmittedMessage, present, readOptionalMailbox } from './template-submission.ts';
+import {
+  type AdmittedMessage,
+  present,
+  readOptionalMailbox,
+  requestedBy,
+} from './template-submission.ts';
 
 /** The client and its session, for the trace field. */
 export interface SubmissionTrace {
@@ -84,18 +89,7 @@ export function toRawMessage(
         ...present('fromDisplayName', from.name),
         ...present('replyToAddress', replyTo?.address),
       },
-      metadata: {
-        transactional: control.transactional,
-        ...present('externalId', control.externalId),
-        ...present('tagList', control.tag === undefined ? undefined : [control.tag]),
-        ...present('attributes', control.attributes),
-      },
-      actions: {
-        trackOpens: false,
-        trackClicks: false,
-        ...present('sendAt', control.sendAt),
-        ...present('deliverBefore', control.deliverBefore),
-      },
+      ...requestedBy(control),
     },
     moreSenders: sender === undefined ? [] : [sender.address],
     otherRecipients,

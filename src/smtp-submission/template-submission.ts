@@ -40,6 +40,22 @@ export function toTemplateRequest(
       ...present('replyToAddress', replyTo?.address),
     },
     content: { personalizationDataMap: values, ...present('locale', control.locale) },
+    ...requestedBy(control),
+  };
+  return {
+    admission,
+    templateText,
+    contentType: undefined,
+    idempotencyKey,
+    body: Buffer.from(JSON.stringify(value)),
+    parsed: { value, problems: findInvalidText(value) },
+    ...(others.length > 0 && { otherRecipients: others }),
+  };
+}
+
+/** What the control fields mean in a send request. */
+export function requestedBy(control: ControlValues) {
+  return {
     metadata: {
       transactional: control.transactional,
       ...present('externalId', control.externalId),
@@ -52,15 +68,6 @@ export function toTemplateRequest(
       ...present('sendAt', control.sendAt),
       ...present('deliverBefore', control.deliverBefore),
     },
-  };
-  return {
-    admission,
-    templateText,
-    contentType: undefined,
-    idempotencyKey,
-    body: Buffer.from(JSON.stringify(value)),
-    parsed: { value, problems: findInvalidText(value) },
-    ...(others.length > 0 && { otherRecipients: others }),
   };
 }
 
