@@ -183,7 +183,7 @@ test('a new user gets from the first start to an own message without leaving the
   const mail = page.frameLocator('iframe');
   await mail.getByRole('heading', { name: /^Welcome, (?!there)/ }).waitFor();
   await visit.look('message');
-  await page.getByRole('link', { name: 'Inbox' }).click();
+  await page.getByRole('link', { name: 'Inbox', exact: true }).click();
   await page
     .getByRole('link', { name: /^Welcome aboard, (?!there)/ })
     .first()

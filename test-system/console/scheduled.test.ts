@@ -58,7 +58,7 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await visit.look('scheduled-message');
   await page.getByText('Scheduled', { exact: true }).first().waitFor();
   assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0);
-  await page.getByText(/^Rescheduled to /).waitFor();
+  await page.getByText(/^Rescheduled to .+ [AP]M$/).waitFor();
   await page.getByRole('button', { name: 'Cancel message' }).press('Enter');
   const name = dialog.getByLabel('Type ann@people.test to confirm');
   await name.fill('ann@people.test');

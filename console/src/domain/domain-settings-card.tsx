@@ -4,6 +4,7 @@ import { useMay } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
 import { text } from '../texts/text.ts';
 import { DomainSettingsDialog } from './domain-settings-dialog.tsx';
+import './domain.css';
 
 /** Tracking host and source pool of a domain. */
 export function DomainSettingsCard({ domain }: { domain: Domain }) {

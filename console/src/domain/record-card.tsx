@@ -4,6 +4,7 @@ import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
 import { type ProviderId, recordBoxes } from './record-boxes.ts';
+import './domain.css';
 
 interface RecordCardProps {
   record: DomainRecord;

@@ -12,6 +12,7 @@ import { RemoveButton } from '../components/remove-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useInbox } from './use-inbox.ts';
+import './inbox.css';
 
 /** Captured mail. */
 export function InboxPage() {

@@ -16,6 +16,7 @@ import { text } from '../texts/text.ts';
 import { MailActions } from './mail-actions.tsx';
 import { linksOf, MailLinks } from './mail-links.tsx';
 import { useInbox } from './use-inbox.ts';
+import './inbox.css';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {

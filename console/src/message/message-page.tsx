@@ -16,6 +16,7 @@ import { MessageFacts } from './message-facts.tsx';
 import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
+import './message.css';
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {

@@ -41,10 +41,7 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
       {(error) => (
         <>
           {children}
-          <SimpleGrid
-            cols={{ base: 1, sm: children === undefined ? 1 : 2 }}
-            className="name-and-id"
-          >
+          <SimpleGrid cols={{ base: 1, sm: children === undefined ? 1 : 2 }}>
             <Field
               field="name"
               label={text('templates.name')}

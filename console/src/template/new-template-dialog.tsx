@@ -7,6 +7,7 @@ import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
 import { blankStarter, StarterChoice, useStarters } from './starter-choice.tsx';
 import { chooseSender } from './unverified-sender.tsx';
+import './starter.css';
 
 interface NewTemplateDialogProps {
   opened: boolean;

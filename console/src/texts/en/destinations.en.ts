@@ -50,7 +50,7 @@ export const destinationsTexts = {
   'receivers.saved': 'Rate limits for {name} saved.',
 
   'processes.title': 'Processes',
-  'processes.hint': 'The processes of all nodes. Each reports every three seconds.',
+  'processes.hint': 'The processes of all nodes.',
   'processes.host': 'Machine',
   'processes.pid': 'process {pid}',
   'processes.version': 'Version',

@@ -16,7 +16,7 @@ export const settingsTexts = {
   'privacy.retention': 'Keep personal data for',
   'privacy.personTitle': 'Data about a person',
   'privacy.hint':
-    'Messages are kept for {count|1 day|# days}. Parts of them can be deleted sooner, after at least 3 days; also of messages already stored.',
+    'Messages are kept for {count|1 day|# days}. Parts of them can be deleted sooner, after at least 3 days.',
   'privacy.contentDays': 'Fields and subjects (days)',
   'privacy.addressDays': 'Addresses (days)',
   'privacy.engagementDays': 'Opens and clicks (days)',
