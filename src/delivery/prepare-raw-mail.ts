@@ -1,6 +1,10 @@
 import type { MessageContent } from '../message/message-content.ts';
 import { headFields, readEntity } from '../message/mime-entity.ts';
-import { encodeForSevenBits, hasLongLines } from '../rendering/encode-for-seven-bits.ts';
+import {
+  encodeForSevenBits,
+  hasLongLines,
+  isEightBit,
+} from '../rendering/encode-for-seven-bits.ts';
 import { textHeader } from '../rendering/message-headers.ts';
 import { type MailDecoration, type PreparedMail, redirectHeader } from './prepare-mail.ts';
 
@@ -38,9 +42,4 @@ export function prepareRawMail(
     },
     notes: [],
   };
-}
-
-function isEightBit(body: Buffer): boolean {
-  for (const octet of body) if (octet > 127) return true;
-  return false;
 }

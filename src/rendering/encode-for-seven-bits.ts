@@ -18,9 +18,14 @@ export function hasLongLines(bytes: Buffer): boolean {
   return bytes.length - start > maxLineOctets;
 }
 
+/** True if an octet is not ASCII. */
+export function isEightBit(bytes: Buffer): boolean {
+  for (const octet of bytes) if (octet > 127) return true;
+  return false;
+}
+
 function isSafe(bytes: Buffer): boolean {
-  for (const octet of bytes) if (octet > 127) return false;
-  return !hasLongLines(bytes);
+  return !isEightBit(bytes) && !hasLongLines(bytes);
 }
 
 /**

@@ -11,8 +11,8 @@ import { readPrimaryPosition, type WalPosition } from './replica-position-store.
 import { shareNext } from './share-next.ts';
 
 /**
- * What a read must show. `current`: everything that was committed before it was asked, so whoever changed something sees the
- * change, through whichever node. `recent`: everything older than `maxReplicaLagMs`.
+ * What a read must show. `current`: everything that was committed before it was asked, so that people see their own changes,
+ * through any node. `recent`: everything older than `maxReplicaLagMs`.
  */
 export type ReadFreshness = 'current' | 'recent';
 
