@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import { type CertificateFiles, readCertificate } from '../../http/tls/certificate.ts';
+import { judgeCertificateAge } from './certificate-age.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 const page = 'See docs/smtp.md#turn-it-on.';
-const minCertificateDays = 21;
 
 /** Checks the ports and the certificate of SMTP submission, if it is on. */
 export async function checkSubmission({ config }: DoctorContext): Promise<Diagnosis> {
@@ -30,9 +30,8 @@ export async function checkSubmission({ config }: DoctorContext): Promise<Diagno
 
 function certificateProblem(files: CertificateFiles, host: string | undefined): string | undefined {
   const { leaf } = readCertificate(files);
-  const days = Math.floor((leaf.validToDate.getTime() - Date.now()) / 86_400_000);
-  if (days < 0) return 'the certificate has expired; programs will refuse it';
-  if (days < minCertificateDays) return `the certificate expires in ${days} days`;
+  const { days, problem } = judgeCertificateAge(leaf);
+  if (problem !== undefined) return days < 0 ? `${problem}; programs will refuse it` : problem;
   return host !== undefined && leaf.checkHost(host) === undefined
     ? `the certificate isn’t for ${host}, the name in SMTP_HOSTNAME`
     : undefined;

@@ -8,6 +8,7 @@ import {
 } from '../../http/limits/cap-to-open-file-limit.ts';
 import { formatBytes } from '../../http/limits/route-limit.ts';
 import { readCertificate } from '../../http/tls/certificate.ts';
+import { judgeCertificateAge } from './certificate-age.ts';
 import { checkSubmission } from './check-submission.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
@@ -60,17 +61,12 @@ async function checkProxy({ config }: DoctorContext): Promise<Diagnosis> {
   };
 }
 
-/** Certificates that are renewed a month before their end have been late for a week by then. */
-const minCertificateDays = 21;
-
 async function checkCertificate({ config: { tls, publicUrl } }: DoctorContext): Promise<Diagnosis> {
   if (tls === undefined) return { ok: true, finding: 'is the proxy’s, without TLS_CERT' };
   const { leaf } = readCertificate(tls);
-  const days = Math.floor((leaf.validToDate.getTime() - Date.now()) / 86_400_000);
+  const { days, problem } = judgeCertificateAge(leaf);
   const advice = `Renew the certificate in ${tls.cert.path}; the service reads it by itself. ${page('operate/deploy.md#use-the-built-in-tls')}`;
-  if (days < 0) return { ok: false, finding: 'the certificate has expired', advice };
-  if (days < minCertificateDays)
-    return { ok: false, finding: `the certificate expires in ${days} days`, advice };
+  if (problem !== undefined) return { ok: false, finding: problem, advice };
   const host = publicUrl && new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');
   const isFor = (name: string) => (isIP(name) ? leaf.checkIP(name) : leaf.checkHost(name));
   if (host !== undefined && isFor(host) === undefined)
