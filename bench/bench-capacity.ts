@@ -22,6 +22,7 @@ const cases = [
   { accounts: 1, rate: undefined },
   { accounts: 200, rate: undefined },
   { accounts: 1, rate: 100 },
+  { accounts: 200, rate: 400 },
 ] as const;
 
 /** What a message costs from acceptance to the last follower, and what an idle service costs a second. */
@@ -53,11 +54,13 @@ async function measureCapacity(
   await load.run(warmUpSeconds);
   await settle();
   const before = await readTotals(database);
+  const started = performance.now();
   const { result: report, use } = await measureUse(service.pids, async () => {
     const sent = await load.run(rate === undefined ? seconds : Math.max(seconds, minSecondsAtRate));
     await settle();
     return sent;
   });
+  const throughSeconds = (performance.now() - started) / 1_000;
   const after = await readTotals(database);
   const each = (total: keyof Totals) => (after[total] - before[total]) / report.answered;
   const result = makeResult(
@@ -69,10 +72,31 @@ async function measureCapacity(
       wal_bytes: Math.round(each('wal')),
       kept_bytes: Math.round(each('size')),
       commits: Number(each('commits').toFixed(2)),
+      ...(rate === undefined && {
+        through_per_second: Math.round(report.answered / throughSeconds),
+        follow_us: await measureFollowers(),
+      }),
     },
   );
   if (rate !== undefined) return [result];
   return accounts === 1 ? [result, await measureIdle()] : [result];
+
+  /** Microseconds a message in which followers catch up with a backlog that was delivered without them. */
+  async function measureFollowers(): Promise<number> {
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from feed_cursor for update');
+      const { answered } = await load.run(seconds);
+      await waitUntilQueueEmpty(database, 100);
+      const released = performance.now();
+      await holder.query('commit');
+      await waitForFollowers(database);
+      return Math.round(((performance.now() - released) * 1_000) / answered);
+    } finally {
+      holder.release();
+    }
+  }
 
   /** Per second instead of per message. */
   async function measureIdle(): Promise<BenchResult> {

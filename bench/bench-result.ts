@@ -34,6 +34,8 @@ const columns = [
   ['WAL bytes', 'wal_bytes', 0],
   ['kept bytes', 'kept_bytes', 0],
   ['commits', 'commits', 2],
+  ['through/s', 'through_per_second', 0],
+  ['follow µs', 'follow_us', 0],
   ['elsewhere %', 'elsewhere_percent', 0],
 ] as const;
 

@@ -72,6 +72,8 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
       ['WAL bytes', 'wal_bytes'],
       ['bytes kept', 'kept_bytes'],
       ['commits', 'commits'],
+      ['through/s', 'through_per_second'],
+      ['followers µs', 'follow_us'],
       runs,
     ],
   },

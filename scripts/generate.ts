@@ -16,6 +16,7 @@ import { describeEvents } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
 import { describeMetrics, writeAlertRules, writeDashboard } from './describe-metrics.ts';
 import { describePackages } from './describe-packages.ts';
+import { describeScale } from './describe-scale.ts';
 import { describeSettings } from './describe-settings.ts';
 import { describeSizing } from './describe-sizing.ts';
 import { describeSubmission } from './describe-submission.ts';
@@ -101,6 +102,7 @@ const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.j
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
 await writeTables('docs/operate/high-availability.md', describeFailovers(benchmarks));
 await writeTables('docs/operate/sizing.md', describeSizing(benchmarks));
+await writeTables('docs/how-it-works/scale.md', describeScale(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))
   await writeGenerated(`docs/benchmarks/${topic}.svg`, chart);
 await writeGenerated('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);

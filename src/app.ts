@@ -235,6 +235,7 @@ export function createApp(dependencies: AppDependencies): App {
   const relay = { name: config.hostname };
   const delivery = createDeliveryModule({
     database,
+    changes,
     senders,
     templates,
     clock,
@@ -250,6 +251,7 @@ export function createApp(dependencies: AppDependencies): App {
     memoryShare: share,
     worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
     tracing,
+    onRecorded: () => feed.wake(),
     createTransport: () => {
       if (direct !== undefined) return direct.transport;
       return config.smtpUrl === undefined
@@ -271,6 +273,7 @@ export function createApp(dependencies: AppDependencies): App {
     attachmentSettings: config.attachments,
     onAccepted: (accountIds) => {
       for (const accountId of accountIds) delivery.wake(accountId);
+      feed.wake();
     },
   });
   const smtpSubmission = createSmtpSubmission({

@@ -1,10 +1,12 @@
 import type { Registry } from 'prom-client';
+import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
+import { DueAnnouncer, dueTopic } from '../queue/announce-due.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
 import { CompleteStore } from '../queue/complete-store.ts';
 import { DeferStore } from '../queue/defer-backlog-store.ts';
@@ -28,6 +30,7 @@ import type { Transport } from './transport.ts';
 
 export interface DeliveryModuleDependencies {
   readonly database: Database;
+  readonly changes: Pick<ChangeListener, 'subscribe'>;
   readonly senders: DueFacts['senders'];
   readonly templates: DueFacts['templates'];
   readonly clock: Clock;
@@ -45,11 +48,13 @@ export interface DeliveryModuleDependencies {
   readonly memoryShare?: number;
   /** Undefined: attempts aren't traced. */
   readonly tracing?: Tracing | undefined;
+  /** Called when events of messages are recorded. */
+  readonly onRecorded?: () => void;
 }
 
 /** This process's worker and its transport. */
 export interface DeliveryModule {
-  /** Signals that an account has a message due now. Before `start`, the first poll finds it. */
+  /** Signals that an account has a message due now, to other processes if this one isn't started. */
   wake(accountId: AccountId): void;
   /** Messages being sent. */
   inFlight(): number;
@@ -71,8 +76,13 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
     () => worker?.busy ?? 0,
     log,
   );
+  const announcer = new DueAnnouncer(database, log);
+  dependencies.changes.subscribe(dueTopic, () => worker?.pollSoon());
   return {
-    wake: (accountId) => worker?.wake(accountId),
+    wake(accountId) {
+      if (worker === undefined) announcer.announce();
+      else worker.wake(accountId);
+    },
     inFlight: () => worker?.busy ?? 0,
     start() {
       transport = simulateOutcomes(dependencies.createTransport());
@@ -95,7 +105,10 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
         clock,
         log,
         options,
-        onRecorded: onWritten,
+        onRecorded(recorded) {
+          onWritten(recorded);
+          dependencies.onRecorded?.();
+        },
         dropConnections: () => transport?.drop(),
       });
       worker.start();

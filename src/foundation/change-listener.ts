@@ -7,6 +7,10 @@ import type { Log } from './log.ts';
 export type DropEntry = (key: string) => void;
 
 const heartbeatMs = 300;
+/** Between heartbeats while no cache is read: only to notice that the connection is lost. */
+const restingHeartbeatMs = 3_000;
+/** For how long after a read heartbeats go on, so that the next read is likely to find caches trusted. */
+const inUseMs = 10_000;
 const silenceTimeoutMs = 1_000;
 const reconnectDelayMs = 250;
 /** A server that restarts is back sooner. */
@@ -15,8 +19,8 @@ const outageLogIntervalMs = 60_000;
 
 /**
  * Receives change notifications from all nodes on its own connection, which must go straight to the database (LISTEN doesn't
- * work through a transaction pooler). If no heartbeat succeeds for a second, caches are bypassed until it reconnects, and
- * then cleared.
+ * work through a transaction pooler). If no heartbeat succeeds for a second, caches are bypassed until one does. They are
+ * cleared when it reconnects.
  */
 export class ChangeListener {
   readonly #settings: DatabaseSettings;
@@ -26,6 +30,10 @@ export class ChangeListener {
   #timer: NodeJS.Timeout | undefined;
   /** Monotonic time at which the last answered heartbeat was sent; all earlier changes have been received. */
   #reliableUntil = 0;
+  /** Monotonic time of the last question whether caches can be trusted. */
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** The next heartbeat is one of a listener at rest. */
+  #resting = false;
   #closed = false;
   /** Monotonic time at which the connection was lost; undefined while there is one. */
   #lostAt: number | undefined;
@@ -43,8 +51,13 @@ export class ChangeListener {
     this.#subscribers.set(topic, list);
   }
 
-  /** False while changes may have been missed; caches must be bypassed then. */
+  /**
+   * False while changes may have been missed; caches must be bypassed then. That includes the first read after a rest, which
+   * ends it.
+   */
   isReliable(): boolean {
+    this.#askedAt = performance.now();
+    if (this.#resting) this.#schedule();
     return this.#client !== undefined && performance.now() - this.#reliableUntil < silenceTimeoutMs;
   }
 
@@ -71,8 +84,12 @@ export class ChangeListener {
 
   #schedule(): void {
     if (this.#closed) return;
+    clearTimeout(this.#timer);
+    const now = performance.now();
+    this.#resting = this.#client !== undefined && now - this.#askedAt > inUseMs;
+    const interval = this.#resting ? restingHeartbeatMs : heartbeatMs;
     // Measured from when the query was sent, because a slow answer may already be stale.
-    const next = this.#reliableUntil + heartbeatMs - performance.now();
+    const next = this.#reliableUntil + interval - now;
     const pause = this.#client === undefined ? reconnectDelayMs : Math.max(0, next);
     this.#timer = setTimeout(
       () => void this.#sendHeartbeat().finally(() => this.#schedule()),
@@ -83,6 +100,7 @@ export class ChangeListener {
 
   /** PostgreSQL sends pending notifications before its response, so a response proves that none were missed. */
   async #sendHeartbeat(): Promise<void> {
+    this.#resting = false;
     const client = this.#client;
     if (client === undefined) return this.#connect();
     let timer: NodeJS.Timeout | undefined;

@@ -10,6 +10,7 @@ import { ClockWatch } from './clock-watch.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 interface ClaimedRow {
+  account_id: AccountId;
   message_id: MessageId;
   retention_days: number;
   fence: string;
@@ -33,7 +34,7 @@ interface ClaimedRow {
   content: unknown;
 }
 
-const clockCheckIntervalMs = 5_000;
+const clockCheckIntervalMs = 10_000;
 
 /** Messages whose deadline is this near go before the account's other messages. */
 const nearDeadlineMinutes = 15;
@@ -116,25 +117,26 @@ export class ClaimStore {
   }
 
   /**
-   * Leases up to `max` of an account's due messages (rounded by `claimSize`), those near their deadline and transactional
+   * Leases up to `max` due messages of each account (rounded by `claimSize`), those near their deadline and transactional
    * ones first, and reads what is needed to send them. One short statement; no transaction stays open.
    * If an earlier lease expired in stage `dot`, this also records those recipients as uncertain before anything is
    * resent. They stay marked until an outcome settles them, whatever happens to this claim.
    *
    * The search for near deadlines costs an eighth of a claim, and hardly any message has one, so it is left out for
    * accounts that had none a moment ago.
+   * @param accountIds different ones
    */
-  async claim(accountId: AccountId, max: number): Promise<ClaimedMessage[]> {
+  async claim(accountIds: readonly AccountId[], max: number): Promise<ClaimedMessage[]> {
     const startedAt = performance.now();
     const owner = newId();
     const size = claimSize(max);
-    const near = this.#near.has(accountId) || startedAt >= this.#nearKnownUntil;
+    const near = startedAt >= this.#nearKnownUntil || accountIds.some((id) => this.#near.has(id));
     const { rows } = await runQueueStatement<ClaimedRow>(this.#database, {
       name: near ? `queue-claim-near-${size}` : `queue-claim-${size}`,
       text: (near ? nearStatements : statements)[size],
-      values: [accountId, owner, this.#leaseMs],
+      values: [accountIds, owner, this.#leaseMs],
     });
-    return rows.map((row) => toClaimedMessage(accountId, row, owner, startedAt, this.#leaseMs));
+    return rows.map((row) => toClaimedMessage(row, owner, startedAt, this.#leaseMs));
   }
 }
 
@@ -142,22 +144,23 @@ function isNear(now: string): string {
   return `q.deliver_before > ${now} and q.deliver_before <= ${now} + interval '${nearDeadlineMinutes} minutes'`;
 }
 
-/** The messages with a near deadline, and how the others are kept from being found twice. */
+/** The messages of an account with a near deadline, and how the others are kept from being found twice. */
 function nearSearch(size: number) {
   const search = `
-  near as materialized (
-    select q.message_id from queue_entry q
-    where q.account_id = $1 and ${isNear('(select now from moment)')}
-    order by q.deliver_before limit ${nearPerClaimed * size}),
-  pressing as materialized (
-    select q.message_id, q.stage, q.in_transaction from near join queue_entry q using (message_id)
-    where q.account_id = $1 and q.due_at <= (select now from moment)
-    order by q.deliver_before limit ${size} for update of q skip locked),`;
+        near as materialized (
+          select q.message_id from queue_entry q
+          where q.account_id = turn.account_id and ${isNear('moment.now')}
+          order by q.deliver_before limit ${nearPerClaimed * size}),
+        pressing as materialized (
+          select ${found} from near join queue_entry q using (message_id)
+          where q.account_id = turn.account_id and q.due_at <= moment.now
+          order by q.deliver_before limit ${size} for update of q skip locked),`;
   const others = 'and q.message_id not in (select message_id from pressing)';
   return { search, others, first: 'select * from pressing union all ' };
 }
 
 const noSearch = { search: '', others: '', first: '' };
+const found = 'q.message_id, q.stage, q.in_transaction';
 
 /**
  * A claim isn't flushed. If a database crash undoes it, marking the dot fails because the owner no longer matches;
@@ -169,37 +172,42 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
   // keeps the planner at one index lookup per message, in the one partition `retention_days` names.
   return `
   with moment as materialized (
-    select now() as now
-    where set_config('synchronous_commit', 'off', true) is not null
-      and not exists (select from account a where a.id = $1 and a.suspended_at is not null)
-      and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),${search}
-  urgent as materialized (
-    select q.message_id, q.stage, q.in_transaction from queue_entry q
-    where q.account_id = $1 and q.priority = 0 and q.due_at <= (select now from moment) ${others}
-    order by q.due_at limit ${size} for update of q skip locked),
-  ordinary as materialized (
-    select q.message_id, q.stage, q.in_transaction from queue_entry q
-    where q.account_id = $1 and q.priority > 0 and q.due_at <= (select now from moment) ${others}
-    order by q.priority, q.due_at limit ${size} for update of q skip locked),
+    select now() as now where set_config('synchronous_commit', 'off', true) is not null),
+  turn as materialized (
+    select turn.account_id from unnest((select $1::text[])) as turn (account_id)
+    where not exists (select from account a where a.id = turn.account_id and a.suspended_at is not null)
+      and not exists (
+        select from delivery_pause p where p.account_id = turn.account_id and p.destination = '*')),
   due as materialized (
-    ${first}select * from urgent union all select * from ordinary limit ${size}),
+    select turn.account_id, due.message_id, due.stage, due.in_transaction
+    from turn cross join moment cross join lateral (
+      with${search}
+        urgent as materialized (
+          select ${found} from queue_entry q
+          where q.account_id = turn.account_id and q.priority = 0 and q.due_at <= moment.now ${others}
+          order by q.due_at limit ${size} for update of q skip locked),
+        ordinary as materialized (
+          select ${found} from queue_entry q
+          where q.account_id = turn.account_id and q.priority > 0 and q.due_at <= moment.now ${others}
+          order by q.priority, q.due_at limit ${size} for update of q skip locked)
+      ${first}select * from urgent union all select * from ordinary limit ${size}) as due),
   leased as (
     update queue_entry q
     set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
       doubtful = case when due.stage = 'dot' then coalesce(due.in_transaction, q.pending) else q.doubtful end,
       due_at = moment.now + $3::float8 * interval '1 ms'
     from due, moment
-    where q.account_id = $1 and q.message_id = due.message_id
-    returning q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held, q.expires_at, q.canceled,
-      q.deliver_before, q.doubtful, coalesce(due.stage = 'dot', false) as uncertain),
+    where q.account_id = due.account_id and q.message_id = due.message_id
+    returning q.account_id, q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held,
+      q.expires_at, q.canceled, q.deliver_before, q.doubtful, coalesce(due.stage = 'dot', false) as uncertain),
   marked as (
     update message m set state = 'uncertain', state_at = moment.now
     from leased l, moment
     where l.uncertain and 0 = any (l.doubtful)
-      and m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days),
+      and m.account_id = l.account_id and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
     ${insertEvents({
-      accountId: '$1',
+      accountId: 'l.account_id',
       messageId: 'l.message_id',
       retentionDays: 'l.retention_days',
       id: 'gen_random_uuid()',
@@ -211,8 +219,8 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
     })}
     from leased l cross join unnest(l.doubtful) recipient cross join moment
     where l.uncertain)
-  select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,
-    (select array_agg(p.destination) from delivery_pause p where p.account_id = $1) as paused_destinations,
+  select l.account_id, l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,
+    (select array_agg(p.destination) from delivery_pause p where p.account_id = l.account_id) as paused_destinations,
     extract(epoch from l.expires_at - moment.now)::float8 * 1000 as milliseconds_left,
     extract(epoch from l.deliver_before - moment.now)::float8 * 1000 as milliseconds_to_deadline,
     m.template_id, m.template_version, m.accepted_at, m.deliver_when_delayed, m.transactional,
@@ -221,10 +229,10 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
   cross join moment
   left join lateral (
     select * from message m
-    where m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days
+    where m.account_id = l.account_id and m.id = l.message_id and m.retention_days = l.retention_days
     limit 1) m on true
   left join lateral (
-    select t.when_uncertain from template t where t.account_id = $1 and t.id = m.template_id limit 1) t on true
+    select t.when_uncertain from template t where t.account_id = l.account_id and t.id = m.template_id limit 1) t on true
   order by l.priority, l.message_id`;
 }
 
@@ -238,7 +246,6 @@ const statements = statementsBySize((size) => claimStatement(size));
 const nearStatements = statementsBySize((size) => claimStatement(size, nearSearch(size)));
 
 function toClaimedMessage(
-  accountId: AccountId,
   row: ClaimedRow,
   owner: string,
   startedAt: number,
@@ -247,7 +254,7 @@ function toClaimedMessage(
   const { milliseconds_to_deadline: msToDeadline } = row;
   const isPastDeadline = msToDeadline !== null && msToDeadline <= 0;
   return {
-    accountId,
+    accountId: row.account_id,
     messageId: row.message_id,
     retentionDays: row.retention_days,
     owner,

@@ -9,8 +9,11 @@ export class WakeSignal {
     this.#resolve?.();
   }
 
-  /** Resolves on the next signal, immediately if one came since the last wait, or after the timeout. */
-  async wait(timeoutMs: number): Promise<void> {
+  /**
+   * Resolves on the next signal, immediately if one came since the last wait, or after the timeout.
+   * @returns true after a signal
+   */
+  async wait(timeoutMs: number): Promise<boolean> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {
         this.#resolve = resolve;
@@ -19,6 +22,8 @@ export class WakeSignal {
       clearTimeout(this.#timer);
       this.#resolve = undefined;
     }
+    const rung = this.#rung;
     this.#rung = false;
+    return rung;
   }
 }

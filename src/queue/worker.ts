@@ -11,7 +11,7 @@ import {
   type ClaimedMessage,
   type RecipientResult,
 } from './attempt.ts';
-import { claimSize } from './claim-size.ts';
+import { type ClaimSize, claimSize } from './claim-size.ts';
 import { LeaseKeeper, type Leases } from './lease-keeper.ts';
 import { type Outcomes, OutcomeWriter } from './outcome-writer.ts';
 import { type RecordedEvents, settleAttempt } from './settle-attempt.ts';
@@ -21,7 +21,7 @@ import { WakeSignal } from './wake-signal.ts';
 interface WorkerStores {
   readonly claims: {
     findDueAccounts(): Promise<AccountId[]>;
-    claim(accountId: AccountId, max: number): Promise<ClaimedMessage[]>;
+    claim(accountIds: readonly AccountId[], max: number): Promise<ClaimedMessage[]>;
     checkClock(): Promise<number | undefined>;
   };
   readonly leases: Leases;
@@ -32,7 +32,7 @@ export interface WorkerOptions {
   /** Max messages in flight. */
   readonly slots: number;
   readonly leaseMs: number;
-  /** How often to poll for messages from other nodes and due retries. */
+  /** How often to poll for messages from other nodes and due retries; half as often after a while without any. */
   readonly pollMs: number;
   /** How long a stop waits for messages in flight. */
   readonly graceMs: number;
@@ -58,6 +58,8 @@ export interface WorkerDependencies {
 }
 
 const maxBackoffMs = 5_000;
+/** A worker without messages for this long is idle. */
+const idleAfterMs = 10_000;
 /** Max share of the slots for one account, so a slow flood leaves room for others. */
 const maxSlotShare = 0.75;
 /**
@@ -65,10 +67,19 @@ const maxSlotShare = 0.75;
  * than its rows.
  */
 const minRefill = 32;
+/** Accounts of one claim. */
+const maxAccounts = 64;
+
+/** What one claim asks for. */
+interface Turn {
+  readonly accountIds: readonly AccountId[];
+  /** Messages of each account. */
+  readonly max: ClaimSize;
+}
 
 /**
- * The loop that sends due messages. Accounts take turns; each claim is one short statement, and messages are then sent
- * independently. `wake` triggers it, and a short poll catches work from other nodes.
+ * The loop that sends due messages. Accounts take turns, and those that wait share a claim, which is one short statement;
+ * messages are then sent independently. `wake` triggers it, and a short poll catches work from other nodes.
  */
 export class Worker {
   readonly #dependencies: WorkerDependencies;
@@ -84,6 +95,9 @@ export class Worker {
   #inFlight = new Set<Promise<void>>();
   #loop: Promise<void> | undefined;
   #nextPoll = 0;
+  /** Monotonic times of the last claim that found messages, and of the last poll because of an announcement. */
+  #workedAt = Number.NEGATIVE_INFINITY;
+  #announcedPollAt = Number.NEGATIVE_INFINITY;
   #backoff = 0;
 
   constructor(dependencies: WorkerDependencies) {
@@ -109,6 +123,16 @@ export class Worker {
   /** Signals that an account has a message due now. */
   wake(accountId: AccountId): void {
     this.#ring.add(accountId);
+    this.#wake.ring();
+  }
+
+  /** Signals that a process without a worker accepted messages. Polls at once, but not more often than usual. */
+  pollSoon(): void {
+    const now = performance.now();
+    const pollAt = Math.max(now, this.#announcedPollAt + this.#options.pollMs);
+    if (pollAt >= this.#nextPoll) return;
+    this.#nextPoll = pollAt;
+    this.#announcedPollAt = pollAt;
     this.#wake.ring();
   }
 
@@ -148,9 +172,8 @@ export class Worker {
     // A claim for a few slots costs as much as one for many, so a busy worker briefly waits for more free slots.
     if (free < this.#options.slots * (1 - maxSlotShare)) await this.#wake.wait(5);
     if (performance.now() >= this.#nextPoll) await this.#poll();
-    const accountId = this.#ring.next();
-    if (accountId === undefined) return false;
-    await this.#claim(accountId, free);
+    if (this.#ring.size === 0) return false;
+    await this.#claim(this.#nextTurn(free));
     return true;
   }
 
@@ -164,31 +187,58 @@ export class Worker {
       );
     const accounts = await claims.findDueAccounts();
     for (const accountId of accounts) this.#ring.add(accountId);
-    this.#nextPoll = performance.now() + this.#options.pollMs * (0.75 + Math.random() / 2);
+    const now = performance.now();
+    const isIdle = accounts.length === 0 && now - this.#workedAt > idleAfterMs;
+    const pollMs = this.#options.pollMs * (isIdle ? 2 : 1);
+    this.#nextPoll = now + pollMs * (0.75 + Math.random() / 2);
   }
 
-  async #claim(accountId: AccountId, free: number): Promise<void> {
-    const max = this.#claimCapacity(accountId, free);
-    const refill = Math.min(minRefill, Math.ceil(this.#maxPerAccount / 2));
-    if (max <= 0 || (max < refill && this.#inFlightOf(accountId) >= refill)) {
-      this.#accountsAtLimit.add(accountId);
-      return;
+  /** The next accounts, as many as can share one claim. */
+  #nextTurn(free: number): Turn {
+    const accountIds: AccountId[] = [];
+    const waiting = this.#ring.size;
+    const share = Math.ceil(free / waiting);
+    let max: ClaimSize = 1;
+    for (let seen = 0; seen < waiting && accountIds.length < maxAccounts; seen += 1) {
+      if (accountIds.length > 0 && (accountIds.length + 1) * max > free) break;
+      const accountId = this.#ring.next();
+      if (accountId === undefined) break;
+      const own = this.#claimCapacity(accountId, share);
+      if (own === undefined) this.#accountsAtLimit.add(accountId);
+      else if (accountIds.length > 0 && own < max) this.#ring.add(accountId);
+      else accountIds.push(accountId);
+      if (accountIds.length === 1 && own !== undefined) max = own;
     }
+    return { accountIds, max };
+  }
+
+  async #claim({ accountIds, max }: Turn): Promise<void> {
+    if (accountIds.length === 0) return;
     let claimed: ClaimedMessage[];
     try {
-      claimed = await this.#dependencies.stores.claims.claim(accountId, max);
+      claimed = await this.#dependencies.stores.claims.claim(accountIds, max);
     } catch (error) {
-      if (isUnavailable(error)) this.#ring.add(accountId);
+      if (isUnavailable(error)) for (const accountId of accountIds) this.#ring.add(accountId);
       throw error;
     }
-    if (claimed.length === max) this.#ring.add(accountId);
-    for (const message of claimed) this.#begin(message);
+    if (claimed.length > 0) this.#workedAt = performance.now();
+    const counts = new Map<AccountId, number>();
+    for (const message of claimed) {
+      const count = (counts.get(message.accountId) ?? 0) + 1;
+      counts.set(message.accountId, count);
+      if (count === max) this.#ring.add(message.accountId);
+      this.#begin(message);
+    }
   }
 
-  #claimCapacity(accountId: AccountId, free: number): number {
-    const turn = Math.ceil(free / (this.#ring.size + 1));
-    const capacity = Math.min(turn, this.#maxPerAccount - this.#inFlightOf(accountId));
-    return capacity <= 0 ? 0 : claimSize(capacity);
+  /** @returns undefined if the account is at its limit */
+  #claimCapacity(accountId: AccountId, share: number): ClaimSize | undefined {
+    const inFlight = this.#inFlightOf(accountId);
+    const max = Math.min(share, this.#maxPerAccount - inFlight);
+    if (max <= 0) return undefined;
+    const size = claimSize(max);
+    const refill = Math.min(minRefill, Math.ceil(this.#maxPerAccount / 2));
+    return size < refill && inFlight >= refill ? undefined : size;
   }
 
   get #maxPerAccount(): number {

@@ -7,7 +7,10 @@ const rate = Number(process.env.FAILOVER_RATE ?? 25);
 /** Of a promotion, for the cluster and the service together, while commits have a standby to wait for. */
 const maxAfterPromotionSeconds = 2;
 
-test('a PostgreSQL cluster under Patroni loses no accepted message and doubles none unrecorded, and nodes accept within 2 s of each promotion', async (t) => {
+test('a PostgreSQL cluster under Patroni loses no accepted message and doubles none unrecorded, and nodes accept within 2 s of each promotion', {
+  // The last fault, the queue of paused accounts and the comparison come after the minutes of load.
+  timeout: (minutes + 30) * 60_000,
+}, async (t) => {
   const { faults, findings, acceptedOf, states, ...counts } = await measureFailover({
     minutes,
     rate,

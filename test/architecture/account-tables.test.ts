@@ -59,6 +59,17 @@ test('a table of accounts refers to no table of the directory', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('the primary key of a table of accounts begins with the account, so that logical replication can copy one', () => {
+  const wrong: string[] = [];
+  for (const [, name = '', body = ''] of schema.matchAll(/^create table (\w+) \(([^;]*);/gm)) {
+    const [, first = 'no primary key'] = /PRIMARY KEY \((\w+)/.exec(body) ?? [];
+    const isAccount = name === 'account' ? first === 'id' : first === 'account_id';
+    if (tableKinds[name] === 'account' && !isAccount) wrong.push(`${name}: ${first}`);
+  }
+  // Their key has a column that can be null, so they need `replica identity full`.
+  assert.deepEqual(wrong, ['file_import: no primary key', 'file_import_rejection: no primary key']);
+});
+
 test('no statement on the way of a message joins tables of accounts with tables of the directory', () => {
   const mixed = ofMessages.filter(
     ({ text }) => hasKind(text, 'account') && hasKind(text, 'directory'),

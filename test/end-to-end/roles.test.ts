@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { ChangeListener } from '../../src/foundation/change-listener.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { dueTopic } from '../../src/queue/announce-due.ts';
 import { openManagedShop, signInToManagement } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
@@ -38,6 +41,16 @@ test('a message that one node accepts is delivered by a worker and in the report
   await waitFor('the delivery', async () => (await stateOf(id)) === 'delivered');
   await waitFor('the report', async () => (await delivered()) === 1);
   await worker.stop();
+});
+
+test('a node without a worker announces accepted messages to those that have one', async () => {
+  const listener = new ChangeListener(database.settings, createLog('silent'));
+  after(() => listener.close());
+  const { promise: announced, resolve } = Promise.withResolvers<void>();
+  await listener.start();
+  listener.subscribe(dueTopic, () => resolve());
+  await send();
+  await announced;
 });
 
 test('without a worker, a message is accepted and waits', async () => {

@@ -91,7 +91,10 @@ test('caches are trusted for a second after the last answered heartbeat was sent
   const changes = await listen(proxy.url);
   proxy.delay(600);
   const before = proxy.answers;
-  await waitFor('slow answers', () => proxy.answers >= before + 3);
+  await waitFor('slow answers', () => {
+    changes.isReliable();
+    return proxy.answers >= before + 3;
+  });
   await proxy.silenceAfterAnswer();
   // Commits from here on aren't announced.
   const start = performance.now();
@@ -102,6 +105,19 @@ test('caches are trusted for a second after the last answered heartbeat was sent
     return now - start > 2_000;
   });
   assert.ok(trusted - start < 1_050, `${trusted - start} ms`);
+});
+
+test('heartbeats rest while nothing reads a cache, and the next read resumes them', async () => {
+  const proxy = await startSilentProxy();
+  const changes = await listen(proxy.url);
+  const start = performance.now();
+  const before = proxy.answers;
+  await waitFor('trust to end', () => performance.now() - start > 1_100);
+  assert.equal(proxy.answers, before);
+  assert.ok(!changes.isReliable());
+  await waitFor('the heartbeat', () => changes.isReliable(), 1_000);
+  await waitFor('the next ones', () => proxy.answers >= before + 3, 2_000);
+  assert.ok(changes.isReliable());
 });
 
 test('an entry is read once and then served from cache', async () => {

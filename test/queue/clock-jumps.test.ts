@@ -88,7 +88,7 @@ test('after a clock was set back 3 hours, nothing waits for the old time to retu
   const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Later') });
   const stores = world.stores(30_000);
   const orphan = await world.accept();
-  const [claimed] = await stores.claims.claim(account, 1);
+  const [claimed] = await stores.claims.claim([account], 1);
   assert.equal(claimed?.messageId, orphan);
   const held = await world.accept({ subjectLine: '{{#Name}} never closed' });
   const deferred = await world.accept();

@@ -41,7 +41,7 @@ test('a paused account sends nothing, including later messages, until it is resu
   const worker = world.deliverTo(sink.port);
   const id = await world.accept();
   worker.wake(accountId);
-  const claimed = await world.stores().claims.claim(accountId, 10);
+  const claimed = await world.stores().claims.claim([accountId], 10);
   assert.deepEqual(claimed, []);
   assert.deepEqual(await world.stores().claims.findDueAccounts(), []);
   await controls.control('resume', { accountId });

@@ -46,7 +46,7 @@ async function accept(
 }
 
 const claim = async (max: number): Promise<MessageId[]> =>
-  (await world.stores().claims.claim(account, max)).map(({ messageId }) => messageId);
+  (await world.stores().claims.claim([account], max)).map(({ messageId }) => messageId);
 
 const dueIn = async (id: MessageId): Promise<number> => {
   const { rows } = await pool.query(
@@ -70,7 +70,7 @@ test('messages near their deadline are claimed first, the nearest before the oth
 
 test('claims after a poll without near deadlines prefer them again from the next poll on', async () => {
   const claims = new ClaimStore(database, 30_000, minute);
-  const claimOne = async () => (await claims.claim(account, 1)).map(({ messageId }) => messageId);
+  const claimOne = async () => (await claims.claim([account], 1)).map(({ messageId }) => messageId);
   const [first, second] = [await accept(), await accept()];
   assert.deepEqual(await claims.findDueAccounts(), [account]);
   await accept({ deliverBefore: inMs(hour) });
@@ -86,7 +86,7 @@ test('claims long after a poll don’t rely on what it found', async () => {
   await accept();
   await claims.findDueAccounts();
   const near = await accept({ deliverBefore: inMs(5 * minute) });
-  const [claimed] = await claims.claim(account, 1);
+  const [claimed] = await claims.claim([account], 1);
   assert.equal(claimed?.messageId, near);
 });
 

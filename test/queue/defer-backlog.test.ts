@@ -51,7 +51,7 @@ test('others stay due: with another domain, account or priority, with Cc, cancel
   const other = 'b1' as AccountId;
   await world.addAccount(other);
   const claimed = await world.accept({ to: 'a@slow.test' });
-  const [lease] = await world.stores().claims.claim(account, 1);
+  const [lease] = await world.stores().claims.claim([account], 1);
   assert.equal(lease?.messageId, claimed);
   await world.accept({ to: 'a@fast.test' });
   await world.accept({ to: 'a@sub.slow.test' });

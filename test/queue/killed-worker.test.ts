@@ -164,7 +164,7 @@ test('… and if the template asks to hold, only the second is held, even if the
   try {
     const { sink, id, kinds } = await killedInSecondTransaction();
     await waitFor('the lease to end', async () => ((await world.entry(id))?.due_in ?? 1) <= 0);
-    const [claimed] = await world.stores(lease).claims.claim(account, 1);
+    const [claimed] = await world.stores(lease).claims.claim([account], 1);
     assert.deepEqual(claimed?.doubtful, [1]);
     startWorker(sink.port);
     await waitFor('the recipient to be held', async () => (await world.entry(id))?.held[0] === 1);

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AccountId } from '../../src/foundation/ids.ts';
 import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
 
 const rounds = 16;
+/** Few messages, whose claims are planned before the large account's. */
+const small = Array.from({ length: 15 }, (_, index) => `small-${index}` as AccountId);
+for (const accountId of small) await world.addAccount(accountId);
 
 /** Fills the queue; each `seed` gives different ids. */
-async function fill(seed: string, count: number): Promise<void> {
+async function fill(seed: string, count: number, accountId = account): Promise<void> {
   await world.database.pool.query(
     `with ids as (
        select (substr(md5($2 || g), 1, 12) || '7' || substr(md5($2 || g), 13, 3) || '8' || substr(md5($2 || g), 16, 15))::uuid
@@ -19,18 +23,18 @@ async function fill(seed: string, count: number): Promise<void> {
        select $1, id, 90, 't1', 1, true, false, false, true, 'c', now(), now(), '{}' from ids)
      insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
      select $1, id, 90, g % 2, now() - g * interval '1 ms', now() + interval '48 hours', '{0}' from ids`,
-    [account, seed, count],
+    [accountId, seed, count],
   );
 }
 
 /** After five executions of a statement, the planner may switch to a generic plan. */
-async function deliver(most: number): Promise<void> {
+async function deliver(most: number, accountIds = [account]): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const stores = world.stores();
     // A claim without this searches for near deadlines.
     if (round % 2 === 0) await stores.claims.findDueAccounts();
-    const claimed = await stores.claims.claim(account, most);
-    assert.equal(claimed.length, most);
+    const claimed = await stores.claims.claim(accountIds, most);
+    assert.equal(claimed.length, most * accountIds.length);
     await stores.leases.markDots(claimed);
     await stores.leases.renew(claimed);
     const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250 ok' };
@@ -45,6 +49,8 @@ test('claims, dots and outcomes look up rows by index, however long the queue is
   await fill('few', 64 * rounds);
   await deliver(64);
   await fill('many', 60_000);
+  for (const accountId of small) await fill(accountId, 4 * 4 * rounds, accountId);
+  await deliver(4, [account, ...small]);
   const readRows = async (): Promise<number> => {
     const { rows } = await pool.query<{ read: number }>(
       `select sum(pg_stat_get_tuples_returned(oid))::int as read from pg_class
@@ -57,6 +63,7 @@ test('claims, dots and outcomes look up rows by index, however long the queue is
     if (step === 'analyzed') await pool.query('analyze');
     const before = await flushed(readRows);
     await deliver(64);
+    await deliver(4, [account, ...small]);
     const read = (await flushed(readRows)) - before;
     assert.ok(read < 60_000, `${step}: ${read} rows read in sequence`);
   }

@@ -28,7 +28,9 @@ async function claimOne(
   stores: ReturnType<DeliveryWorld['stores']>,
   id: MessageId,
 ): Promise<ClaimedMessage> {
-  const found = (await stores.claims.claim(account, 10)).find(({ messageId }) => messageId === id);
+  const found = (await stores.claims.claim([account], 10)).find(
+    ({ messageId }) => messageId === id,
+  );
   assert.ok(found);
   return found;
 }
@@ -37,13 +39,13 @@ test('a claim takes transactional messages first, then those due longest, up to 
   const stores = world.stores();
   const ordinary = [await world.accept(), await world.accept()];
   const urgent = await world.accept({ transactional: true });
-  const claimed = await stores.claims.claim(account, 2);
+  const claimed = await stores.claims.claim([account], 2);
   assert.deepEqual(
     claimed.map(({ messageId }) => messageId),
     [urgent, ordinary[0]],
   );
   assert.deepEqual(
-    (await stores.claims.claim(account, 5)).map(({ messageId }) => messageId),
+    (await stores.claims.claim([account], 5)).map(({ messageId }) => messageId),
     [ordinary[1]],
   );
 });
@@ -53,7 +55,7 @@ test('a leased message is not claimed; when the lease ends, it is due again and 
   const id = await world.accept();
   const first = await claimOne(stores, id);
   assert.equal(first.attempt, 1);
-  assert.deepEqual(await stores.claims.claim(account, 10), []);
+  assert.deepEqual(await stores.claims.claim([account], 10), []);
   assert.deepEqual(await stores.claims.findDueAccounts(), []);
   await world.clock.advance(lease + 1);
   assert.deepEqual(await stores.claims.findDueAccounts(), [account]);
@@ -114,7 +116,7 @@ test('an expired lease grants no dot, even if no other worker took over', async 
 test('a batch grants each dot by its lease', async () => {
   const stores = world.stores(lease);
   const ids = [await world.accept(), await world.accept(), await world.accept()];
-  const claimed = await stores.claims.claim(account, 4);
+  const claimed = await stores.claims.claim([account], 4);
   await world.database.pool.query(
     'update queue_entry set fence = fence + 1 where message_id = $1',
     [ids[1]],

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
+import { WakeSignal } from '../../queue/wake-signal.ts';
 import {
   anyBehind,
   ensureCursor,
@@ -35,6 +36,8 @@ export interface EventFeedDependencies {
 
 const maxWindowRows = 5_000;
 const idleMs = 500;
+/** Between two looks while nothing happens in this process; other processes follow their own messages and events. */
+const maxIdleMs = 2_500;
 /** Shorter than the idle delay, so that the same process usually continues and others take over only if it doesn't. */
 const restMs = 400;
 const maxPauseMs = 30_000;
@@ -47,6 +50,7 @@ export class EventFeed {
   readonly #dependencies: EventFeedDependencies;
   readonly #stop = new AbortController();
   readonly #failures = new Map<string, { count: number; until: number }>();
+  readonly #wake = new WakeSignal();
   #running: Promise<void> | undefined;
 
   constructor(dependencies: EventFeedDependencies) {
@@ -57,9 +61,15 @@ export class EventFeed {
     this.#running ??= this.#run();
   }
 
+  /** Tells of a new message or event, so that an idle feed looks within half a second. */
+  wake(): void {
+    this.#wake.ring();
+  }
+
   /** Stops after the current window. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#wake.ring();
     await this.#running;
   }
 
@@ -73,6 +83,7 @@ export class EventFeed {
   async #run(): Promise<void> {
     const { kysely } = this.#dependencies.database;
     let ready = false;
+    let pauseMs = idleMs;
     while (!this.#stop.signal.aborted) {
       let rows = 0;
       try {
@@ -88,10 +99,12 @@ export class EventFeed {
       } catch (error) {
         this.#dependencies.log.warn({ err: error }, 'could not follow events; retrying');
       }
+      if (rows >= maxWindowRows) continue;
       // A small window costs as much as a full one, so under load followers handle half a second's rows at once, in
       // whichever process.
-      if (rows < maxWindowRows)
-        await delay(idleMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      await delay(idleMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      const woken = await this.#wake.wait(pauseMs - idleMs);
+      pauseMs = rows > 0 || woken ? idleMs : Math.min(pauseMs * 2, maxIdleMs);
     }
   }
 
