@@ -1,30 +1,37 @@
 import type { ChangeListener } from './change-listener.ts';
 
+export interface CacheOptions {
+  /** Beyond this, the oldest entries are evicted. */
+  readonly maxEntries?: number;
+  /** Also remembers that there is no entry. Creating one must be announced, too. */
+  readonly keepMissing?: boolean;
+}
+
 /**
- * A bounded cache of rarely changing rows, invalidated by change notifications (see `ChangeListener`). Missing entries
- * aren't cached, because another node may be creating them. An entry invalidated while it was being read is returned but not
- * cached.
+ * A bounded cache of rarely changing rows, invalidated by change notifications (see `ChangeListener`). By default, missing
+ * entries aren't cached. An entry invalidated while it was being read is returned but not cached.
  */
 export class Cache<Value> {
   readonly #load: (key: string) => Promise<Value | undefined>;
   readonly #maxEntries: number;
-  readonly #entries = new Map<string, Value>();
+  readonly #keepMissing: boolean;
+  readonly #entries = new Map<string, Value | undefined>();
   readonly #loading = new Map<string, Promise<Value | undefined>>();
   readonly #changes: ChangeListener;
 
   /**
    * @param topic the topic used with `announceChange`
    * @param load reads an entry from the database
-   * @param maxEntries beyond this, the oldest entries are evicted
    */
   constructor(
     changes: ChangeListener,
     topic: string,
     load: (key: string) => Promise<Value | undefined>,
-    maxEntries = 10_000,
+    { maxEntries = 10_000, keepMissing = false }: CacheOptions = {},
   ) {
     this.#load = load;
     this.#maxEntries = maxEntries;
+    this.#keepMissing = keepMissing;
     this.#changes = changes;
     changes.subscribe(topic, (key) => this.#drop(key));
   }
@@ -38,15 +45,15 @@ export class Cache<Value> {
   get(key: string): Promise<Value | undefined> | Value | undefined {
     if (!this.#changes.isReliable()) return this.#load(key);
     const cached = this.#entries.get(key);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined || this.#entries.has(key)) return cached;
     return this.#loading.get(key) ?? this.#read(key);
   }
 
   #read(key: string): Promise<Value | undefined> {
     const reading = this.#load(key)
       .then((value) => {
-        if (this.#loading.get(key) === reading && this.#changes.isReliable() && value !== undefined)
-          this.#store(key, value);
+        const isCurrent = this.#loading.get(key) === reading && this.#changes.isReliable();
+        if (isCurrent && (value !== undefined || this.#keepMissing)) this.#store(key, value);
         return value;
       })
       .finally(() => {
@@ -56,7 +63,7 @@ export class Cache<Value> {
     return reading;
   }
 
-  #store(key: string, value: Value): void {
+  #store(key: string, value: Value | undefined): void {
     if (this.#entries.size >= this.#maxEntries) {
       const oldest = this.#entries.keys().next().value;
       if (oldest !== undefined) this.#entries.delete(oldest);

@@ -28,7 +28,7 @@ export class DomainDirectory {
 
   constructor(database: Database, changes: ChangeListener, keys: DkimKeyStore) {
     this.#database = database;
-    this.#domains = new Cache(changes, domainTopic, async (key) => {
+    const load = async (key: string): Promise<SigningDomain | undefined> => {
       const slash = key.indexOf('/');
       const accountId = key.slice(0, slash) as AccountId;
       const name = key.slice(slash + 1);
@@ -39,7 +39,9 @@ export class DomainDirectory {
         (await isTrackingHostReady(database.kysely, accountId, name));
       const signingKeys = await keys.readSigningKeys(database.kysely, accountId, name);
       return { ...domain, keys: signingKeys, trackingReady };
-    });
+    };
+    // Every message looks for the domain of its sender and its parents, of which most accounts have none.
+    this.#domains = new Cache(changes, domainTopic, load, { keepMissing: true });
   }
 
   /**

@@ -66,6 +66,7 @@ export async function addSendingDomain(
     .values({ account_id: accountId, domain, return_path: returnPath })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
+  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
   return numInsertedOrUpdatedRows === 1n;
 }
 

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { DomainDirectory } from '../../src/sender/domain-directory.ts';
+import { addSendingDomain, removeSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import { testKey } from '../support/test-service.ts';
+import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const nodes = await createTwoNodes();
+const { kysely } = nodes.database;
+const directory = new DomainDirectory(nodes.database, nodes.second, new DkimKeyStore(testKey));
+const shop = 'shop' as AccountId;
+
+before(async () => {
+  await nodes.start();
+  await saveAccount(kysely, {
+    id: shop,
+    name: shop,
+    addOns: new Set(),
+    suspended: false,
+    retentionDays: 90,
+  });
+});
+
+test('a domain that was looked for in vain is found on every node within a second of its creation', async () => {
+  const find = async (name: string) => (await directory.find(shop, name))?.domain;
+  assert.equal(await find('mail.shop.test'), undefined);
+  assert.equal(await find('mail.shop.test'), undefined);
+  await kysely
+    .transaction()
+    .execute((transaction) => addSendingDomain(transaction, shop, 'shop.test', 'b.shop.test'));
+  await waitFor(
+    'the parent domain',
+    async () => (await find('mail.shop.test')) === 'shop.test',
+    changeTimeoutMs,
+  );
+  await kysely
+    .transaction()
+    .execute((transaction) => removeSendingDomain(transaction, shop, 'shop.test'));
+  await waitFor(
+    'the domain to be gone',
+    async () => (await find('mail.shop.test')) === undefined,
+    changeTimeoutMs,
+  );
+});
