@@ -140,6 +140,41 @@ test('missing entries aren’t cached', async () => {
   assert.equal(await cache.get('a'), 'made by another node');
 });
 
+test('a cache that keeps missing entries asks once, and finds one as soon as its creation is announced', async () => {
+  let value: string | undefined;
+  let reads = 0;
+  const load = async () => {
+    reads += 1;
+    return value;
+  };
+  const cache = new Cache<string>(await listen(), 'thing', load, { keepMissing: true });
+  assert.equal(await cache.get('a'), undefined);
+  assert.equal(await cache.get('a'), undefined);
+  assert.equal(reads, 1);
+  value = 'made by another node';
+  await announceChange(database.kysely, 'thing', 'a');
+  await waitFor('the entry', async () => (await cache.get('a')) === value, 1_000);
+});
+
+test('an entry created while its absence is read isn’t remembered as missing', async () => {
+  const reading = Promise.withResolvers<undefined>();
+  const dropped = Promise.withResolvers<void>();
+  const changes = await listen();
+  let reads = 0;
+  const load = async () => {
+    reads += 1;
+    return reads === 1 ? reading.promise : 'new';
+  };
+  const cache = new Cache<string>(changes, 'thing', load, { keepMissing: true });
+  changes.subscribe('thing', () => dropped.resolve());
+  const first = cache.get('a');
+  await announceChange(database.kysely, 'thing', 'a');
+  await dropped.promise;
+  reading.resolve(undefined);
+  assert.equal(await first, undefined);
+  assert.equal(await cache.get('a'), 'new');
+});
+
 test('a change reaches every node within a second of its commit, and not before', async () => {
   const nodes = await Promise.all([listen(), listen()]);
   let value = 'old';
@@ -192,7 +227,9 @@ test('after a second of silence the cache is bypassed, and cleared on reconnect'
 });
 
 test('the cache stays within its limit', async () => {
-  const cache = new Cache<string>(await listen(), 'thing', async (key) => key, 3);
+  const cache = new Cache<string>(await listen(), 'thing', async (key) => key, {
+    maxEntries: 3,
+  });
   for (const key of ['a', 'b', 'c', 'd']) await cache.get(key);
   assert.equal(cache.peek('a'), undefined);
   assert.equal(cache.peek('d'), 'd');

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../database/open-database.ts';
 
 /** How often a process reports itself. */
-export const processReportMs = 3_000;
-/** After five missed reports, a process counts as vanished. */
-const vanishedAfterMs = 5 * processReportMs;
+export const processReportMs = 5_000;
+/** After three missed reports, a process counts as vanished. */
+const vanishedAfterMs = 3 * processReportMs;
 
 /** A process of the service, as it reports itself. */
 export interface ProcessFacts {

@@ -34,7 +34,7 @@ const ProcessView = Type.Object(
 export const listServiceProcesses = defineOperation({
   id: 'listProcesses',
   summary: 'List the running processes of the service',
-  description: 'Each reports every three seconds.',
+  description: 'Each reports every five seconds.',
   answer: pageOf(ProcessView),
   async handle(call) {
     const processes = await listProcesses(call.dependencies.database.kysely);
