@@ -116,8 +116,8 @@ interface Acceptance {
 
 /** How long requests are repeated after the end. */
 const giveUpDelayMs = 60_000;
-/** Between repetitions of a request. */
-const repeatDelayMs = 500;
+/** Between repetitions of a request: the first pause, which doubles, and the longest. */
+const repeatDelayMs = { first: 500, max: 4_000 };
 /** How long an answer may take before a request is repeated. */
 const answerTimeoutMs = 20_000;
 
@@ -201,7 +201,7 @@ export class ChaosLoad {
         for (const [place, body] of bodies.entries()) this.#note(kind, body, results[place]);
         return;
       }
-      await delay(repeatDelayMs);
+      await delay(repeatDelay(turn - number));
     }
   }
 
@@ -241,6 +241,12 @@ export class ChaosLoad {
     });
     this.acceptedOf[kind] += 1;
   }
+}
+
+/** Hundreds of requests wait for the end of an outage, and new ones come all the time: clients that don't back off delay it. */
+function repeatDelay(repetitions: number): number {
+  const { first, max } = repeatDelayMs;
+  return Math.min(first * 2 ** repetitions, max) * (0.5 + Math.random() / 2);
 }
 
 /** Whether a request with a key can be repeated: the service or another request with the key was in its way. */
