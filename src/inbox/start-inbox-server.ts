@@ -6,12 +6,16 @@ import {
   type SmtpListener,
   SmtpReplyError,
 } from '../foundation/network/smtp-listener.ts';
+import { maxAttachmentLimit } from '../message/attachment.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { parseMail } from './parse-mail.ts';
 
+/** Header fields that are added to the largest message that submission accepts: Received, signatures and such. */
+const addedHeaderBytes = 256 * 1024;
+
 /** Maximum message size in bytes, announced in EHLO (RFC 1870). */
-export const maxMailBytes = 25 * 1024 ** 2;
+export const maxMailBytes = maxAttachmentLimit + addedHeaderBytes;
 
 /** Maximum recipients per message; RFC 5321 section 4.5.3.1.8 requires at least 100. */
 const maxRecipients = 1_000;
