@@ -277,8 +277,9 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const smtpSubmission = createSmtpSubmission({
-    settings: config.smtpSubmission,
+    settings: roles.has('http') ? config.smtpSubmission : undefined,
     hostname: config.hostname,
+    publicUrl: config.publicUrl,
     database,
     access,
     attachmentSettings: config.attachments,
@@ -286,6 +287,8 @@ export function createApp(dependencies: AppDependencies): App {
     sendRaw: (message) => submission.sendRaw(message),
     refusedHeaders: config.refusedHeaders,
     memoryShare: share,
+    metrics,
+    tracing,
     clock,
     log,
   });
@@ -401,6 +404,7 @@ export function createApp(dependencies: AppDependencies): App {
     streams,
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
+    smtpSubmission: () => smtpSubmission.endpoint(),
   });
   if (roles.has('http')) {
     registerBrandRoutes(http);
@@ -436,7 +440,7 @@ export function createApp(dependencies: AppDependencies): App {
       await submission.start();
       await inbox?.start();
       await feedback.start();
-      if (roles.has('http')) await smtpSubmission.start();
+      await smtpSubmission.start();
       if (roles.has('worker')) {
         for (const tail of logTails) await tail.start();
         await direct?.start();

@@ -16,6 +16,7 @@ import type { SenderVerification } from '../sender/sender-verification.ts';
 import type { SendingDomains } from '../sender/sending-domains.ts';
 import type { BrowserSessions } from '../session/browser/browser-sessions.ts';
 import type { Invitations } from '../session/invitation/invitations.ts';
+import type { SubmissionEndpoint } from '../smtp-submission/submission-endpoint.ts';
 import type { AcceptOutcome, AcceptRow } from '../submission/accept-row.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { AccountEvents } from '../webhook/account-events.ts';
@@ -75,6 +76,8 @@ export interface ManagementDependencies {
     'control' | 'pausedDestinations' | 'release' | 'setPause'
   >;
   readonly attachments: Pick<AttachmentStore, 'keep' | 'open' | 'read' | 'save'>;
+  /** Where programs submit messages over SMTP; undefined if it is off. */
+  smtpSubmission(): SubmissionEndpoint | undefined;
   /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */

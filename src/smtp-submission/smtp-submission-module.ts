@@ -1,14 +1,20 @@
+import { hostname as osHostname } from 'node:os';
+import type { Registry } from 'prom-client';
 import type { AccessModule } from '../access/access-module.ts';
 import { readSuppressed } from '../delivery/due-message-store.ts';
 import { batchReads } from '../foundation/batch-reads.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
+import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { CertificateFiles } from '../http/tls/certificate.ts';
+import { registerCertificateMetrics } from '../http/tls/certificate-metrics.ts';
 import { LiveCertificate } from '../http/tls/live-certificate.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { CustomHeaderRules } from '../submission/custom-headers.ts';
+import { SmtpSubmissionMetrics } from './smtp-submission-metrics.ts';
 import type { SubmissionAddresses, SubmissionServer } from './start-submission-server.ts';
+import { chooseSubmissionHost, type SubmissionEndpoint } from './submission-endpoint.ts';
 import type { SessionDependencies } from './submission-session.ts';
 
 /** Settings of the submission service. */
@@ -17,8 +23,10 @@ export interface SmtpSubmissionSettings extends SubmissionAddresses {
 }
 
 export interface SmtpSubmissionDependencies {
+  /** Undefined: off. */
   readonly settings: SmtpSubmissionSettings | undefined;
   readonly hostname: string | undefined;
+  readonly publicUrl: string | undefined;
   readonly database: Pick<Database, 'kysely'>;
   readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
   readonly attachmentSettings: AttachmentSettings;
@@ -27,6 +35,8 @@ export interface SmtpSubmissionDependencies {
   /** Headers that messages must not have, besides the reserved ones. */
   readonly refusedHeaders: readonly string[];
   readonly memoryShare: number;
+  readonly metrics: Registry;
+  readonly tracing: Tracing | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -35,20 +45,46 @@ export interface SmtpSubmissionDependencies {
 export interface SmtpSubmission {
   /** The open ports; undefined before `start` and for those that aren't configured. */
   ports(): Pick<SubmissionServer, 'port' | 'tlsPort'>;
+  /** What programs connect to; undefined before `start`, or if it is off. */
+  endpoint(): SubmissionEndpoint | undefined;
   /** Opens the ports, if configured. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** @throws OperatorError if the certificate can’t be used */
 export function createSmtpSubmission(dependencies: SmtpSubmissionDependencies): SmtpSubmission {
-  const { settings, database, log } = dependencies;
+  const { settings } = dependencies;
+  return settings === undefined ? submissionOff : createServing(settings, dependencies);
+}
+
+const submissionOff: SmtpSubmission = {
+  ports: () => ({ port: undefined, tlsPort: undefined }),
+  endpoint: () => undefined,
+  start: async () => undefined,
+  stop: async () => undefined,
+};
+
+function createServing(
+  settings: SmtpSubmissionSettings,
+  dependencies: SmtpSubmissionDependencies,
+): SmtpSubmission {
+  const { database, log, hostname, publicUrl } = dependencies;
   let server: SubmissionServer | undefined;
-  let certificate: LiveCertificate | undefined;
+  const certificate = new LiveCertificate({ files: settings.tls, log });
+  registerCertificateMetrics(dependencies.metrics, certificate, 'submission');
+  const metrics = new SmtpSubmissionMetrics(dependencies.metrics, () => server?.sessions() ?? 0);
+  const publicHost = publicUrl && new URL(publicUrl).hostname;
   return {
     ports: () => ({ port: server?.port, tlsPort: server?.tlsPort }),
+    endpoint() {
+      if (server === undefined) return undefined;
+      const { port, tlsPort } = server;
+      const [best = osHostname(), ...others] = [hostname, publicHost].filter(isGiven);
+      const host = chooseSubmissionHost(certificate.current.leaf, [best, ...others]);
+      return { host, port, tlsPort };
+    },
     async start() {
-      if (settings === undefined) return;
-      certificate = new LiveCertificate({ files: settings.tls, log });
       certificate.start();
       // Imported only where it is used, so that it costs nothing elsewhere.
       const { startSubmissionServer } = await import('./start-submission-server.ts');
@@ -59,13 +95,18 @@ export function createSmtpSubmission(dependencies: SmtpSubmissionDependencies): 
         admission: dependencies.access,
         headerRules: new CustomHeaderRules(dependencies.refusedHeaders),
         findSuppression: createSuppressionLookup(database),
+        metrics,
       });
     },
     async stop() {
-      certificate?.stop();
+      certificate.stop();
       await server?.stop();
     },
   };
+}
+
+function isGiven(name: string | undefined): name is string {
+  return name !== undefined;
 }
 
 /** Lookups of sessions that come together share a statement. */

@@ -1,17 +1,18 @@
 import { hostname as osHostname } from 'node:os';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../foundation/clock.ts';
-import { codeOf } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { Log } from '../foundation/log.ts';
 import { LimitedSmtpServer } from '../foundation/network/limited-smtp-server.ts';
 import { listenForSmtp, type SmtpListener } from '../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../foundation/network/smtp-session-limits.ts';
+import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
 import { tlsHandshakeOptions } from '../http/tls/handshake-options.ts';
 import type { LiveCertificate } from '../http/tls/live-certificate.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
 import { AccountSessions } from './account-sessions.ts';
 import { MessageReceiver, tooLarge } from './receive-message.ts';
+import type { CountedCommand, SmtpSubmissionMetrics } from './smtp-submission-metrics.ts';
 import {
   maxSessionsPerAccount,
   maxSubmissionRecipients,
@@ -25,6 +26,7 @@ import {
   toSubmissionReply,
 } from './submission-replies.ts';
 import { type SessionDependencies, SubmissionSession } from './submission-session.ts';
+import { isLostConnection, traceSubmission } from './trace-submission.ts';
 
 /** Where to listen; an undefined port isn't opened. */
 export interface SubmissionAddresses {
@@ -40,6 +42,9 @@ export interface SubmissionServerDependencies extends SessionDependencies {
   readonly hostname: string | undefined;
   readonly certificate: LiveCertificate;
   readonly memoryShare: number;
+  readonly metrics: Pick<SmtpSubmissionMetrics, 'replied'>;
+  /** Undefined: nothing is traced. */
+  readonly tracing: Tracing | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,6 +53,8 @@ export interface SubmissionServerDependencies extends SessionDependencies {
 export interface SubmissionServer {
   readonly port: number | undefined;
   readonly tlsPort: number | undefined;
+  /** Open sessions on both ports. */
+  sessions(): number;
   stop(): Promise<void>;
 }
 
@@ -65,13 +72,16 @@ export async function startSubmissionServer(
     sessions: new AccountSessions(maxSessionsPerAccount),
     receiver: new MessageReceiver(dependencies.memoryShare),
   };
+  const servers: LimitedSmtpServer[] = [];
   const open = async (
     at: number | undefined,
     secure: boolean,
-  ): Promise<SmtpListener | undefined> =>
-    at === undefined
-      ? undefined
-      : listenForSmtp(createServer(dependencies, shared, secure), at, host);
+  ): Promise<SmtpListener | undefined> => {
+    if (at === undefined) return undefined;
+    const server = createServer(dependencies, shared, secure);
+    servers.push(server);
+    return listenForSmtp(server, at, host);
+  };
   const plain = await open(port, false);
   const tls = await open(tlsPort, true).catch(async (error: unknown) => {
     await plain?.stop();
@@ -80,6 +90,7 @@ export async function startSubmissionServer(
   return {
     port: plain?.port,
     tlsPort: tls?.port,
+    sessions: () => servers.reduce((sum, { connections }) => sum + connections.size, 0),
     async stop() {
       await Promise.all([plain?.stop(), tls?.stop()]);
     },
@@ -151,7 +162,7 @@ function createHandlers(
   { sessions, receiver }: SharedLimits,
   server: () => LimitedSmtpServer,
 ): Handlers {
-  const { clock, log } = dependencies;
+  const { clock, log, metrics, tracing } = dependencies;
   const open = new WeakMap<SMTPServerSession, OpenSession>();
   const sessionOf = (session: SMTPServerSession): OpenSession => {
     const found = open.get(session);
@@ -160,16 +171,22 @@ function createHandlers(
   };
   /** Runs a command and replies to it. */
   const answer = <Result>(
-    work: () => Promise<Result>,
+    command: CountedCommand,
     callback: (error: Error | null, result?: Result) => void,
+    work: () => Promise<Result>,
   ): void => {
     work().then(
-      (result) => callback(null, result),
+      (result) => {
+        metrics.replied(command, command === 'AUTH' ? 235 : 250);
+        callback(null, result);
+      },
       (error: unknown) => {
         if (!isExpected(error)) log.error({ err: error }, 'a submission failed');
         else if (error instanceof Fault && error.code === 'IO_EXCEPTION')
           log.warn({ err: error.cause }, 'a submission was not accepted; the client tries again');
-        callback(toReplyError(toSubmissionReply(error)));
+        const reply = toSubmissionReply(error);
+        if (!isLostConnection(error)) metrics.replied(command, reply.code);
+        callback(toReplyError(reply));
       },
     );
   };
@@ -187,7 +204,7 @@ function createHandlers(
       callback();
     },
     onAuth({ username, password }, session, callback) {
-      answer(async () => {
+      answer('AUTH', callback, async () => {
         const state = sessionOf(session);
         const { account } = await state.session.login(username ?? '', password ?? '');
         const release = sessions.acquire(account.id);
@@ -197,26 +214,26 @@ function createHandlers(
         state.release = release;
         server().usageOf(session)?.beginLogin(clock.now());
         return { user: account.id };
-      }, callback);
+      });
     },
     onMailFrom({ args }, session, callback) {
-      answer(async () => {
+      answer('MAIL', callback, async () => {
         const state = sessionOf(session);
         if (!session.user) throw new SubmissionRefusal('loginRequired');
         if (server().usageOf(session)?.beginMessage(clock.now()) === false)
           throw new SubmissionRefusal('tooManyMessages');
         state.maxBytes = Math.min(await state.session.beginMessage(), maxAttachmentLimit);
         if (announcedBytes(args) > state.maxBytes) throw tooLarge(state.maxBytes);
-      }, callback);
+      });
     },
     onRcptTo({ address }, session, callback) {
       const { smtpUtf8 = false } = session.envelope;
-      answer(() => sessionOf(session).session.checkRecipient(address, smtpUtf8), callback);
+      answer('RCPT', callback, () => sessionOf(session).session.checkRecipient(address, smtpUtf8));
     },
     onData(stream, session, callback) {
       const { session: submission, maxBytes } = sessionOf(session);
       const { mailFrom, rcptTo, smtpUtf8 = false } = session.envelope;
-      answer(async () => {
+      const receive = async (span: TraceSpan | undefined): Promise<string> => {
         const limits = {
           accountId: (await submission.admit()).account.id,
           maxBytes,
@@ -235,13 +252,15 @@ function createHandlers(
                 usesUtf8: smtpUtf8,
                 receivedAt: new Date(clock.now()),
               },
+              span,
             ),
           );
           return `Accepted as ${messageId}`;
         } finally {
           server().usageOf(session)?.endMessage(clock.now());
         }
-      }, callback);
+      };
+      answer('DATA', callback, () => traceSubmission(tracing, rcptTo.length, receive));
     },
     onClose(session) {
       open.get(session)?.release?.();
@@ -251,14 +270,8 @@ function createHandlers(
 
 /** True for refusals, and for clients that leave in the middle of a message. */
 function isExpected(error: unknown): boolean {
-  return (
-    error instanceof Fault ||
-    error instanceof SubmissionRefusal ||
-    lostCodes.includes(codeOf(error) ?? '')
-  );
+  return error instanceof Fault || error instanceof SubmissionRefusal || isLostConnection(error);
 }
-
-const lostCodes = ['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
 
 /** The SIZE parameter of MAIL, which smtp-server lets pass only as a number (RFC 1870); 0 without it. */
 function announcedBytes(args: object | false): number {

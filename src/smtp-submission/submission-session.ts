@@ -9,6 +9,7 @@ import {
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
+import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import {
   type AdmissionDependencies,
@@ -160,6 +161,7 @@ export class SubmissionSession {
    * Accepts a message for all its recipients or none.
    * @param recipientTexts addresses that `checkRecipient` let pass
    * @param trace for a message that is sent as it came
+   * @param span of its receipt, if that is traced
    * @returns once it is committed and flushed
    * @throws Fault or SubmissionRefusal
    */
@@ -167,6 +169,7 @@ export class SubmissionSession {
     source: Buffer,
     recipientTexts: readonly string[],
     trace: SubmissionTrace,
+    span?: TraceSpan,
   ): Promise<Receipt> {
     const recipients = readRecipients(recipientTexts);
     const admission = await this.admit();
@@ -178,8 +181,8 @@ export class SubmissionSession {
     const { send, sendRaw, headerRules } = this.#dependencies;
     try {
       return control.template === undefined
-        ? await sendRaw(toRawMessage(submission, trace, headerRules))
-        : await send(toTemplateRequest(submission, control.template));
+        ? await sendRaw({ ...toRawMessage(submission, trace, headerRules), span })
+        : await send({ ...toTemplateRequest(submission, control.template), span });
     } catch (error) {
       throw toSubmitError(error, recipients);
     }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
+import type { TraceContext } from '../foundation/tracing/trace-context.ts';
+import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import { describeRawSource, rawTemplateId, rawVersion } from '../message/raw-message.ts';
 import { addArchiveCopy } from './add-archive-copy.ts';
@@ -13,6 +15,7 @@ import { hashInPieces } from './decode-base64.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import { commitWithinQuota, type SendDependencies, withKey } from './send-email.ts';
+import { traceAccept } from './trace-accept.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A complete message to send as it is. */
@@ -29,6 +32,8 @@ export interface RawMessage {
   readonly otherRecipients: readonly EmailAddress[];
   /** Stands for the whole message. */
   readonly idempotencyKey: string | undefined;
+  /** Of its receipt, if that is traced. */
+  readonly span?: TraceSpan | undefined;
 }
 
 /**
@@ -38,12 +43,27 @@ export interface RawMessage {
  * @throws Fault as the send operation does
  */
 export function sendRaw(dependencies: SendDependencies, message: RawMessage): Promise<Receipt> {
+  return message.span === undefined
+    ? sendUntraced(dependencies, message)
+    : traceAccept(
+        message.span,
+        message.admission.account.id,
+        (span) => sendUntraced(dependencies, message, span.context),
+        ({ messageId }) => ({ messageId, templateId: rawTemplateId }),
+      );
+}
+
+function sendUntraced(
+  dependencies: SendDependencies,
+  message: RawMessage,
+  trace?: TraceContext,
+): Promise<Receipt> {
   const { idempotencyKey, admission } = message;
-  if (idempotencyKey === undefined) return sendChecked(dependencies, message, undefined, 0);
+  if (idempotencyKey === undefined) return sendChecked(dependencies, message, undefined, 0, trace);
   const requestHash = createHash('sha256').update(idempotencyKey).digest('binary');
   const key = { text: idempotencyKey, requestHash };
   return withKey(dependencies, admission.account.id, key, (deadline) =>
-    sendChecked(dependencies, message, key, deadline),
+    sendChecked(dependencies, message, key, deadline, trace),
   );
 }
 
@@ -52,6 +72,7 @@ async function sendChecked(
   message: RawMessage,
   key: IdempotencyKey | undefined,
   deadline: number,
+  trace: TraceContext | undefined,
 ): Promise<Receipt> {
   const { admission, source, otherRecipients } = message;
   const { account } = admission;
@@ -90,7 +111,7 @@ async function sendChecked(
     key,
     newUsage: false,
     attachments,
-    trace: undefined,
+    trace,
     subject: message.subject,
   };
   const row = composeGroup(checked, requestFor, otherRecipients);

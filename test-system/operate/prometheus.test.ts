@@ -57,8 +57,14 @@ async function startService(): Promise<ScenicService> {
 
 const service = await startService();
 
-/** Only in services with settings that this one is without; `test/http/tls` and `read-replica.test.ts` see them. */
+/**
+ * Only in services with settings that this one is without; `test/http/tls`, `test/smtp-submission` and `read-replica.test.ts`
+ * see them.
+ */
 const absentMetrics = [
+  'signalpost_submission_sessions',
+  'signalpost_submission_replies_total',
+  'signalpost_submission_certificate_expiry_timestamp_seconds',
   'signalpost_tls_certificate_expiry_timestamp_seconds',
   'signalpost_replica_lag_seconds',
   'signalpost_replica_used',

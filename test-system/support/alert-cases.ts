@@ -27,6 +27,7 @@ const complaints = series('signalpost_feedback_reports_total', { kind: 'complain
 const broken = series('signalpost_sending_domains', { state: 'broken' });
 const expiry = series('signalpost_bounce_certificate_expiry_timestamp_seconds');
 const tlsExpiry = series('signalpost_tls_certificate_expiry_timestamp_seconds');
+const submissionExpiry = series('signalpost_submission_certificate_expiry_timestamp_seconds');
 const free = series('signalpost_disk_free_bytes');
 const size = series('signalpost_disk_size_bytes');
 const oldest = series('signalpost_queue_oldest_due_seconds');
@@ -186,6 +187,12 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   SignalpostTlsCertificateExpiring: {
     cause: { [tlsExpiry]: `${20 * day}+0x180` },
     harmless: { [tlsExpiry]: `${22 * day}+0x180` },
+    labels: instance,
+    minute: 61,
+  },
+  SignalpostSubmissionCertificateExpiring: {
+    cause: { [submissionExpiry]: `${20 * day}+0x180` },
+    harmless: { [submissionExpiry]: `${22 * day}+0x180` },
     labels: instance,
     minute: 61,
   },

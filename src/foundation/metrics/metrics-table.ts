@@ -105,6 +105,42 @@ export const metricsTable = {
       ],
     },
   },
+  'SMTP submission': {
+    signalpost_submission_sessions: {
+      type: 'gauge',
+      help: 'Open SMTP sessions of programs that submit messages; absent without SMTP submission',
+      panels: [
+        {
+          title: 'SMTP sessions',
+          unit: 'short',
+          queries: [{ query: 'signalpost_submission_sessions', legend: '{{instance}}' }],
+        },
+      ],
+    },
+    signalpost_submission_replies_total: {
+      type: 'counter',
+      help: 'Replies to `AUTH`, `MAIL`, `RCPT` and to messages (`DATA`) over SMTP',
+      labels: ['command', 'code'],
+      panels: [
+        {
+          title: 'SMTP replies',
+          unit: 'reqps',
+          queries: [
+            {
+              query:
+                'sum by (job, command, code) (rate(signalpost_submission_replies_total{command="DATA"}[5m]))',
+              legend: '{{command}} {{code}}',
+            },
+            {
+              query:
+                'sum by (job, command, code) (rate(signalpost_submission_replies_total{command!="DATA", code=~"[45].*"}[5m]))',
+              legend: '{{command}} {{code}}',
+            },
+          ],
+        },
+      ],
+    },
+  },
   Queue: {
     signalpost_queue_oldest_due_seconds: {
       type: 'gauge',
@@ -680,6 +716,36 @@ export const metricsTable = {
           action:
             'Check that the certificate is renewed, and search the log for a new one that can’t be used.',
           docs: 'docs/operate/deploy.md#use-the-built-in-tls',
+        },
+      ],
+    },
+    signalpost_submission_certificate_expiry_timestamp_seconds: {
+      type: 'gauge',
+      help: 'When the certificate of SMTP submission expires; absent without SMTP submission',
+      aggregator: 'min',
+      panels: [
+        {
+          title: 'Certificate of SMTP submission expires',
+          unit: 'dateTimeFromNow',
+          queries: [
+            {
+              query: 'signalpost_submission_certificate_expiry_timestamp_seconds * 1000',
+              legend: '{{instance}}',
+            },
+          ],
+        },
+      ],
+      alerts: [
+        {
+          name: 'SignalpostSubmissionCertificateExpiring',
+          query: 'signalpost_submission_certificate_expiry_timestamp_seconds - time() < 21 * 86400',
+          duration: '60m',
+          severity: 'warning',
+          summary:
+            'The certificate of SMTP submission on {{ $labels.instance }} expires in less than 21 days.',
+          action:
+            'Check that the certificate is renewed, and search the log for a new one that can’t be used.',
+          docs: 'docs/smtp.md#turn-it-on',
         },
       ],
     },

@@ -2,10 +2,14 @@ import { Gauge, type Registry } from 'prom-client';
 import { metricOptions } from '../../foundation/metrics/metric-options.ts';
 import type { LiveCertificate } from './live-certificate.ts';
 
-/** Registers when the certificate of the HTTP port expires. */
-export function registerCertificateMetrics(registry: Registry, certificate: LiveCertificate): void {
+/** Registers when a certificate expires: that of the HTTP port, or of the submission ports. */
+export function registerCertificateMetrics(
+  registry: Registry,
+  certificate: LiveCertificate,
+  server: 'tls' | 'submission' = 'tls',
+): void {
   new Gauge({
-    ...metricOptions('signalpost_tls_certificate_expiry_timestamp_seconds', registry),
+    ...metricOptions(`signalpost_${server}_certificate_expiry_timestamp_seconds`, registry),
     collect() {
       this.set(certificate.current.leaf.validToDate.getTime() / 1_000);
     },

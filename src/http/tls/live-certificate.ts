@@ -9,7 +9,7 @@ export interface LiveCertificateOptions {
 }
 
 /**
- * The certificate of the HTTP port, read again whenever its files change. A new one that can't be used is logged, and the
+ * The certificate of a server, read again whenever its files change. A new one that can't be used is logged, and the
  * last usable one stays.
  */
 export class LiveCertificate {

@@ -4,9 +4,23 @@ import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import type { SubmissionEndpoint } from '../../smtp-submission/submission-endpoint.ts';
 import { notFound } from '../answer/problem.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
+
+const SmtpSubmissionView = Type.Object(
+  {
+    host: Type.String({ description: 'The host that programs connect to.' }),
+    port: Nullable(Type.Integer({ description: 'The port with STARTTLS.' })),
+    tlsPort: Nullable(Type.Integer({ description: 'The port with TLS from the start.' })),
+  },
+  {
+    ...strict,
+    title: 'SmtpSubmission',
+    description: 'Where programs submit messages over SMTP. `null` if `SUBMISSION_PORT` isn’t set.',
+  },
+);
 
 export const getSettings = defineOperation({
   id: 'getSettings',
@@ -31,6 +45,7 @@ export const getSettings = defineOperation({
       sourcePools: Type.Array(Type.String(), {
         description: 'Source address pools available to sending domains.',
       }),
+      smtpSubmission: Nullable(SmtpSubmissionView),
     },
     { ...strict, title: 'Settings' },
   ),
@@ -43,6 +58,7 @@ export const getSettings = defineOperation({
       hostname = null,
       direct,
     } = dependencies.facts;
+    const submission = dependencies.smtpSubmission();
     return {
       version,
       publicUrl: dependencies.publicUrl(),
@@ -52,9 +68,14 @@ export const getSettings = defineOperation({
       systemMail: dependencies.invitations.mailEnabled,
       hostname,
       sourcePools: poolsOf(direct.sources),
+      smtpSubmission: submission === undefined ? null : viewSubmission(submission),
     };
   },
 });
+
+function viewSubmission({ host, port, tlsPort }: SubmissionEndpoint) {
+  return { host, port: port ?? null, tlsPort: tlsPort ?? null };
+}
 
 const OperatorView = Type.Object(
   { email: Type.String(), name: Type.String() },

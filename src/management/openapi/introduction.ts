@@ -44,6 +44,13 @@ curl "$SIGNALPOST_URL/ete/v1/message/1001/MESSAGE_ID" \\
 Send an API key or an access token as \`Authorization: Bearer …\`. API keys are for your own programs and have the scopes
 that you choose. Access tokens from \`/token\` are for OAuth apps; they send, read message status and read lists.
 
+## Send over SMTP
+
+Programs that can’t call the API connect to the host and ports on **SMTP** in the [console](/console), with the account ID as
+user name and an API key as password. The message is sent as it came. With the header field \`X-Signalpost-Template\`, its body
+is a JSON object with the template’s values; \`X-Signalpost-Tag\`, \`X-Signalpost-Attributes\`, \`X-Signalpost-Send-At\` and
+\`X-Signalpost-Idempotency-Key\` say what their namesakes in a request say. \`docs/smtp.md\` has all fields, replies and examples.
+
 ## Errors and retries
 
 Every rejected request says what is wrong and what to change. Retry \`429\` and \`503\` after the seconds in \`Retry-After\`.
