@@ -95,6 +95,12 @@ const keys = createRoute({
   component: lazyComponent(() => import('./key/keys-page.tsx'), 'KeysPage'),
 });
 
+const smtp = createRoute({
+  getParentRoute: () => account,
+  path: '/smtp',
+  component: lazyComponent(() => import('./smtp/smtp-page.tsx'), 'SmtpPage'),
+});
+
 const lists = createRoute({
   getParentRoute: () => account,
   path: '/lists',
@@ -230,6 +236,7 @@ const tree = root.addChildren([
     useTemplate,
     senders,
     keys,
+    smtp,
     integrations,
     lists,
     list,

@@ -48,6 +48,7 @@ const pages = [
   'domains',
   'domains/shop.test',
   'keys',
+  'smtp',
   'integrations',
   'webhooks',
   `webhooks/${webhook.body.id}`,

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
+import { smtpSnippets } from '../../console/src/smtp/smtp-snippets.ts';
 import { openDirectSubmission } from '../../test/support/direct-submission.ts';
 import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { freePort } from '../support/free-port.ts';
@@ -110,6 +111,50 @@ test('PHP’s mail()', async () => {
   assert.match(mail.source, /\r\nSubject: From PHP\r\n/);
   assert.match(mail.source, /\r\n\r\nHello\r\n\.dot\r\n(?:\r\n)?$/);
   assert.deepEqual(await world.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+});
+
+/** A program of the console, with addresses of this test. */
+function snippetOf(id: 'php' | 'python' | 'nodemailer', to: string): string {
+  const facts = { host: 'localhost', port, secure: false, accountId: account, key };
+  const found = smtpSnippets(facts).find((snippet) => snippet.id === id)?.parts[0]?.code ?? '';
+  return found.replaceAll('orders@shop.example', 'orders@shop.test').replaceAll(recipient, to);
+}
+
+const recipient = 'ada@customer.example';
+
+/** What the programs send. */
+async function requireOrder(to: string): Promise<void> {
+  const mail = await world.mailTo(to);
+  assert.match(mail.source, /\r\nSubject: Your order\r\n/);
+  assert.match(mail.source, /\r\nFrom: "?Demo Shop"? <orders@shop\.test>\r\n/);
+  assert.match(mail.source, /\r\nThank you, Ada\.\r\n/);
+  assert.deepEqual(await world.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+}
+
+const environment = { ...process.env, SIGNALPOST_API_KEY: key };
+
+test('PHPMailer, with the program that the console shows', async () => {
+  const to = 'phpmailer@people.test';
+  mkdirSync(join(folder, 'vendor'));
+  write('vendor/autoload.php', `<?php require '/usr/share/php/libphp-phpmailer/autoload.php';`);
+  write('send.php', snippetOf('php', to));
+  await run('php', ['-d', `openssl.cafile=${ca}`, 'send.php'], { cwd: folder, env: environment });
+  await requireOrder(to);
+});
+
+test('Python, with the program that the console shows', async () => {
+  const to = 'python-program@people.test';
+  const path = write('send.py', snippetOf('python', to));
+  await run('python3', [path], { env: { ...environment, SSL_CERT_FILE: ca } });
+  await requireOrder(to);
+});
+
+test('Nodemailer, with the program that the console shows', async () => {
+  const to = 'nodemailer-program@people.test';
+  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
+  const path = write('send.mjs', snippetOf('nodemailer', to));
+  await run(process.execPath, [path], { env: { ...environment, NODE_EXTRA_CA_CERTS: ca } });
+  await requireOrder(to);
 });
 
 test('Python’s smtplib', async () => {

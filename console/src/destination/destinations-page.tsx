@@ -1,3 +1,4 @@
+import './destination-texts.ts';
 import { Badge, Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,3 +1,4 @@
+import './destination-texts.ts';
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';

@@ -1,3 +1,4 @@
+import './destination-texts.ts';
 import { Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';

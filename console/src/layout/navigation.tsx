@@ -33,6 +33,7 @@ const pages = {
   suppressions: { permission: 'suppressions:read' },
   lists: { permission: 'lists:read' },
   keys: { permission: 'keys:read' },
+  smtp: { permission: 'keys:read' },
   integrations: { permission: 'integrations:read' },
   webhooks: { permission: 'webhooks:read' },
   docs: { permission: 'account:read', href: '/docs' },
@@ -62,7 +63,7 @@ const sections: readonly Section[] = [
   { title: 'nav.sending', names: ['domains', 'senders'] },
   { title: 'nav.delivery', names: ['destinations'] },
   { title: 'nav.audience', names: ['suppressions', 'lists'] },
-  { title: 'nav.developers', names: ['keys', 'integrations', 'webhooks', 'docs'] },
+  { title: 'nav.developers', names: ['keys', 'smtp', 'integrations', 'webhooks', 'docs'] },
   { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings'] },
 ];
 

@@ -2,8 +2,8 @@ import { Button, Paper, Stack, Text, Title } from '@mantine/core';
 import { useMay } from '../account/use-me.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import type { useMadeKey } from '../key/use-made-key.ts';
 import { text } from '../texts/text.ts';
-import type { useMadeKey } from './use-made-key.ts';
 
 /** Makes a key for the code samples. */
 export function KeyCard({ made: { key, make } }: { made: ReturnType<typeof useMadeKey> }) {
@@ -20,7 +20,7 @@ export function KeyCard({ made: { key, make } }: { made: ReturnType<typeof useMa
             {text('use.keyOnce')}
           </Text>
         </Stack>
-      ) : may('integrations:write') ? (
+      ) : may('keys:write') ? (
         <Stack gap="xs" align="flex-start">
           <Text size="sm">{text('use.keyHint')}</Text>
           <Button loading={make.isPending} onClick={() => make.mutate()}>

@@ -1,32 +1,19 @@
-import {
-  Alert,
-  Button,
-  Code,
-  Group,
-  Paper,
-  Stack,
-  Switch,
-  Tabs,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Group, Paper, Stack, Switch, Tabs, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
-import { CopyButton } from '../components/copy-field.tsx';
+import { CodeSample } from '../components/code-sample.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { useMadeKey } from '../key/use-made-key.ts';
 import { text } from '../texts/text.ts';
 import { ArrivalCard } from './arrival-card.tsx';
 import { KeyCard } from './key-card.tsx';
 import { snippets } from './snippets.ts';
 import { TemplateTabs } from './template-tabs.tsx';
 import { UnverifiedSender } from './unverified-sender.tsx';
-import { useMadeKey } from './use-made-key.ts';
 import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 
 /** Sends with the published version: a key, code that runs as it is, and what arrived. */
@@ -124,12 +111,12 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
           {examples.map(({ id, file, code, install, run }) => (
             <Tabs.Panel key={id} value={id} pt="sm">
               <Stack gap="sm">
-                {install !== undefined && <Sample title={text('use.install')} code={install} />}
-                <Sample
+                {install !== undefined && <CodeSample title={text('use.install')} code={install} />}
+                <CodeSample
                   title={file === undefined ? text('use.command') : text('use.save', { file })}
                   code={code}
                 />
-                {run !== undefined && <Sample title={text('use.run')} code={run} />}
+                {run !== undefined && <CodeSample title={text('use.run')} code={run} />}
               </Stack>
             </Tabs.Panel>
           ))}
@@ -145,35 +132,6 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
 function announcesAttachment({ mjml = '', html = '', text: plain = '' }: TemplateContent): boolean {
   return /\battached\b/i.test(mjml + html + plain);
 }
-
-/** Code with a copy button; long code is cut off until it is asked for. */
-function Sample({ title, code }: { title: string; code: string }) {
-  const [isExpanded, expansion] = useDisclosure();
-  const isCut = !isExpanded && code.split('\n').length > maxSampleLines;
-  return (
-    <div>
-      <Group justify="space-between" mb={4}>
-        <Text size="sm" fw={600}>
-          {title}
-        </Text>
-        <CopyButton value={code} />
-      </Group>
-      <div className="sample" data-cut={isCut}>
-        <Code block className="snippet">
-          {code}
-        </Code>
-      </div>
-      {isCut && (
-        <Button size="compact-sm" variant="subtle" mt={4} onClick={expansion.open}>
-          {text('use.showAll')}
-        </Button>
-      )}
-    </div>
-  );
-}
-
-/** Max lines of a sample that is shown in full. */
-const maxSampleLines = 18;
 
 /** The fields of the code samples; only the required ones have to stay. */
 function FieldNames({ fields }: { fields: readonly TemplateField[] }) {

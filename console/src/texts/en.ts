@@ -1,5 +1,4 @@
 import { commonTexts } from './en/common.en.ts';
-import { destinationsTexts } from './en/destinations.en.ts';
 import { domainsTexts } from './en/domains.en.ts';
 import { inboxTexts } from './en/inbox.en.ts';
 import { integrationsTexts } from './en/integrations.en.ts';
@@ -41,7 +40,6 @@ export const en = {
   ...webhooksTexts,
   ...sendersTexts,
   ...domainsTexts,
-  ...destinationsTexts,
   ...listsTexts,
   ...suppressionsTexts,
   ...teamTexts,

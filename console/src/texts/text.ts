@@ -1,10 +1,18 @@
 import { formatNumber } from '../format/format-number.ts';
 import type { auditTexts } from './en/audit.en.ts';
+import type { destinationsTexts } from './en/destinations.en.ts';
 import type { editorTexts } from './en/editor.en.ts';
+import type { smtpTexts } from './en/smtp.en.ts';
 import { en } from './en.ts';
 
+/** Texts that only some pages load, with `addTexts`. */
+type PageTexts = typeof auditTexts &
+  typeof destinationsTexts &
+  typeof editorTexts &
+  typeof smtpTexts;
+
 /** A key of the catalog. */
-export type TextKey = keyof typeof en | keyof typeof auditTexts | keyof typeof editorTexts;
+export type TextKey = keyof typeof en | keyof PageTexts;
 
 type TextValues = Readonly<Record<string, string | number>>;
 

@@ -31,6 +31,7 @@ export const layoutTexts = {
   'nav.templates': 'Templates',
   'nav.senders': 'Senders',
   'nav.keys': 'API keys',
+  'nav.smtp': 'SMTP',
   'nav.integrations': 'OAuth apps',
   'nav.lists': 'Lists',
   'nav.suppressions': 'Suppressions',

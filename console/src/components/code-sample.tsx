@@ -1,0 +1,33 @@
+import { Button, Code, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { text } from '../texts/text.ts';
+import { CopyButton } from './copy-field.tsx';
+
+/** Max lines of a sample that is shown in full. */
+const maxSampleLines = 18;
+
+/** Code with a copy button; long code is cut off until it is asked for. */
+export function CodeSample({ title, code }: { title: string; code: string }) {
+  const [isExpanded, expansion] = useDisclosure();
+  const isCut = !isExpanded && code.split('\n').length > maxSampleLines;
+  return (
+    <div>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+        <CopyButton value={code} />
+      </Group>
+      <div className="sample" data-cut={isCut}>
+        <Code block className="snippet">
+          {code}
+        </Code>
+      </div>
+      {isCut && (
+        <Button size="compact-sm" variant="subtle" mt={4} onClick={expansion.open}>
+          {text('use.showAll')}
+        </Button>
+      )}
+    </div>
+  );
+}
