@@ -1,8 +1,10 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
+import { addKey } from '../../test/support/api-key.ts';
 import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { archiveAddress, type ChaosTargets } from './chaos-load.ts';
+import type { ChaosLogin } from './chaos-smtp-load.ts';
 
 /** Opens what a load sends from: an account with the templates `t-0001` and `t-list`, and one with an archive address. */
 export async function openChaosAccounts(database: Database, id: string, archivingId: string) {
@@ -19,6 +21,10 @@ export async function openChaosAccounts(database: Database, id: string, archivin
   const path = (accountId: AccountId, template: string) => `/ete/v1/email/${accountId}/${template}`;
   return {
     accountIds: [shop.id, archiving.id],
+    async makeLogin(): Promise<ChaosLogin> {
+      const apiKey = await addKey(database, shop.id, { scopes: ['messages:send'] });
+      return { accountId: shop.id, apiKey };
+    },
     /** @param node where tokens are asked for */
     async readTargets(node: { readonly url: string }): Promise<ChaosTargets> {
       const token = await getToken(node, shop);

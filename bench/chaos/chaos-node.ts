@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { benchMasterKey, type SpawnedProgram, spawnProgram } from '../bench-service.ts';
 import { processTree, signalAll } from '../machine-use.ts';
+import type { BenchSubmission } from '../submission/submission-files.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const serve = ['--disable-warning=ExperimentalWarning', main, 'serve', '--processes', '2'];
@@ -13,13 +14,17 @@ const stopTimeoutMs = 40_000;
 /** A node of two worker processes that is restarted whenever it ends. */
 export class ChaosNode {
   readonly #environment: Readonly<Record<string, string>>;
+  /** Undefined: off. */
+  readonly submission: BenchSubmission | undefined;
   #program: SpawnedProgram | undefined;
   /** Undefined while it is down. */
   url: string | undefined;
   #ending = false;
 
-  constructor(databaseUrl: string, sinkPort: number) {
+  constructor(databaseUrl: string, sinkPort: number, submission?: BenchSubmission) {
+    this.submission = submission;
     this.#environment = {
+      ...submission?.environment,
       DATABASE_URL: databaseUrl,
       SIGNALPOST_KEY: benchMasterKey,
       PORT: '0',

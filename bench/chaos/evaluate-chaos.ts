@@ -1,12 +1,13 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { type ChaosLoad, recipientNumber } from './chaos-load.ts';
+import { isSmtpRecipient } from './chaos-smtp-load.ts';
 import type { RoughSink } from './rough-sink.ts';
 
 /** Rounding, and clocks that are set. */
 const toleranceMs = 50;
 
-/** Compares what was accepted with what came. An `uncertain` attempt explains one copy more, `expired` that there is none. */
+/** Compares what was accepted over HTTP with what came. An `uncertain` attempt explains one copy more, `expired` that there is none. */
 export async function evaluateChaos(
   { pool }: Database,
   accountIds: readonly AccountId[],
@@ -40,6 +41,7 @@ export async function evaluateChaos(
   const recorded = ids();
   for (const [copy, { length: times }] of received) {
     const [id = '', address = ''] = copy.split(' ');
+    if (isSmtpRecipient(address)) continue;
     const allowed = 1 + (explained.get(`${id} ${recipientNumber(address)}`) ?? 0);
     if (times > 1) (times <= allowed ? recorded : wrong.doubled).add(id);
   }

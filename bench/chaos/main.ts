@@ -3,29 +3,34 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
-import { openBenchFolder } from '../bench-database.ts';
+import { makeTemporaryFolder, openBenchFolder } from '../bench-database.ts';
+import { chooseBenchSubmission, makeBenchCertificate } from '../submission/submission-files.ts';
 import { openChaosAccounts } from './chaos-accounts.ts';
 import { faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
 import { ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
+import { ChaosSmtpLoad } from './chaos-smtp-load.ts';
 import { drainQueue } from './drain-queue.ts';
 import { evaluateChaos } from './evaluate-chaos.ts';
+import { evaluateSmtp } from './evaluate-smtp.ts';
 import { startRoughSink, weathers } from './rough-sink.ts';
 
 const program = new Command('npm run chaos --')
   .description(
-    'Sends messages of all kinds to nodes that share a database, injects random faults, and compares what was accepted with ' +
+    'Sends messages of all kinds, over HTTP and SMTP, to nodes that share a database, injects random faults, and compares what was accepted with ' +
       'what the receiver got. Exits with 1 if a message was lost, came early or with other attachments, or came twice ' +
       'without an uncertain attempt on record.',
   )
   .option('--minutes <n>', 'length of the load', Number, 1)
   .option('--json <file>', 'write the result to a file')
   .option('--nodes <n>', 'nodes of two processes each', Number, 2)
-  .option('--rate <n>', 'requests a second', Number, 40)
+  .option('--rate <n>', 'requests and SMTP messages a second', Number, 40)
   .option('--every <n>', 'seconds between faults', Number, 6)
   .addOption(new Option('--only <fault>', 'inject one fault, evenly').choices(faultNames))
   .parse();
 const { minutes, json, nodes: nodeCount, rate, every, only } = program.opts();
+/** Of the rate. */
+const smtpShare = 0.25;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 await using closing = new AsyncDisposableStack();
@@ -36,7 +41,13 @@ await migrate(database);
 const accounts = await openChaosAccounts(database, '46100', '46200');
 const sink = await startRoughSink();
 closing.defer(() => sink.stop());
-const nodes = Array.from({ length: nodeCount }, () => new ChaosNode(url, sink.port));
+const certificate = await makeBenchCertificate(closing.use(await makeTemporaryFolder()).path);
+const nodes = await Promise.all(
+  Array.from(
+    { length: nodeCount },
+    async () => new ChaosNode(url, sink.port, await chooseBenchSubmission(certificate.files)),
+  ),
+);
 const running = nodes.map((node) => node.run());
 closing.defer(async () => {
   await Promise.all(nodes.map((node) => node.end()));
@@ -45,26 +56,31 @@ closing.defer(async () => {
 while (nodes.some((node) => node.url === undefined)) await delay(50);
 const targets = await accounts.readTargets({ url: nodes[0]?.url ?? '' });
 const { accountIds } = accounts;
-const load = new ChaosLoad(nodes, [targets], { perSecond: rate });
-closing.defer(() => load.stop());
+const login = await accounts.makeLogin();
+const overHttp = new ChaosLoad(nodes, [targets], { perSecond: rate * (1 - smtpShare) });
+const overSmtp = new ChaosSmtpLoad(nodes, login, rate * smtpShare);
+const stopLoad = () => Promise.all([overHttp.stop(), overSmtp.stop()]);
+closing.defer(async () => void (await stopLoad()));
 print(`${nodes.length} nodes, ${rate} requests a second, ${minutes} minutes`);
 if (!disk.canFill) print('Without "fill disk": only root can give the database a disk of its own.');
 const weather = makeCounts(weathers);
 const until = Date.now() + minutes * 60_000;
 const scene = { nodes, disk, sink, weather };
 const faults = await injectFaults(scene, until, every * 1_000, only);
-await load.stop();
+await stopLoad();
 const stillWaiting = await drainQueue(database, accountIds);
-const verdict = await evaluateChaos(database, accountIds, load, sink);
+const verdict = await evaluateChaos(database, accountIds, overHttp, sink);
+const smtp = await evaluateSmtp(database, login.accountId, overSmtp, sink);
 const sentTo = new Set([...sink.received.keys()].map((copy) => copy.split(' ')[1]));
 const result = {
   ...verdict,
+  smtp,
   kills: faultNames.reduce((sum, name) => sum + (name.startsWith('kill') ? faults[name] : 0), 0),
   faults,
   weather,
-  unanswered: load.unanswered,
-  refused: load.refused.size,
-  refusedButSent: sentTo.intersection(load.refused).size,
+  unanswered: overHttp.unanswered,
+  refused: overHttp.refused.size,
+  refusedButSent: sentTo.intersection(overHttp.refused).size,
   stillWaiting,
   nodes: nodes.length,
   minutes,
@@ -73,4 +89,5 @@ const text = JSON.stringify(result, null, 2);
 print(text);
 if (json !== undefined) await writeFile(json, `${text}\n`);
 const { lost, doubled, damaged, early } = verdict;
-process.exitCode = lost + doubled + damaged + early === 0 ? 0 : 1;
+const wrongOverSmtp = smtp.lost + smtp.doubled + smtp.storedTwice + smtp.damaged + smtp.refused;
+process.exitCode = lost + doubled + damaged + early + wrongOverSmtp === 0 ? 0 : 1;

@@ -1,0 +1,198 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { distinctValues } from '../bench-account.ts';
+import { BenchSessionLost, BenchSmtpSession, toWire } from '../submission/bench-smtp-session.ts';
+import { makeCounts } from './chaos-faults.ts';
+import type { ChaosNode } from './chaos-node.ts';
+import { fileNameOf } from './rough-sink.ts';
+
+/** What programs log in with. */
+export interface ChaosLogin {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
+/** A message that a client submits until it gets a final reply. */
+export interface SmtpMessage {
+  readonly recipients: readonly string[];
+  /** Names of its attachments. */
+  readonly files: readonly string[];
+  /** The bytes of an attempt. */
+  readonly source: () => string;
+}
+
+const smtpAddress = /^smtp\d+(?:-\w+)?@/;
+
+/** Whether a recipient is one of this load. */
+export function isSmtpRecipient(address: string): boolean {
+  return smtpAddress.test(address);
+}
+
+const head = (id: string): string =>
+  [
+    'From: Demo Shop <orders@shop.test>',
+    'To: undisclosed-recipients:;',
+    'Subject: Over SMTP',
+    'Date: Thu, 1 Jan 2026 10:00:00 +0000',
+    `Message-ID: <${id}@app.test>`,
+    'MIME-Version: 1.0',
+    '',
+  ].join('\r\n');
+
+const text = 'Content-Type: text/plain\r\n\r\nHello,\r\n..\r\n.dot\r\n';
+
+/** The attachment in lines of 76 characters (RFC 2045 section 6.8). */
+function withFile(name: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n');
+  return [
+    'Content-Type: multipart/mixed; boundary=part',
+    '',
+    '--part',
+    'Content-Type: application/octet-stream',
+    'Content-Transfer-Encoding: base64',
+    `Content-Disposition: attachment; filename="${name}"`,
+    '',
+    lines,
+    '--part--',
+    '',
+  ].join('\r\n');
+}
+
+const recipientOf = (number: number, part?: string): string =>
+  `smtp${number}${part === undefined ? '' : `-${part}`}@example.test`;
+
+/** Each message is of the next kind. */
+const smtpKinds = {
+  'smtp plain': (number) => ({ recipients: [recipientOf(number)], files: [], ...same(text) }),
+  'smtp to three': (number) => ({
+    recipients: ['a', 'b', 'c'].map((part) => recipientOf(number, part)),
+    files: [],
+    ...same(text),
+  }),
+  'smtp with file': (number) => {
+    const bytes = randomBytes(1 + Math.floor(Math.random() * 200_000));
+    const name = fileNameOf(bytes);
+    return { recipients: [recipientOf(number)], files: [name], ...same(withFile(name, bytes)) };
+  },
+  // Written anew for each attempt, as by a program that repeats the whole call.
+  'smtp with key': (number) => ({
+    recipients: [recipientOf(number)],
+    files: [],
+    source: () => `X-Signalpost-Idempotency-Key: order-${number}\r\n${head(randomUUID())}${text}`,
+  }),
+  'smtp template': (number) => ({
+    recipients: ['a', 'b'].map((part) => recipientOf(number, part)),
+    files: [],
+    ...same(
+      `X-Signalpost-Template: t-0001\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(distinctValues(number, 'smtp'))}\r\n`,
+    ),
+  }),
+} satisfies Record<string, (number: number) => SmtpMessage>;
+
+/** The same bytes for all attempts. */
+function same(body: string): Pick<SmtpMessage, 'source'> {
+  const source = head(randomUUID()) + body;
+  return { source: () => source };
+}
+
+type SmtpKind = keyof typeof smtpKinds;
+const smtpKindNames = Object.keys(smtpKinds) as SmtpKind[];
+
+/** Between attempts. */
+const retryDelayMs = 500;
+/** How long messages are submitted again after the end. */
+const giveUpDelayMs = 60_000;
+/** Of each reply. */
+const replyTimeoutMs = 20_000;
+
+/** Programs that submit messages over SMTP at a steady rate, in a session each, again until they get a final reply. */
+export class ChaosSmtpLoad {
+  /** Messages with a 250 after their dot. */
+  readonly accepted: SmtpMessage[] = [];
+  readonly acceptedOf = makeCounts(smtpKindNames);
+  /** Messages with a 5xx to their first attempt, which accepts nothing. */
+  refused = 0;
+  /** Messages whose clients gave up. */
+  unanswered = 0;
+  /** Attempts that ended without a reply to the dot or with 4xx, and were made again. */
+  repeated = 0;
+  readonly #nodes: readonly ChaosNode[];
+  readonly #login: ChaosLogin;
+  readonly #open = new Set<Promise<void>>();
+  readonly #loop: Promise<void>;
+  #running = true;
+  #givesUp = false;
+
+  constructor(nodes: readonly ChaosNode[], login: ChaosLogin, perSecond: number) {
+    this.#nodes = nodes;
+    this.#login = login;
+    this.#loop = this.#run(1_000 / perSecond);
+  }
+
+  /** Resolves once every client has ended. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    await this.#loop;
+    const giveUp = setTimeout(() => {
+      this.#givesUp = true;
+    }, giveUpDelayMs);
+    await Promise.all(this.#open);
+    clearTimeout(giveUp);
+  }
+
+  async #run(intervalMs: number): Promise<void> {
+    for (let number = 0; this.#running; number += 1) {
+      const sending: Promise<void> = this.#send(number).finally(() => this.#open.delete(sending));
+      this.#open.add(sending);
+      await delay(intervalMs);
+    }
+  }
+
+  async #send(number: number): Promise<void> {
+    const kind = smtpKindNames[number % smtpKindNames.length] ?? 'smtp plain';
+    const message = smtpKinds[kind](number);
+    for (let turn = number; ; turn += 1) {
+      const code = await this.#attempt(message, turn);
+      if (code === 250) {
+        this.accepted.push(message);
+        this.acceptedOf[kind] += 1;
+        return;
+      }
+      if (code !== undefined && code >= 500) {
+        this.refused += 1;
+        return;
+      }
+      if (code !== undefined) this.repeated += 1;
+      if (this.#givesUp) {
+        this.unanswered += 1;
+        return;
+      }
+      await delay(retryDelayMs);
+    }
+  }
+
+  /** @returns the code of the last reply; 0 if the session ended without one; undefined if no node is up */
+  async #attempt({ recipients, source }: SmtpMessage, turn: number): Promise<number | undefined> {
+    const up = this.#nodes.filter(({ url }) => url !== undefined);
+    const submission = up[turn % up.length]?.submission;
+    if (submission === undefined) return undefined;
+    const secure = turn % 2 === 0;
+    let session: BenchSmtpSession | undefined;
+    try {
+      session = await BenchSmtpSession.open({
+        port: secure ? submission.tlsPort : submission.port,
+        secure,
+        timeoutMs: replyTimeoutMs,
+      });
+      const loggedIn = await session.login(this.#login.accountId, this.#login.apiKey);
+      return loggedIn === 235
+        ? await session.submit('orders@shop.test', recipients, [toWire(source())])
+        : loggedIn;
+    } catch (error) {
+      if (!(error instanceof BenchSessionLost)) throw error;
+      return 0;
+    } finally {
+      session?.close();
+    }
+  }
+}
