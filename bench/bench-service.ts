@@ -64,6 +64,8 @@ export interface BenchServiceOptions {
   readonly roles?: string;
   readonly smtpUrl?: string;
   readonly nodeOptions?: readonly string[];
+  /** Settings in addition. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const root = join(import.meta.dirname, '..');
@@ -74,7 +76,7 @@ export const benchMasterKey = Buffer.alloc(32, 7).toString('base64');
 /** Starts the service with the routes of `bench-server.ts` on a migrated database. */
 export function startBenchService(
   database: BenchDatabase,
-  { processes, roles, smtpUrl, nodeOptions }: BenchServiceOptions = {},
+  { processes, roles, smtpUrl, nodeOptions, environment }: BenchServiceOptions = {},
 ): Promise<BenchService> {
   return startNode(database, nodeOptions, ['bench/bench-server.ts'], {
     LOG_LEVEL: 'error',
@@ -83,6 +85,7 @@ export function startBenchService(
     ...(processes !== undefined && { BENCH_PROCESSES: String(processes) }),
     ...(roles !== undefined && { BENCH_ROLES: roles }),
     ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),
+    ...environment,
   });
 }
 

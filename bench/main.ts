@@ -23,6 +23,7 @@ import { benchJourney } from './feedback/bench-journey.ts';
 import { benchLists, benchReports, benchSearch } from './feedback/bench-reading.ts';
 import { benchRedirect, benchRollUp } from './feedback/bench-tracking.ts';
 import { benchHostile } from './hostile/bench-hostile.ts';
+import { benchSubmission } from './submission/bench-submission.ts';
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
   accept: benchAccept,
@@ -41,6 +42,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   memory: benchMemory,
   move: benchMove,
   'start-up': benchStart,
+  submission: benchSubmission,
   token: benchToken,
   key: benchApiKey,
   lists: benchLists,

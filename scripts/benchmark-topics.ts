@@ -351,6 +351,40 @@ export const benchmarkTopics: readonly BenchmarkTopic[] = [
     },
   },
   {
+    id: 'submission',
+    columns: [
+      ['Signalpost/s', 'rate'],
+      ['peer/s', 'ceiling'],
+      ['ratio', 'ratio'],
+      against,
+      ...percentiles,
+      ['peer p50 ms', 'ceiling_p50_ms'],
+      ['peer p99 ms', 'ceiling_p99_ms'],
+      runs,
+    ],
+  },
+  {
+    id: 'submission-beside',
+    columns: [
+      ['p50 ms', 'p50_ms'],
+      ['p99 ms', 'p99_ms'],
+      ['p50 alone, ms', 'ceiling_p50_ms'],
+      ['p99 alone, ms', 'ceiling_p99_ms'],
+      ['added p99, ms', 'added_p99_ms'],
+      ['limit ms', 'limit_ms'],
+      runs,
+    ],
+  },
+  {
+    id: 'submission-idle',
+    columns: [
+      ['MiB', 'held_mib'],
+      ['limit MiB', 'limit_mib'],
+      ['KiB per session', 'kib_per_session'],
+      runs,
+    ],
+  },
+  {
     id: 'availability',
     columns: [
       ['kills', 'kills'],

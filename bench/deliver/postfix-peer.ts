@@ -1,14 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { freePort } from '../../test-system/support/free-port.ts';
 import { stopChild } from '../child-program.ts';
 import type { Peer } from './nodemailer-peer.ts';
+import { startPostfixInstance } from './postfix-instance.ts';
 
 const run = promisify(execFile);
 
@@ -40,29 +39,21 @@ export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): 
   const { connections, messageFile } = place;
   const signed = name === 'postfix+opendkim';
   const folder = join(place.folder, name);
-  const config = join(folder, 'etc');
-  const data = join(folder, 'data');
-  await mkdir(config, { recursive: true });
-  await mkdir(join(folder, 'spool'));
-  await mkdir(data, { mode: 0o700 });
-  await run('chown', ['postfix:', data]);
+  await mkdir(folder);
   await chmod(folder, 0o755);
   const milter = signed ? await startOpenDkim(folder, place.keyFile) : undefined;
-  const port = await freePort();
-  const { stdout } = await run('postconf', ['-d', '-h', 'daemon_directory']);
-  await writeFile(join(config, 'main.cf'), mainSettings(folder, stdout.trim(), place, signed));
-  await writeFile(join(config, 'master.cf'), masterSettings(port));
+  const stopMilter = async () => void (milter && (await stopChild(milter.child)));
+  const postfix = await startPostfixInstance(folder, relaySettings(place, milter?.socket)).catch(
+    async (error: unknown) => {
+      await stopMilter();
+      throw error;
+    },
+  );
+  const { port } = postfix;
   const stop = async (): Promise<void> => {
-    await run('postfix', ['-c', config, 'stop']).catch(() => undefined);
-    if (milter !== undefined) await stopChild(milter);
+    await postfix.stop();
+    await stopMilter();
   };
-  try {
-    await run('postfix', ['-c', config, 'start']);
-    await waitFor('the greeting of Postfix', () => greets(port));
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   return {
     name,
     async send(count) {
@@ -81,18 +72,8 @@ export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): 
   };
 }
 
-async function greets(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  const greeted = await once(socket, 'data').then(
-    () => true,
-    () => false,
-  );
-  socket.end('QUIT\r\n');
-  return greeted;
-}
-
 /** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix may open its socket. */
-async function startOpenDkim(folder: string, keyFile: string): Promise<ChildProcess> {
+async function startOpenDkim(folder: string, keyFile: string) {
   const home = join(folder, 'opendkim');
   const socket = join(home, 'opendkim.sock');
   const key = join(home, 'dkim.pem');
@@ -120,73 +101,22 @@ Background no
   await run('chown', ['postfix:', home, key, file]);
   const child = spawn('opendkim', ['-x', file, '-f'], { stdio: ['ignore', 'ignore', 'inherit'] });
   await waitFor('the socket of OpenDKIM', () => existsSync(socket));
-  return child;
+  return { child, socket };
 }
 
-/** `main.cf` of a relay that is set up for speed. The queue's fsync keeps its default. */
-function mainSettings(
-  folder: string,
-  daemonFolder: string,
+/** A relay that is set up for speed. */
+function relaySettings(
   { connections, sinkPort }: PostfixPlace,
-  signed: boolean,
+  milter: string | undefined,
 ): string {
   return `
-compatibility_level = 3.6
-queue_directory = ${folder}/spool
-data_directory = ${folder}/data
-daemon_directory = ${daemonFolder}
-mail_owner = postfix
-setgid_group = postdrop
-maillog_file = ${folder}/mail.log
-maillog_file_prefixes = ${folder}
-myhostname = postfix.bench.test
-mydestination =
-alias_maps =
-local_recipient_maps =
-inet_interfaces = 127.0.0.1
-inet_protocols = ipv4
-mynetworks = 127.0.0.0/8
-smtpd_relay_restrictions = permit_mynetworks, reject
-smtpd_recipient_restrictions =
-smtpd_peername_lookup = no
-smtpd_client_connection_count_limit = 0
-smtpd_client_connection_rate_limit = 0
 smtpd_tls_security_level = none
-smtp_tls_security_level = none
-smtp_dns_support_level = disabled
-smtp_host_lookup = native
 relayhost = [127.0.0.1]:${sinkPort}
 default_destination_concurrency_limit = ${connections}
 initial_destination_concurrency = ${connections}
 smtp_connection_cache_destinations = 127.0.0.1
 smtp_connection_reuse_count_limit = 0
-in_flow_delay = 0s
 qmgr_message_active_limit = 100000
 qmgr_message_recipient_limit = 100000
-${signed ? `smtpd_milters = unix:${folder}/opendkim/opendkim.sock\n# No message counts unsigned.\nmilter_default_action = tempfail\n` : ''}`;
-}
-
-/** `master.cf` of Debian without chroot and unused services. */
-function masterSettings(port: number): string {
-  return `
-127.0.0.1:${port} inet n - n - - smtpd
-pickup    unix n - n 60    1 pickup
-cleanup   unix n - n -     0 cleanup
-qmgr      unix n - n 300   1 qmgr
-tlsmgr    unix - - n 1000? 1 tlsmgr
-rewrite   unix - - n -     - trivial-rewrite
-bounce    unix - - n -     0 bounce
-defer     unix - - n -     0 bounce
-trace     unix - - n -     0 bounce
-verify    unix - - n -     1 verify
-flush     unix n - n 1000? 0 flush
-proxymap  unix - - n -     - proxymap
-smtp      unix - - n -     - smtp
-relay     unix - - n -     - smtp
-error     unix - - n -     - error
-retry     unix - - n -     - error
-anvil     unix - - n -     1 anvil
-scache    unix - - n -     1 scache
-postlog   unix-dgram n - n - 1 postlogd
-`;
+${milter === undefined ? '' : `smtpd_milters = unix:${milter}\n# No message counts unsigned.\nmilter_default_action = tempfail\n`}`;
 }
