@@ -1,8 +1,7 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { formatUuid } from '../foundation/format-uuid.ts';
 import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import type { PurposeKeys } from '../foundation/purpose-keys.ts';
+import { SignedLocalParts } from '../foundation/signed-local-part.ts';
 
 /** The message and recipient that a return path identifies. */
 export interface ReturnPath {
@@ -11,22 +10,17 @@ export interface ReturnPath {
   readonly recipient: number;
 }
 
-const prefix = 'b';
 const idBytes = 16;
-const signatureBytes = 10;
-const totalBytes = idBytes + 1 + signatureBytes;
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
-const pattern = /^b-([a-z2-7]+)$/;
 
 /**
  * Return paths for one message and recipient (VERP), signed so that a bounce proves that it answers our mail: `b-` and
- * 44 lower-case letters and digits (RFC 4648 section 6), because servers may change the case.
+ * 44 lower-case letters and digits.
  */
 export class ReturnPaths {
-  readonly #keys: PurposeKeys;
+  readonly #localParts: SignedLocalParts;
 
   constructor(key: MasterKey) {
-    this.#keys = key.keysFor('return path');
+    this.#localParts = new SignedLocalParts(key.keysFor('return path'), 'b-', idBytes + 1);
   }
 
   /**
@@ -37,56 +31,13 @@ export class ReturnPaths {
     const named = Buffer.alloc(idBytes + 1);
     named.write(messageId.replaceAll('-', ''), 'hex');
     named.writeUInt8(recipient, idBytes);
-    return `${prefix}-${encode(Buffer.concat([named, sign(this.#keys.current, named)]))}@${domain}`;
+    return `${this.#localParts.write(named)}@${domain}`;
   }
 
   /** Parses an address, ignoring case; undefined if it wasn't made here. Safe for untrusted input. */
   read(address: string): ReturnPath | undefined {
-    const at = address.lastIndexOf('@');
-    if (at === -1 || at > 100) return undefined;
-    const bytes = decode(pattern.exec(address.slice(0, at).toLowerCase())?.[1] ?? '');
-    if (bytes?.length !== totalBytes) return undefined;
-    const named = bytes.subarray(0, idBytes + 1);
-    const given = bytes.subarray(idBytes + 1);
-    if (!this.#keys.some((key) => timingSafeEqual(sign(key, named), given))) return undefined;
-    const messageId = parseMessageId(formatUuid(named));
-    return messageId && { messageId, recipient: named.readUInt8(idBytes) };
+    const named = this.#localParts.readAddress(address);
+    const messageId = named && parseMessageId(formatUuid(named));
+    return named && messageId && { messageId, recipient: named.readUInt8(idBytes) };
   }
-}
-
-function sign(key: KeyObject, named: Buffer): Buffer {
-  return createHmac('sha256', key).update(named).digest().subarray(0, signatureBytes);
-}
-
-function encode(bytes: Buffer): string {
-  let text = '';
-  let bits = 0;
-  let value = 0;
-  for (const byte of bytes) {
-    value = (value << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += alphabet[(value >>> bits) & 31];
-    }
-    value &= (1 << bits) - 1;
-  }
-  return bits === 0 ? text : text + alphabet[(value << (5 - bits)) & 31];
-}
-
-/** Undefined if the text isn't the canonical encoding of its bytes. */
-function decode(text: string): Buffer | undefined {
-  const bytes: number[] = [];
-  let bits = 0;
-  let value = 0;
-  for (const letter of text) {
-    value = (value << 5) | alphabet.indexOf(letter);
-    bits += 5;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push((value >>> bits) & 255);
-    value &= (1 << bits) - 1;
-  }
-  const decoded = Buffer.from(bytes);
-  return encode(decoded) === text ? decoded : undefined;
 }

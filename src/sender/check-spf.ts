@@ -1,33 +1,6 @@
-import type { DNSResolver } from 'mailauth';
-import type { Dns, DnsType } from '../foundation/dns/dns-answer.ts';
+import type { Dns } from '../foundation/dns/dns-answer.ts';
+import { toNodeResolver } from '../foundation/dns/to-node-resolver.ts';
 import type { ServiceNames } from './sending-domain.ts';
-
-const types: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'PTR', 'TXT'];
-
-/** Adapts our DNS client to the interface of Node's resolver, which the SPF library expects. */
-function toNodeResolver(dns: Dns): DNSResolver {
-  const resolve = async (name: string, requestedType: string): Promise<unknown[]> => {
-    const type = types.find((one) => one === requestedType);
-    if (type === undefined) throw dnsError('ENODATA', name);
-    const answer = await dns.lookUp(name, type);
-    if (answer.kind === 'fault') throw dnsError('ESERVFAIL', name);
-    if (answer.kind === 'absent')
-      throw dnsError(answer.what === 'name' ? 'ENOTFOUND' : 'ENODATA', name);
-    if (type === 'MX')
-      return answer.records.map((record) =>
-        typeof record === 'string'
-          ? record
-          : { exchange: record.exchange, priority: record.preference },
-      );
-    return type === 'TXT' ? answer.records.map((record) => [record]) : [...answer.records];
-  };
-  // The library's code supports MX answers, but its types don't.
-  return resolve as DNSResolver;
-}
-
-function dnsError(code: string, name: string): Error {
-  return Object.assign(new Error(`${code} ${name}`), { code });
-}
 
 /**
  * Whether the SPF record of `domain` (RFC 7208) allows the hosts that mail leaves from: it must include the SPF domain of a
