@@ -622,6 +622,26 @@ partition message_event_90_rest of message_event_90 DEFAULT
 
 partition message_event_scheduled of message_event FOR VALUES IN ('10030', '10090', '10400')
 
+create table message_reply (
+  account_id text not null,
+  id uuid not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  received_at timestamp with time zone not null default now(),
+  fingerprint bytea not null,
+  size integer not null,
+  automatic boolean not null,
+  sender text,
+  content json,
+  hashes bytea[] not null,
+  message_reply_pkey PRIMARY KEY (account_id, id),
+  message_reply_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+CREATE INDEX message_reply_age ON message_reply USING btree (retention_days, message_id);
+CREATE INDEX message_reply_erasable ON message_reply USING btree (account_id, message_id) WHERE ((content IS NOT NULL) OR (sender IS NOT NULL));
+CREATE UNIQUE INDEX message_reply_message ON message_reply USING btree (account_id, message_id, fingerprint);
+CREATE INDEX message_reply_sender ON message_reply USING btree (account_id, sender) WHERE (sender IS NOT NULL);
+
 partition message_scheduled of message FOR VALUES IN ('10030', '10090', '10400')
 
 create table message_search (

@@ -54,6 +54,7 @@ import { registerListRoutes } from './list/list-routes.ts';
 import { managementLimits } from './management/management-limits.ts';
 import { createManagement } from './management/management-module.ts';
 import { AttachmentStore } from './message/attachment-store.ts';
+import { ReplyAddresses } from './message/reply-address.ts';
 import { loadMeasurable } from './rendering/measure-mail.ts';
 import { ReportUpkeep } from './report/report-upkeep.ts';
 import { rollUp } from './report/roll-up-store.ts';
@@ -61,6 +62,7 @@ import { writeSearchRows } from './report/search-rows-store.ts';
 import { followSubjects } from './report/subject-words-store.ts';
 import { DkimKeyStore } from './sender/dkim-key-store.ts';
 import { DomainDirectory } from './sender/domain-directory.ts';
+import { replyHostFinder } from './sender/find-reply-host.ts';
 import { SenderDirectory } from './sender/sender-directory.ts';
 import { SenderVerification } from './sender/sender-verification.ts';
 import { registerSendingDomainMetrics } from './sender/sending-domain-metrics.ts';
@@ -189,6 +191,8 @@ export function createApp(dependencies: AppDependencies): App {
     templates.localized(accountId, templateId, version, locale);
   const domainKeys = new DkimKeyStore(key);
   const domains = new DomainDirectory(database, changes, domainKeys);
+  const dnsServers = chooseDnsServers(config.dnsServers);
+  const replyAddresses = new ReplyAddresses(key);
   const feedback = createFeedback({
     database,
     clock,
@@ -201,6 +205,9 @@ export function createApp(dependencies: AppDependencies): App {
     smtpUrl: config.smtpUrl,
     hostname: config.hostname,
     bounceServer: config.bounceServer,
+    attachments,
+    dnsServers,
+    memoryShare: share,
     intake: config.intake,
     tracing,
     findTrackingHost: async (accountId, fromDomain) => {
@@ -208,7 +215,6 @@ export function createApp(dependencies: AppDependencies): App {
       return domain?.state === 'verified' && domain.trackingReady ? domain.trackingHost : undefined;
     },
   });
-  const dnsServers = chooseDnsServers(config.dnsServers);
   const sendingDomains = new SendingDomains({
     database,
     dns: new DnsClient(dnsServers),
@@ -269,6 +275,8 @@ export function createApp(dependencies: AppDependencies): App {
     senders,
     templates,
     refusedHeaders: config.refusedHeaders,
+    replyAddresses,
+    findReplyHost: replyHostFinder(config, domains),
     attachments,
     attachmentSettings: config.attachments,
     onAccepted: (accountIds) => {
@@ -316,6 +324,8 @@ export function createApp(dependencies: AppDependencies): App {
     key,
     allowedNetworks: config.webhookNetworks,
     tracing,
+    attachments,
+    publicUrl: () => publicUrl(http, config.publicUrl),
   });
   const events = new AccountEvents({ database, changes, log });
   const feed = new EventFeed({
@@ -396,6 +406,7 @@ export function createApp(dependencies: AppDependencies): App {
     accounts,
     templates,
     attachments,
+    replyAddresses,
     domains: sendingDomains,
     senderVerification,
     invitations: session.invitations,

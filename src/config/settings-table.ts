@@ -180,12 +180,12 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'BOUNCE_PORT',
     default: '(none)',
     meaning:
-      'SMTP port for bounces and complaints: 25 on the host that the return path’s MX record names.',
+      'SMTP port for bounces, complaints and replies: 25 on the host that the return path’s MX record names.',
   },
   {
     name: 'BOUNCE_HOST',
     default: '0.0.0.0',
-    meaning: 'Address to listen on for bounces and complaints.',
+    meaning: 'Address to listen on for bounces, complaints and replies.',
   },
   {
     name: 'BOUNCE_TLS_KEY, BOUNCE_TLS_CERT',

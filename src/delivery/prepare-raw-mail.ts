@@ -5,7 +5,7 @@ import {
   hasLongLines,
   isEightBit,
 } from '../rendering/encode-for-seven-bits.ts';
-import { textHeader } from '../rendering/message-headers.ts';
+import { mailboxHeader, textHeader } from '../rendering/message-headers.ts';
 import { type MailDecoration, type PreparedMail, redirectHeader } from './prepare-mail.ts';
 
 const nonAscii = /[\x80-\xff]/;
@@ -22,6 +22,9 @@ export function prepareRawMail(
 ): PreparedMail {
   const lines = [
     ...(redirected ? [textHeader(redirectHeader, content.to)] : []),
+    ...(content.receiveReplies === true && content.replyTo !== undefined
+      ? [mailboxHeader('Reply-To', [{ address: content.replyTo }])]
+      : []),
     ...(decoration.headerLines ?? []),
   ];
   const added = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1');

@@ -4,6 +4,7 @@ import type { DecorateMail, FindVersion } from '../delivery/prepare-mail.ts';
 import { ReturnPaths } from '../delivery/return-path.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { DnsServer } from '../foundation/dns/dns-server.ts';
 import { domainOf } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -11,6 +12,8 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { Http } from '../http/create-http.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
+import { ReplyAddresses } from '../message/reply-address.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
@@ -43,8 +46,13 @@ export interface FeedbackDependencies {
   readonly keepAddresses: boolean;
   readonly smtpUrl: string | undefined;
   readonly hostname: string | undefined;
-  /** Server that receives mail to return paths; undefined for none. */
+  /** Server that receives mail to return paths and reply addresses; undefined for none. */
   readonly bounceServer: BounceServerSettings | undefined;
+  readonly attachments: Pick<AttachmentStore, 'save'>;
+  /** For checking who replies are from. */
+  readonly dnsServers: readonly DnsServer[];
+  /** From `memoryShare`. */
+  readonly memoryShare: number;
   readonly intake: IntakeSecrets;
   /** Undefined: reports aren't traced. */
   readonly tracing: Tracing | undefined;
@@ -132,11 +140,22 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       upkeep.start();
       if (dependencies.bounceServer === undefined) return;
       const { startBounceServer } = await import('./bounce/start-bounce-server.ts');
+      const { ReplyIntake } = await import('./reply/receive-reply.ts');
+      const { ReplyReader } = await import('./reply/reply-reader.ts');
+      const { attachments, dnsServers, hostname, memoryShare } = dependencies;
       server = await startBounceServer({
         ...dependencies.bounceServer,
-        hostname: dependencies.hostname,
+        hostname,
         readReturnPath: (address) => returnPaths.read(address),
         write,
+        replies: new ReplyIntake({
+          database,
+          addresses: new ReplyAddresses(key),
+          attachments,
+          reader: new ReplyReader({ dnsServers, hostname }),
+          isReturnPath: (address) => returnPaths.read(address) !== undefined,
+        }),
+        memoryShare,
         clock,
         log,
       });

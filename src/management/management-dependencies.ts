@@ -10,6 +10,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { OpenStreams } from '../http/limits/open-streams.ts';
 import type { InboxStore } from '../inbox/inbox-store.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
+import type { ReplyAddresses } from '../message/reply-address.ts';
 import type { QueueControlStore } from '../queue/control-store.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { SenderVerification } from '../sender/sender-verification.ts';
@@ -78,6 +79,7 @@ export interface ManagementDependencies {
   readonly attachments: Pick<AttachmentStore, 'keep' | 'open' | 'read' | 'save'>;
   /** Where programs submit messages over SMTP; undefined if it is off. */
   smtpSubmission(): SubmissionEndpoint | undefined;
+  readonly replyAddresses: ReplyAddresses;
   /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */

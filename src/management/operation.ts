@@ -26,8 +26,11 @@ export interface PathParams {
   readonly listId: ListId;
   readonly mailKind: SystemMailKind;
   readonly messageId: MessageId;
+  /** Counted from 1. */
+  readonly part: number;
   readonly personId: string;
   readonly receiver: string;
+  readonly replyId: string;
   readonly templateId: TemplateId;
   readonly version: number;
   readonly sessionId: string;

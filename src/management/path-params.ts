@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { maxReplyAttachments } from '../feedback/reply/reply-limits.ts';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
@@ -16,6 +17,8 @@ interface PathParam {
 }
 
 const maxFilterName = 60;
+/** Text, HTML and attachments. */
+const maxReplyParts = 2 + maxReplyAttachments;
 
 function publicId(description: string): PathParam {
   return {
@@ -96,12 +99,23 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     read: (text) => systemMailKinds.find((kind) => kind === text),
   },
   messageId: uuid('The message.'),
+  part: {
+    schema: Type.Integer({
+      description: 'The part’s place in the reply, from 1.',
+      minimum: 1,
+      maximum: maxReplyParts,
+    }),
+    form: `must be a whole number from 1 to ${maxReplyParts}`,
+    read: (text) =>
+      /^[1-9]\d?$/.test(text) && Number(text) <= maxReplyParts ? Number(text) : undefined,
+  },
   personId: uuid('The person.'),
   receiver: {
     schema: Type.String({ description: 'The destination’s name, as listed.', maxLength: 253 }),
     form: 'must be 1 to 253 printable ASCII characters without spaces',
     read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   },
+  replyId: uuid('The reply.'),
   sha256: {
     schema: Type.String({
       description: 'SHA-256 of the content, in hex.',

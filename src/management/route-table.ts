@@ -80,6 +80,7 @@ import {
   listScheduledMessages,
   moveScheduledMessages,
 } from './message/manage-scheduled-routes.ts';
+import { getReply, getReplyPart, listMessageReplies } from './message/replies-routes.ts';
 import { savedFilterRoutes } from './message/saved-filters-routes.ts';
 import {
   erasePersonData,
@@ -244,6 +245,10 @@ const rows: readonly RouteRow[] = [
   ['POST', `${message}/cancel`, 'messages:control', cancelMessage],
   ['POST', `${message}/retry`, 'messages:control', retryMessage],
   ['POST', `${message}/resend`, 'messages:control', resendMessage],
+
+  ['GET', `${account}/replies`, 'messages:read', listMessageReplies],
+  ['GET', `${account}/replies/:replyId`, 'messages:read', getReply],
+  ['GET', `${account}/replies/:replyId/parts/:part`, 'messages:read', getReplyPart],
 
   ['GET', `${account}/queue`, 'queue:read', getQueue],
   ['GET', `${account}/queue/pauses/:destination`, 'queue:read', getPause],

@@ -142,6 +142,15 @@ export const eventKinds = {
     meaning: 'the message’s unsubscribe link was used',
     doesNotProve: 'that the recipient wants no transactional mail',
   },
+  replied: {
+    state: null,
+    webhook: 'message.replied',
+    report: {},
+    suppresses: null,
+    fromReader: false,
+    meaning: 'a reply arrived at the message’s reply address',
+    doesNotProve: 'that its recipient wrote it: look at the results of SPF, DKIM and DMARC',
+  },
   opened: {
     state: null,
     webhook: 'message.opened',

@@ -42,6 +42,8 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly from: MessageSender;
   /** Absent: the From address (section 2.2). */
   readonly replyTo?: EmailAddress;
+  /** `replyTo` is a reply address of the message. Absent: replies aren't received, or no longer. */
+  readonly receiveReplies?: true;
   /** As the request had it, markup included. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
@@ -73,6 +75,8 @@ export const contentMemberKinds = {
   suppressedCc: 'address',
   from: 'address',
   replyTo: 'address',
+  // Once the texts are erased, replies, which are texts too, are refused.
+  receiveReplies: 'text',
   subjectLine: 'text',
   previewText: 'text',
   locale: 'text',
@@ -124,6 +128,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     suppressedCc: addressesOf(stored.suppressedCc),
     from: { address: from.address as EmailAddress, name: textOf(from.name) },
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
+    receiveReplies: stored.receiveReplies === true || undefined,
     subjectLine: textOf(stored.subjectLine),
     previewText: textOf(stored.previewText),
     locale: textOf(stored.locale),

@@ -11,6 +11,11 @@ export function toAddress(message: string): string {
   return `${message}.content ->> 'to'`;
 }
 
+/** True if the message has a reply address and its texts aren't erased. */
+export function receivesReplies(message: string): string {
+  return `coalesce(${message}.content ->> 'receiveReplies' = 'true', false)`;
+}
+
 /** The domain of the To address, in lower case. */
 export function toDomain(message: string): string {
   return domainOfAddress(toAddress(message));
@@ -80,6 +85,11 @@ export function pausedScopeOf(entry: string, message: string): string {
     select from delivery_pause p where p.account_id = ${entry}.account_id and p.destination = ${destination})`;
   return `case when ${entry}.paused then 'message' when ${paused("'*'")} then 'account'
     when ${paused(toDomain(message))} then 'destination' end`;
+}
+
+/** The lowest UUIDv7 of a time (RFC 9562 section 5.7). */
+export function lowestIdAt(time: string): string {
+  return `(lpad(to_hex(floor(extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 }
 
 /** When delivery could start: the send time of a scheduled message, else when it was accepted. */

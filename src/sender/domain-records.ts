@@ -76,7 +76,7 @@ function returnPathRecords(name: string, service: ServiceNames): DomainRecord[] 
     type: 'MX',
     value: `10 ${exchange}.`,
     required: true,
-    why: 'Returns bounces to this service.',
+    why: 'Brings bounces and replies to this service.',
   });
   return [...(spfMechanisms.length > 0 ? [spf] : []), ...(host === undefined ? [] : [mx(host)])];
 }

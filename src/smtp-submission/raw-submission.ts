@@ -51,6 +51,11 @@ export function toRawMessage(
     });
   if (control.locale !== undefined)
     details.push({ field: controlFields.locale.name, reason: 'needs X-Signalpost-Template' });
+  if (control.receiveReplies && has(fields, 'reply-to'))
+    details.push({
+      field: controlFields.receiveReplies.name,
+      reason: 'can’t be used together with Reply-To; remove one of them',
+    });
   const from = readOptionalMailbox(message, 'From');
   if (from === undefined) details.push({ field: 'From', reason: 'is required' });
   if (details.length > 0 || from === undefined) throw new Fault('VALIDATION_FAILED', { details });

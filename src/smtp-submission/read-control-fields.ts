@@ -42,10 +42,14 @@ export const controlFields = {
   },
   trackOpens: { name: 'X-Signalpost-Track-Opens', meaning: '`true` to track opens' },
   trackClicks: { name: 'X-Signalpost-Track-Clicks', meaning: '`true` to track clicks' },
+  receiveReplies: {
+    name: 'X-Signalpost-Receive-Replies',
+    meaning: '`true` to receive replies by webhook; not with Reply-To',
+  },
 } as const satisfies Readonly<Record<string, ControlField>>;
 
 type ControlName = keyof typeof controlFields;
-type Switch = 'transactional' | 'trackOpens' | 'trackClicks';
+type Switch = 'transactional' | 'trackOpens' | 'trackClicks' | 'receiveReplies';
 
 /** What the control fields of a message say. */
 export type ControlValues = {
@@ -93,6 +97,7 @@ export function readControlFields(fields: readonly SubmittedField[]): ControlVal
     transactional: readTruth(texts, 'transactional', details),
     trackOpens: readTruth(texts, 'trackOpens', details),
     trackClicks: readTruth(texts, 'trackClicks', details),
+    receiveReplies: readTruth(texts, 'receiveReplies', details),
   };
   if (details.length > 0) throw new Fault('VALIDATION_FAILED', { details });
   return values;

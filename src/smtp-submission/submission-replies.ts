@@ -107,6 +107,7 @@ const fieldNames: readonly (readonly [field: string, name: string])[] = [
   ['metadata.attributes', 'X-Signalpost-Attributes'],
   ['actions.sendAt', 'X-Signalpost-Send-At'],
   ['actions.deliverBefore', 'X-Signalpost-Deliver-Before'],
+  ['actions.receiveReplies', 'X-Signalpost-Receive-Replies'],
   ['templateId', 'X-Signalpost-Template'],
 ];
 

@@ -65,6 +65,7 @@ export function requestedBy(control: ControlValues) {
     actions: {
       trackOpens: control.trackOpens,
       trackClicks: control.trackClicks,
+      ...present('receiveReplies', control.receiveReplies || undefined),
       ...present('sendAt', control.sendAt),
       ...present('deliverBefore', control.deliverBefore),
     },

@@ -1,5 +1,5 @@
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
-import { newMessageId, type TemplateId } from '../foundation/ids.ts';
+import { type MessageId, newMessageId, type TemplateId } from '../foundation/ids.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import { contentHashes } from '../message/attachment.ts';
 import { bccOf, type ContentMembers, type MessageContent } from '../message/message-content.ts';
@@ -27,21 +27,27 @@ export interface CheckedRequest {
   readonly trace: TraceContext | undefined;
   /** The subject of a message that isn't made from a template. */
   readonly subject?: string | undefined;
+  /** Makes the Reply-To address of a message whose replies are received. */
+  readonly replyAddress?: MakeReplyAddress | undefined;
 }
+
+/** Makes the address that receives the replies to a message. */
+export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
-  const { admission, template, request, sender } = checked;
+  const { admission, template, request, sender, replyAddress } = checked;
+  const id = newMessageId();
   const content = composeContent(
     request,
-    sender,
+    replyAddress === undefined ? sender : { from: sender.from, replyTo: replyAddress(id) },
     checked.attachments,
     checked.variant,
     checked.trace,
   );
   const row = {
     accountId: admission.account.id,
-    id: newMessageId(),
+    id,
     retentionDays: admission.account.retentionDays,
     templateId: checked.templateId,
     templateVersion: template.version,
@@ -97,6 +103,7 @@ export function composeContent(
     suppressedCc: undefined,
     from: sender.from,
     replyTo: sender.replyTo,
+    receiveReplies: request.receiveReplies === true || undefined,
     subjectLine: request.subjectLine?.text,
     previewText: request.previewText?.text,
     locale: request.locale,

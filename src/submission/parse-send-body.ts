@@ -75,6 +75,8 @@ export class SendBodyParser {
       if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (request.bcc.length > 0 && hasSecret(template)) details.push(secretCopy);
+      if (request.receiveReplies === true)
+        addReplyProblems(request.replyTo !== undefined, template, details);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
@@ -89,6 +91,9 @@ export class SendBodyParser {
       details.push(missingAddOn);
     if (hasItems(member(member(value, 'envelope'), 'bccAddressList')) && hasSecret(template))
       details.push(secretCopy);
+    const replyTo = member(member(value, 'envelope'), 'replyToAddress') ?? '';
+    if (actionsOf(value).receiveReplies === true)
+      addReplyProblems(replyTo !== '', template, details);
     throw invalidBody(details);
   }
 }
@@ -110,6 +115,27 @@ const secretCopy: FaultDetail = {
   field: 'envelope.bccAddressList',
   reason: 'can’t be used with a template that has secret fields; remove it',
 };
+
+const twoReplyAddresses: FaultDetail = {
+  field: 'actions.receiveReplies',
+  reason: 'can’t be used together with envelope.replyToAddress; remove one of them',
+};
+
+/** Replies quote what they answer, and who reads them needn't be allowed to see it. */
+const secretQuoted: FaultDetail = {
+  field: 'actions.receiveReplies',
+  reason:
+    'can’t be used with a template that has secret fields, because replies quote them; remove it',
+};
+
+function addReplyProblems(
+  hasReplyTo: boolean,
+  template: ReceivingTemplate | undefined,
+  details: FaultDetail[],
+): void {
+  if (hasReplyTo) details.push(twoReplyAddresses);
+  if (hasSecret(template)) details.push(secretQuoted);
+}
 
 function hasItems(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
@@ -221,6 +247,7 @@ function toRequest(
     trackOpens: actions.trackOpens,
     trackClicks: actions.trackClicks,
     deliverWhenDelayed: actions.deliveryWhenDelayed?.toLowerCase() !== 'false',
+    receiveReplies: actions.receiveReplies,
     timing: readTiming(actions, now, details),
   };
 }

@@ -199,6 +199,12 @@ const actions = Type.Object(
           'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
       }),
     ),
+    receiveReplies: Type.Optional(
+      Type.Boolean({
+        description:
+          'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
+      }),
+    ),
     templateVersion: Type.Optional(
       Type.String({
         pattern: '^(accepted|due|)$',

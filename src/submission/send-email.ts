@@ -43,6 +43,7 @@ import type { ReceivingTemplate, SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { readLargeBodyJson } from './read-large-json.ts';
+import { prepareReplies, type ReplyDependencies } from './receive-replies.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 import { traceAccept } from './trace-accept.ts';
@@ -55,7 +56,7 @@ interface SendableTemplate extends ReceivingTemplate {
   readonly measure: (content: MessageContent, tracked: boolean) => number;
 }
 
-export interface SendDependencies extends CommitDependencies {
+export interface SendDependencies extends CommitDependencies, ReplyDependencies {
   readonly senders: Pick<SenderDirectory, 'sender'>;
   readonly templates: Pick<TemplateDirectory<SendableTemplate>, 'published' | 'variant'>;
   readonly parser: SendBodyParser;
@@ -198,6 +199,10 @@ async function sendNew(
   // 7 sender
   const checked = checkSender(dependencies.senders, accountId, request, template);
   const sender = checked instanceof Promise ? await withTimeout(checked) : checked;
+  const replyAddress =
+    request.receiveReplies === true
+      ? await prepareReplies(dependencies, accountId, request, sender.from.address)
+      : undefined;
 
   // 8 personalization
   checkPersonalization(template.template.compiled, request);
@@ -217,6 +222,7 @@ async function sendNew(
     newUsage,
     attachments,
     trace,
+    replyAddress,
   };
   const others = admitted.otherRecipients;
   const row =

@@ -14,6 +14,7 @@ import { type CheckedRequest, composeGroup } from './compose-row.ts';
 import { hashInPieces } from './decode-base64.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 import type { IdempotencyKey } from './idempotency.ts';
+import { prepareReplies } from './receive-replies.ts';
 import { commitWithinQuota, type SendDependencies, withKey } from './send-email.ts';
 import { traceAccept } from './trace-accept.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -90,6 +91,7 @@ async function sendChecked(
     ),
   );
   await checkMoreSenders(dependencies, message);
+  const replyAddress = await prepareReplies(dependencies, account.id, read, sender.from.address);
   const requestFor = (to: EmailAddress) => {
     const request = { ...read, to };
     return account.archiveAddress === undefined
@@ -113,6 +115,7 @@ async function sendChecked(
     attachments,
     trace,
     subject: message.subject,
+    replyAddress,
   };
   const row = composeGroup(checked, requestFor, otherRecipients);
   const commit = () => commitWithAttachments(dependencies, row, deadline, attachments);

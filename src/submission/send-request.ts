@@ -35,6 +35,7 @@ export interface ParsedSendRequest {
   readonly trackOpens: boolean;
   readonly trackClicks: boolean;
   readonly deliverWhenDelayed: boolean;
+  readonly receiveReplies?: boolean | undefined;
   /** Undefined: at once, and no deadline of its own. */
   readonly timing?: DeliveryTiming | undefined;
 }

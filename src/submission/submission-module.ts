@@ -41,6 +41,8 @@ export interface SubmissionDependencies {
   readonly templates: SendDependencies['templates'];
   readonly attachments: AttachmentStore;
   readonly attachmentSettings: AttachmentSettings;
+  readonly replyAddresses: SendDependencies['replyAddresses'];
+  readonly findReplyHost: SendDependencies['findReplyHost'];
   /** Headers that requests must not set, besides the reserved ones. */
   readonly refusedHeaders: readonly string[];
   /** Called after each commit with the accounts that have new messages. */
@@ -131,7 +133,7 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   const usage = new RecentTemplateUsage();
   const upkeep = new SubmissionUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
-  const { senders, templates } = dependencies;
+  const { senders, templates, replyAddresses, findReplyHost } = dependencies;
   const sending: SendDependencies = {
     senders,
     templates,
@@ -143,6 +145,8 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     acceptor,
     attachments,
     attachmentSettings,
+    replyAddresses,
+    findReplyHost,
   };
   const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
     const startedAt = performance.now();

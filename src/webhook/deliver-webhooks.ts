@@ -1,8 +1,10 @@
+import { readReply } from '../feedback/reply/reply-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import {
   claimPending,
   type PendingDelivery,
@@ -10,6 +12,7 @@ import {
   releaseClaims,
 } from './delivery-store.ts';
 import { describeEvent } from './describe-event.ts';
+import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
 import { pauseEndpoint, readSendableEndpoint, recordEndpointHealth } from './endpoint-store.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -25,6 +28,10 @@ export interface DeliverWebhooksDependencies {
   readonly box: SecretBox;
   readonly networks: PublicNetworks;
   readonly clock: Clock;
+  /** Has the parts of replies. */
+  readonly attachments: Pick<AttachmentStore, 'read'>;
+  /** The public URL, without a trailing slash. */
+  readonly publicUrl: () => string;
   /** Undefined: requests aren't traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -70,6 +77,27 @@ export async function deliverWebhooks(
   }
 }
 
+/** The body with the reply of the event as `data.reply`; null if it was deleted. */
+async function addReply(
+  { database, attachments, publicUrl }: DeliverWebhooksDependencies,
+  accountId: AccountId,
+  replyId: string,
+  body: string,
+): Promise<string> {
+  const stored = await readReply(database.kysely, accountId, replyId);
+  const reply =
+    stored === undefined
+      ? null
+      : await describeReply(stored, {
+          accountId,
+          attachments,
+          publicUrl: publicUrl(),
+          maxBytes: maxReplyBodyBytes - Buffer.byteLength(body) - '"reply":,'.length,
+        });
+  const event = JSON.parse(body) as { data: object };
+  return JSON.stringify({ ...event, data: { ...event.data, reply } });
+}
+
 type NextStep = 'continue' | 'paused' | 'claim lost';
 
 /** Also true if the endpoint was removed. */
@@ -94,7 +122,12 @@ async function deliverOne(
   const { kysely } = dependencies.database;
   const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
   if (endpoint === undefined || endpoint.paused) return 'paused';
-  const request = JSON.stringify(describeEvent({ ...delivery, messageId }));
+  // Only the endpoint gets the reply itself: who may read the log needn't be allowed to read messages.
+  const logged = JSON.stringify(describeEvent({ ...delivery, messageId }));
+  const request =
+    delivery.kind === 'replied'
+      ? await addReply(dependencies, accountId, delivery.eventId, logged)
+      : logged;
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
   const exchange = await traceWebhook(
@@ -111,7 +144,7 @@ async function deliverOne(
   const key = { accountId, endpointId, eventId, claim };
   const stillClaimed = await recordDeliveryAttempt(kysely, key, {
     state,
-    request,
+    request: logged,
     exchange,
   });
   await recordEndpointHealth(kysely, accountId, endpointId, succeeded);

@@ -1,7 +1,10 @@
+import type { Static } from 'typebox';
 import { type AccountId, newId, newMessageId } from '../foundation/ids.ts';
+import type { Wire } from '../foundation/wire.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import type { DeliverWebhooksDependencies } from './deliver-webhooks.ts';
 import { describeEvent } from './describe-event.ts';
+import type { ReplyView } from './describe-reply.ts';
 import { readSendableEndpoint } from './endpoint-store.ts';
 import { postWebhook, type WebhookExchange } from './post-webhook.ts';
 import { signWebhook } from './sign-webhook.ts';
@@ -18,7 +21,12 @@ export interface TestEventResult {
  * @returns undefined if the endpoint is not found
  */
 export async function sendTestEvent(
-  { database, box, networks, clock }: DeliverWebhooksDependencies,
+  {
+    database,
+    box,
+    networks,
+    clock,
+  }: Pick<DeliverWebhooksDependencies, 'database' | 'box' | 'networks' | 'clock'>,
   accountId: AccountId,
   endpointId: string,
   kind: WebhookKind,
@@ -32,7 +40,7 @@ export async function sendTestEvent(
     messageId: newMessageId(),
     kind,
     at: new Date(now),
-    recipient: kind === 'accepted' ? null : 0,
+    recipient: kind === 'accepted' || kind === 'replied' ? null : 0,
     detail: sampleDetails[kind],
     templateId: 'receipt',
     tag: 'orders',
@@ -40,13 +48,48 @@ export async function sendTestEvent(
     attributes: { order: 'A-1001' },
     address: 'ada@customer.example',
   };
-  const request = JSON.stringify({ ...describeEvent(event), test: true });
+  const described = describeEvent(event);
+  const data =
+    kind === 'replied'
+      ? { ...described.data, reply: sampleReply(eventId, event.messageId, event.at) }
+      : described.data;
+  const request = JSON.stringify({ ...described, data, test: true });
   const headers = signWebhook(eventId, Math.floor(now / 1_000), request, endpoint.secrets);
   return {
     eventId,
     request,
     exchange: await postWebhook(endpoint.url, headers, request, networks),
   };
+}
+
+function sampleReply(replyId: string, messageId: string, receivedAt: Date) {
+  const passed = { result: 'pass', domain: 'customer.example' } as const;
+  return {
+    replyId,
+    messageId,
+    receivedAt,
+    size: 1_024,
+    automatic: false,
+    from: { address: 'ada@customer.example', name: 'Ada' },
+    subject: 'Re: Your order',
+    envelopeFrom: 'ada@customer.example',
+    to: [{ address: 'r-example@bounces.shop.example', name: '' }],
+    cc: [],
+    replyTo: [],
+    date: receivedAt.toISOString(),
+    headers: {
+      messageId: '<reply@customer.example>',
+      inReplyTo: null,
+      references: [],
+      autoSubmitted: null,
+    },
+    authentication: { spf: passed, dkim: passed, dmarc: passed },
+    text: 'Thank you!',
+    textUrl: null,
+    html: null,
+    htmlUrl: null,
+    attachments: [],
+  } satisfies Wire<Static<typeof ReplyView>>;
 }
 
 const server = 'mx.customer.example';
@@ -82,6 +125,7 @@ const sampleDetails: Readonly<Record<WebhookKind, Readonly<Record<string, unknow
   canceled: {},
   opened: reader,
   clicked: { link: 1, ...reader },
+  replied: { automatic: false },
   complained: { by: 'mail', feedbackType: 'abuse' },
   unsubscribed: {},
 };

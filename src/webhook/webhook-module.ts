@@ -11,6 +11,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
+import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
 import {
@@ -46,6 +47,10 @@ export interface WebhookDependencies {
   readonly log: Log;
   readonly key: MasterKey;
   readonly clock: Clock;
+  /** Has the parts of replies. */
+  readonly attachments: Pick<AttachmentStore, 'read'>;
+  /** The public URL, without a trailing slash. */
+  readonly publicUrl: () => string;
   /** Non-public networks that endpoints may use. */
   readonly allowedNetworks: readonly string[];
   /** Undefined: requests aren't traced. */
@@ -103,7 +108,7 @@ export interface Webhooks {
 
 /** Wires up webhooks. Jobs use a few separate connections. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
-  const { database, log, clock, tracing } = dependencies;
+  const { database, log, clock, tracing, attachments, publicUrl } = dependencies;
   const box = new SecretBox(dependencies.key);
   const networks = new PublicNetworks(dependencies.allowedNetworks);
   let jobs: Promise<void> | undefined;
@@ -155,7 +160,10 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       logger: jobLogger(log),
       taskList: {
         webhook: (payload) =>
-          deliverWebhooks({ database, box, networks, clock, tracing }, payload as WebhookJob),
+          deliverWebhooks(
+            { database, box, networks, clock, attachments, publicUrl, tracing },
+            payload as WebhookJob,
+          ),
         'webhook-replay': (payload) => runReplay(database.kysely, payload as ReplayKey),
       },
     });

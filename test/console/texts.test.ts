@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
 import { destinationsTexts } from '../../console/src/texts/en/destinations.en.ts';
 import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
+import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
 import { smtpTexts } from '../../console/src/texts/en/smtp.en.ts';
 import { en } from '../../console/src/texts/en.ts';
 
@@ -16,7 +17,14 @@ test('every text of a file is in the catalog, and no two files use the same name
     const texts: Record<string, Record<string, string>> = await import(join(folder, file));
     for (const part of Object.values(texts)) names.push(...Object.keys(part));
   }
-  const catalog = { ...en, ...auditTexts, ...destinationsTexts, ...editorTexts, ...smtpTexts };
+  const catalog = {
+    ...en,
+    ...auditTexts,
+    ...destinationsTexts,
+    ...editorTexts,
+    ...repliesTexts,
+    ...smtpTexts,
+  };
   assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());
 });
 

@@ -28,6 +28,8 @@ const { box } = createWebhooks({
   key: testKey,
   clock: systemClock,
   allowedNetworks: ['127.0.0.0/8'],
+  attachments: { read: async () => undefined },
+  publicUrl: () => shop.service.url,
 });
 
 /** An endpoint that answers at once, or never. */

@@ -81,6 +81,7 @@ export class FeedbackShop {
       readonly trackClicks?: boolean;
       readonly transactional?: boolean;
       readonly attributes?: Readonly<Record<string, string>>;
+      readonly receiveReplies?: boolean;
     } = {},
   ): Promise<SentMail> {
     const to = options.to ?? `r${Math.random().toString(36).slice(2)}@people.test`;
@@ -96,6 +97,7 @@ export class FeedbackShop {
         actions: {
           trackOpens: options.trackOpens ?? false,
           trackClicks: options.trackClicks ?? false,
+          receiveReplies: options.receiveReplies,
         },
       }),
     });

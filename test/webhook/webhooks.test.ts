@@ -45,6 +45,8 @@ const webhooks = createWebhooks({
   key: testKey,
   clock,
   allowedNetworks,
+  attachments: { read: async () => undefined },
+  publicUrl: () => shop.service.url,
 });
 
 interface Received {

@@ -1,3 +1,4 @@
+import '../reply/replies-texts.ts';
 import type { Message, Webhook } from '../api/management.generated.ts';
 import { type TextKey, textOr } from '../texts/text.ts';
 
@@ -20,6 +21,7 @@ const webhookTexts: Readonly<Record<WebhookKind, TextKey>> = {
   canceled: 'state.canceled',
   opened: 'state.opened',
   clicked: 'state.clicked',
+  replied: 'event.replied',
   complained: 'state.complained',
   unsubscribed: 'state.unsubscribed',
 };

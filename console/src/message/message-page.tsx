@@ -8,6 +8,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
@@ -67,6 +68,7 @@ export function MessagePage() {
             <div>
               <SchedulePanel message={data} />
               <MessageTimeline message={data} />
+              <MessageReplies message={data} />
             </div>
             <div>
               <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />

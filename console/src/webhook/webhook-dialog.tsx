@@ -16,7 +16,13 @@ type Kind = Webhook['kinds'][number];
 /** What most programs react to. */
 const usualKinds: readonly Kind[] = ['delivered', 'bounced', 'failed', 'complained'];
 
-const fromRecipients: readonly Kind[] = ['opened', 'clicked', 'complained', 'unsubscribed'];
+const fromRecipients: readonly Kind[] = [
+  'replied',
+  'opened',
+  'clicked',
+  'complained',
+  'unsubscribed',
+];
 
 const groups = [
   ['sending', shownWebhookKinds.filter((kind) => !fromRecipients.includes(kind))],

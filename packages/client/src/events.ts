@@ -1,4 +1,4 @@
-import type { Event, MessageStatus } from './api.generated.ts';
+import type { Event, MessageStatus, Reply } from './api.generated.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { sleep } from './connection.ts';
 import { UnavailableError } from './errors.ts';
@@ -7,8 +7,13 @@ import { UnavailableError } from './errors.ts';
 export type EventKind = 'accepted' | MessageStatus['events'][number]['kind'];
 
 /** Something that happened to a message: the content of a webhook. */
-export type SignalpostEvent<Kind extends EventKind = EventKind> = Omit<Event, 'cursor' | 'type'> & {
+export type SignalpostEvent<Kind extends EventKind = EventKind> = Omit<
+  Event,
+  'cursor' | 'data' | 'type'
+> & {
   readonly type: `message.${Kind}`;
+  /** Webhooks of `message.replied` also have the reply; null if it was erased with its message. */
+  readonly data: Event['data'] & { readonly reply?: Reply | null };
 };
 
 /** An event with the position after it. */

@@ -50,6 +50,8 @@ interface MessageBase {
   readonly sendAt?: Date | string;
   /** What can't be delivered before this time expires. */
   readonly deliverBefore?: Date | string;
+  /** Replies go to webhooks as `message.replied`. Not with `replyTo`. Default: false. */
+  readonly receiveReplies?: boolean;
   /** Which version of the template a scheduled message uses. Default: `accepted`. */
   readonly templateVersion?: 'accepted' | 'due';
   /**
@@ -128,6 +130,7 @@ export function bodyOf(message: AnyMessage): Record<string, unknown> {
             : 'FALSE',
       sendAt: timeOf(message.sendAt),
       deliverBefore: timeOf(message.deliverBefore),
+      receiveReplies: message.receiveReplies,
       templateVersion: message.templateVersion,
     }),
   });

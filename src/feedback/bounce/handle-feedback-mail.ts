@@ -11,7 +11,7 @@ import type { ReceivedFeedback } from './receive-feedback-mail.ts';
  */
 export function handleFeedbackMail(
   path: ReturnPath,
-  { source, digest }: ReceivedFeedback,
+  { source, digest }: Pick<ReceivedFeedback, 'source' | 'digest'>,
 ): FeedbackEvent | undefined {
   const report = parseFeedbackMail(source);
   const event = eventOf(report);

@@ -4,6 +4,8 @@ import { maxBytesRead } from './read-mime.ts';
 /** A received mail, truncated to what is parsed. */
 export interface ReceivedFeedback {
   readonly source: Buffer;
+  /** Bytes of the whole mail. */
+  readonly size: number;
   /** SHA-256 of the whole mail, in base64url. */
   readonly digest: string;
 }
@@ -14,11 +16,16 @@ const uncountedBytes = 64 * 1024;
 /** Receives mail within a fixed memory limit, so that opening many slow connections can't exhaust memory. */
 export class FeedbackMailReceiver {
   readonly #maxHeldBytes: number;
+  readonly #maxBytesRead: number;
   #held = 0;
 
-  /** @param maxHeldBytes limit for all mails together, beyond the first 64 KiB of each */
-  constructor(maxHeldBytes = 32 * 1024 ** 2) {
+  /**
+   * @param maxHeldBytes limit for all mails together, beyond the first 64 KiB of each
+   * @param maxBytes of each mail that are kept
+   */
+  constructor(maxHeldBytes = 32 * 1024 ** 2, maxBytes = maxBytesRead) {
     this.#maxHeldBytes = maxHeldBytes;
+    this.#maxBytesRead = maxBytes;
   }
 
   /** Bytes held now, beyond the first 64 KiB of each mail. */
@@ -37,13 +44,15 @@ export class FeedbackMailReceiver {
   ): Promise<Result | undefined> {
     const hash = createHash('sha256');
     let chunks: Buffer[] | undefined = [];
+    let size = 0;
     let readBytes = 0;
     let counted = 0;
     try {
       for await (const chunk of stream) {
         hash.update(chunk);
-        if (chunks === undefined || readBytes >= maxBytesRead) continue;
-        const part = chunk.subarray(0, maxBytesRead - readBytes);
+        size += chunk.length;
+        if (chunks === undefined || readBytes >= this.#maxBytesRead) continue;
+        const part = chunk.subarray(0, this.#maxBytesRead - readBytes);
         readBytes += part.length;
         const more = Math.max(0, readBytes - uncountedBytes) - counted;
         if (this.#held + more > this.#maxHeldBytes) {
@@ -57,7 +66,7 @@ export class FeedbackMailReceiver {
         chunks.push(part);
       }
       if (chunks === undefined) return undefined;
-      return await use({ source: Buffer.concat(chunks), digest: hash.digest('base64url') });
+      return await use({ source: Buffer.concat(chunks), size, digest: hash.digest('base64url') });
     } finally {
       this.#held -= counted;
     }

@@ -1,6 +1,9 @@
-import type { SMTPServerSession } from 'smtp-server';
+import { finished } from 'node:stream/promises';
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
+import { Busy } from '../../foundation/errors.ts';
+import { FairSlots, type Release } from '../../foundation/fair-slots.ts';
 import type { Log } from '../../foundation/log.ts';
 import { LimitedSmtpServer } from '../../foundation/network/limited-smtp-server.ts';
 import {
@@ -9,6 +12,9 @@ import {
   SmtpReplyError,
 } from '../../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
+import { type ReplyIntake, unknownAddress } from '../reply/receive-reply.ts';
+import { maxReplyBytes } from '../reply/reply-limits.ts';
+import type { ReplyTarget } from '../reply/reply-store.ts';
 import { truncateAddress } from '../tracking/classify-reader.ts';
 import { bounceSessionLimits } from './bounce-session-limits.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
@@ -16,8 +22,21 @@ import { handleFeedbackMail } from './handle-feedback-mail.ts';
 import { RateLimit } from './rate-limit.ts';
 import { FeedbackMailReceiver, type ReceivedFeedback } from './receive-feedback-mail.ts';
 
-/** Max message size in bytes, announced in EHLO (RFC 1870); a bounce may include the original message. */
-const maxMessageBytes = 10 * 1024 ** 2;
+const mebibyte = 1024 ** 2;
+/** Max size of a bounce, which may include the original message. Replies may be larger. */
+const maxBounceBytes = 10 * mebibyte;
+/** Memory for replies that are being received or read, where it isn't scarce. */
+const replyMemory = 96 * mebibyte;
+/** So that replies leave most of the connections to bounces, and those to one account most of the memory to others. */
+const replySlots = {
+  what: 'replies',
+  slots: 20,
+  slotsPerGroup: 2,
+  waiting: 0,
+  waitingPerGroup: 0,
+  timeout: 0,
+  retryAfter: 60,
+};
 /** Max connections in total. */
 const maxConnections = 100;
 /** Per IP address. */
@@ -32,25 +51,34 @@ export interface BounceServerDependencies {
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
   readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
+  readonly replies: Pick<ReplyIntake, 'find' | 'store'>;
+  /** From `memoryShare`. */
+  readonly memoryShare: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Starts the SMTP server (RFC 5321) for mail to return paths, which replies 250 once the event is committed. It never
- * sends mail, so loops are impossible (RFC 3834 section 2, RFC 5321 section 6.1).
+ * Starts the SMTP server (RFC 5321) for mail to return paths and reply addresses, which replies 250 once the event or reply is
+ * committed. It never sends mail, so loops are impossible (RFC 3834 section 2, RFC 5321 section 6.1).
  */
 export async function startBounceServer(
   dependencies: BounceServerDependencies,
 ): Promise<SmtpListener> {
   const limit = new RateLimit(maxMessagesPerMinute);
   const receiver = new FeedbackMailReceiver();
+  const replyReceiver = new FeedbackMailReceiver(
+    Math.max(maxReplyBytes, replyMemory * dependencies.memoryShare),
+    maxReplyBytes,
+  );
+  const replies = new FairSlots(replySlots);
   const paths = new WeakMap<SMTPServerSession, ReturnPath>();
+  const targets = new WeakMap<SMTPServerSession, ReplyTarget>();
   const server = new LimitedSmtpServer(
     {
       ...(dependencies.hostname !== undefined && { name: dependencies.hostname }),
-      banner: 'bounces and complaints only',
-      size: maxMessageBytes,
+      banner: 'bounces, complaints and replies only',
+      size: maxReplyBytes,
       maxClients: maxConnections,
       logger: false,
       disableReverseLookup: true,
@@ -82,23 +110,25 @@ export async function startBounceServer(
         // A bounce is about one message, so defer a second recipient (RFC 5321 section 4.5.3.1.10).
         if (session.envelope.rcptTo.length > 0)
           return callback(new SmtpReplyError(452, 'One recipient at a time'));
+        paths.delete(session);
+        targets.delete(session);
         const path = dependencies.readReturnPath(address);
-        if (path === undefined) return callback(new SmtpReplyError(550, 'Unknown return path'));
-        paths.set(session, path);
-        return callback(null);
+        if (path !== undefined) {
+          paths.set(session, path);
+          return callback(null);
+        }
+        return void findReply(address, session).then(
+          () => callback(null),
+          (error: unknown) => callback(toReply(error, dependencies.log)),
+        );
       },
       onData(stream, session, callback) {
-        receiver
-          .receive(stream as AsyncIterable<Buffer>, async (mail) => {
-            if (!stream.sizeExceeded) await handle(mail, paths.get(session));
-            return true;
-          })
-          .then((handled) => {
-            if (stream.sizeExceeded)
-              throw new SmtpReplyError(552, `Message larger than ${maxMessageBytes} bytes`);
-            if (handled === undefined)
-              throw new SmtpReplyError(451, 'Too much mail at once; try again shortly');
-          })
+        const target = targets.get(session);
+        const received =
+          target === undefined
+            ? receiveFeedback(stream, paths.get(session))
+            : receiveReply(stream, session, target);
+        received
           .finally(() => server.usageOf(session)?.endMessage(dependencies.clock.now()))
           .then(
             () => callback(null, 'Accepted'),
@@ -112,14 +142,79 @@ export async function startBounceServer(
   server.on('error', (error) => dependencies.log.debug({ err: error }, 'bounce connection failed'));
   return await listenForSmtp(server, dependencies.port, dependencies.host);
 
+  async function receiveFeedback(
+    stream: SMTPServerDataStream,
+    path: ReturnPath | undefined,
+  ): Promise<void> {
+    const handled = await receiver.receive(chunksOf(stream), async (mail) => {
+      if (mail.size > maxBounceBytes) throw tooLarge(maxBounceBytes);
+      await handle(mail, path);
+      return true;
+    });
+    if (handled === undefined) throw tooMuch();
+  }
+
   async function handle(mail: ReceivedFeedback, path: ReturnPath | undefined): Promise<void> {
     const event = path && handleFeedbackMail(path, mail);
     if (event !== undefined) await dependencies.write([event]);
   }
+
+  async function findReply(address: string, session: SMTPServerSession): Promise<void> {
+    const target = await dependencies.replies.find(address, senderOf(session));
+    if (target === undefined) throw unknownAddress();
+    targets.set(session, target);
+  }
+
+  async function receiveReply(
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    target: ReplyTarget,
+  ): Promise<void> {
+    let release: Release;
+    try {
+      release = await replies.acquire(target.accountId);
+    } catch (error) {
+      // The reply to DATA comes after the mail.
+      await finished(stream.resume());
+      throw error;
+    }
+    try {
+      const stored = await replyReceiver.receive(chunksOf(stream), async ({ source, size }) => {
+        if (stream.sizeExceeded || size > maxReplyBytes) throw tooLarge(maxReplyBytes);
+        await dependencies.replies.store(target, source, {
+          remoteAddress: session.remoteAddress,
+          helo: String(session.hostNameAppearsAs || ''),
+          envelopeFrom: senderOf(session),
+        });
+        return true;
+      });
+      if (stored === undefined) throw stream.sizeExceeded ? tooLarge(maxReplyBytes) : tooMuch();
+    } finally {
+      release();
+    }
+  }
+}
+
+function chunksOf(stream: SMTPServerDataStream): AsyncIterable<Buffer> {
+  return stream as AsyncIterable<Buffer>;
+}
+
+/** MAIL FROM; empty for bounces. */
+function senderOf({ envelope }: SMTPServerSession): string {
+  return envelope.mailFrom ? envelope.mailFrom.address : '';
+}
+
+function tooLarge(bytes: number): SmtpReplyError {
+  return new SmtpReplyError(552, `Message larger than ${bytes} bytes`);
+}
+
+function tooMuch(): SmtpReplyError {
+  return new SmtpReplyError(451, 'Too much mail at once; try again shortly');
 }
 
 function toReply(error: unknown, log: Log): Error {
   if (error instanceof SmtpReplyError) return error;
-  log.warn({ err: error }, 'could not store a bounce or complaint');
-  return new SmtpReplyError(451, "Can't store bounces right now; try again shortly");
+  if (error instanceof Busy) return tooMuch();
+  log.warn({ err: error }, 'could not store incoming mail');
+  return new SmtpReplyError(451, "Can't store mail right now; try again shortly");
 }

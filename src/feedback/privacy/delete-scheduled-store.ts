@@ -18,6 +18,9 @@ export async function deleteOldScheduled(kysely: Database['kysely']): Promise<vo
           and s.retention_days = part.retention_days),
       ${deleteAttributes('part')},
       ${eraseAttachments('part')},
+      replied as (
+        delete from message_reply r using part
+        where r.account_id = part.account_id and r.message_id = part.message_id),
       recorded as (
         delete from message_event e using part
         where e.account_id = part.account_id and e.message_id = part.message_id

@@ -6,6 +6,8 @@ import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
+import { eraseRepliesFrom, eraseRepliesTo } from '../reply/erase-replies-store.ts';
+import { exportReplies } from '../reply/export-replies-store.ts';
 import {
   cancelWaiting,
   deleteAttributes,
@@ -41,8 +43,8 @@ export interface ErasedCounts {
 }
 
 /**
- * Erases an account's data about one address: content of messages to it, its Cc entries, reader data of their opens
- * and clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
+ * Erases an account's data about one address: content of messages to it and of replies to them or from it, its Cc entries,
+ * reader data of their opens and clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
  * record of the erasure and the totals remain, without personal data.
  * @param commitWith is committed together with that record
  */
@@ -60,6 +62,7 @@ export async function erasePerson(
     messages += count;
     if (count < batchSize) break;
   }
+  await eraseRepliesFrom(kysely, accountId, address);
   return await kysely.transaction().execute(async (transaction) => {
     const contacts = await eraseContacts(transaction, accountId, address);
     const suppressions = request.keepSuppressions
@@ -126,7 +129,7 @@ async function eraseSome(
   await waitForCursor(transaction, searchFollower);
   await waitForCursor(transaction, subjectFollower);
   await waitForCursor(transaction, webhookFollower);
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await sql<{ count: number; own: string[] }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
       where account_id = ${accountId} and address = ${address} limit ${batchSize}),
@@ -167,7 +170,11 @@ async function eraseSome(
         and (f.own or s.address = ${address})),
     ${deleteAttributes('own')},
     ${eraseTraces('touched')}
-    select count(*)::int as count from found`.execute(transaction);
+    select count(*)::int as count, array(select message_id::text from own) as own from found`.execute(
+    transaction,
+  );
+  // A statement of its own, because it also has to see a reply that was stored while the messages' rows were awaited.
+  await eraseRepliesTo(transaction, accountId, rows[0]?.own ?? []);
   return rows[0]?.count ?? 0;
 }
 
@@ -209,7 +216,7 @@ function withoutBcc(content: StoredContent): StoredContent {
 }
 
 /**
- * Exports an account's data about one address: messages with their events, suppressions, contacts. Keeps a record of
+ * Exports an account's data about one address: messages with their events, replies, suppressions, contacts. Keeps a record of
  * the export.
  */
 export async function* exportPerson(
@@ -243,6 +250,11 @@ export async function* exportPerson(
     }
     if (rows.length < pageSize) break;
   }
+  let replies = 0;
+  for await (const reply of exportReplies(kysely, accountId, address)) {
+    replies += 1;
+    yield { reply };
+  }
   const suppressions = await sql<Record<string, unknown>>`
     select reason, message_id, created_at, expires_at from suppression
     where account_id = ${accountId} and address = ${address}`.execute(kysely);
@@ -253,6 +265,7 @@ export async function* exportPerson(
   for (const contact of contacts.rows) yield { contact };
   const counts = {
     messages,
+    ...(replies > 0 && { replies }),
     suppressions: suppressions.rows.length,
     contacts: contacts.rows.length,
   };

@@ -2,6 +2,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { removeSpentTokens } from '../relay/spent-token-store.ts';
+import { deleteOldReplies } from '../reply/erase-replies-store.ts';
 import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
 import { deleteRemovedImages } from './delete-removed-images-store.ts';
 import { deleteOldScheduled } from './delete-scheduled-store.ts';
@@ -41,6 +42,7 @@ export class PrivacyUpkeep {
       await applyRetentionRules(database.kysely);
       await deleteOldScheduled(database.kysely);
       await dropOldPartitions(database, log);
+      await deleteOldReplies(database.kysely);
       await deleteTrialVersions(database.kysely);
       await deleteRemovedImages(database.kysely);
       await sweepAttachments(database.kysely);

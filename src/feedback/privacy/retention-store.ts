@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
-import { hasAttributes, kindList, withoutTexts } from '../../message/message-sql.ts';
+import { hasAttributes, kindList, lowestIdAt, withoutTexts } from '../../message/message-sql.ts';
 import { scheduledClassOffset } from '../../message/scheduled-class.ts';
+import { applyReplyRetention } from '../reply/erase-replies-store.ts';
 import {
   cancelWaiting,
   deleteAttributes,
@@ -63,10 +64,9 @@ export async function saveRetentionRule(
 
 const batchSize = 1_000;
 
-/** The lowest UUIDv7 of that many days ago (RFC 9562 section 5.7). */
-const boundOf = (days: string): RawBuilder<string> => sql<string>`
-  (lpad(to_hex(floor(extract(epoch from now() - ${sql.ref(days)} * interval '1 day') * 1000)::bigint), 12, '0')
-    || repeat('0', 20))::uuid`;
+/** The lowest UUIDv7 of that many days ago. @param days a column */
+const boundOf = (days: 'content_days' | 'address_days' | 'engagement_days'): RawBuilder<string> =>
+  sql.raw(lowestIdAt(`now() - ${days} * interval '1 day'`));
 
 interface Step {
   readonly days: 'content_days' | 'address_days';
@@ -128,6 +128,7 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
     for (const step of steps) while (await applyStep(kysely, accountId, step));
     for (const step of steps) while (await applyScheduledStep(kysely, accountId, step));
     while (await eraseEngagement(kysely, accountId));
+    await applyReplyRetention(kysely, accountId);
   }
 }
 

@@ -461,6 +461,20 @@ export interface MessageEventTable {
   tx: Generated<string>;
 }
 
+export interface MessageReplyTable {
+  account_id: string;
+  automatic: boolean;
+  content: Json | null;
+  fingerprint: Buffer;
+  hashes: ArrayType<Buffer>;
+  id: string;
+  message_id: string;
+  received_at: Generated<Timestamp>;
+  retention_days: number;
+  sender: string | null;
+  size: number;
+}
+
 export interface MessageSearchTable {
   account_id: string;
   address: string | null;
@@ -1016,6 +1030,7 @@ export interface DB {
   message_attachment: MessageAttachmentTable;
   message_attribute: MessageAttributeTable;
   message_event: MessageEventTable;
+  message_reply: MessageReplyTable;
   message_search: MessageSearchTable;
   one_time_link: OneTimeLinkTable;
   passkey: PasskeyTable;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
-import type { ClientId, TemplateId } from '../../foundation/ids.ts';
+import { domainOf } from '../../foundation/email-address.ts';
+import type { AccountId, ClientId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
 import {
@@ -107,6 +108,18 @@ function namesOf(erased: NonNullable<StoredContent['erased']>): string {
   return `its ${names} ${isSingle ? 'was' : 'were'}`;
 }
 
+/** The Reply-To address of a message that is resent: a reply address is made anew, and ends where replies were erased. */
+function ownReplyAddress(
+  { replyAddresses }: OperationCall['dependencies'],
+  { replyTo, receiveReplies }: Pick<MessageContent, 'replyTo' | 'receiveReplies'>,
+  accountId: AccountId,
+  messageId: MessageId,
+): Pick<MessageContent, 'replyTo'> {
+  if (replyTo === undefined || replyAddresses.read(replyTo) === undefined) return {};
+  if (receiveReplies !== true) return { replyTo: undefined };
+  return { replyTo: replyAddresses.make(accountId, messageId, domainOf(replyTo)) };
+}
+
 export const resendMessage = defineOperation({
   id: 'resendMessage',
   summary: 'Resend a message',
@@ -157,6 +170,7 @@ export const resendMessage = defineOperation({
       // Where the locale was erased, the default content is sent.
       content: JSON.stringify({
         ...withoutSchedule(content),
+        ...ownReplyAddress(call.dependencies, content, account.id, id),
         variant: content.locale && content.variant,
       }),
       key: undefined,

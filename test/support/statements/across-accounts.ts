@@ -35,6 +35,14 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
     why: 'lists the accounts with rules; its fragments are in statements that name the account',
   },
   'feedback/privacy/sweep-attachments-store.ts': { statements: 1, why: aged },
+  'feedback/reply/erase-replies-store.ts': {
+    statements: 3,
+    why: `${aged}; its fragments are in statements that name the account`,
+  },
+  'feedback/reply/reply-store.ts': {
+    statements: 1,
+    why: 'a reply address has only a tag of its account, so the account is looked up in each database',
+  },
   'feedback/suppression/suppress-bounced-store.ts': { statements: 1, why: feed },
   'feedback/suppression/suppression-store.ts': { statements: 1, why: aged },
   'feedback/template-usage/template-usage-store.ts': { statements: 2, why: `${feed}; ${aged}` },

@@ -48,6 +48,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   message_attachment: 'account',
   message_attribute: 'account',
   message_event: 'account',
+  message_reply: 'account',
   message_search: 'account',
   one_time_link: 'directory',
   passkey: 'directory',

@@ -1,0 +1,66 @@
+import './replies-texts.ts';
+import { Modal } from '@mantine/core';
+import { useAccountId } from '../account/use-me.ts';
+import type { ReplySummary } from '../api/management.generated.ts';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { LoadMore } from '../components/load-more.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { type Column, Rows } from '../components/rows.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { useReplies } from './use-replies.ts';
+
+/** The log of all replies, each with its message. */
+export function RepliesDialog({ opened, close }: { opened: boolean; close: () => void }) {
+  return (
+    <Modal opened={opened} onClose={close} title={text('replies.title')} size="xl">
+      <RepliesLog />
+    </Modal>
+  );
+}
+
+function RepliesLog() {
+  const accountId = useAccountId();
+  const pages = useReplies(undefined, true);
+  const columns: Column<ReplySummary>[] = [
+    { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
+    { title: text('replies.from'), cell: (reply) => senderOf(reply) },
+    {
+      title: text('replies.subject'),
+      cell: ({ messageId, subject }) => (
+        <PageAnchor
+          to="/$account/messages/$message"
+          params={{ account: accountId, message: messageId }}
+        >
+          {subject || text('replies.noSubject')}
+        </PageAnchor>
+      ),
+    },
+  ];
+  return (
+    <>
+      <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
+      {pages.isPending && <RowsSkeleton />}
+      {pages.data !== undefined && pages.items.length === 0 && (
+        <EmptyState icon="messages" title={text('replies.none')} hint={text('replies.noneHint')} />
+      )}
+      {pages.items.length > 0 && (
+        <Rows
+          label={text('replies.title')}
+          items={pages.items}
+          columns={columns}
+          idOf={({ replyId }) => replyId}
+        />
+      )}
+      <LoadMore pages={pages} />
+    </>
+  );
+}
+
+/** Who it claims to be from, and whether a program sent it. */
+export function senderOf({ from, subject, automatic }: ReplySummary): string {
+  const address = from?.address ?? (subject === null ? text('messages.erased') : '');
+  return automatic ? `${address} (${text('replies.automatic')})` : address;
+}

@@ -1,0 +1,98 @@
+import type { Dns, DnsAnswer } from '../../foundation/dns/dns-answer.ts';
+import { toNodeResolver } from '../../foundation/dns/to-node-resolver.ts';
+import {
+  type AuthenticationResult,
+  authenticationResults,
+  type ReplyAuthentication,
+  type ReplyOrigin,
+} from './reply-content.ts';
+
+/** DNS queries for one reply: SPF may need 10 with two for each (RFC 7208 section 4.6.4), each signature one. */
+const maxQueries = 60;
+
+const temporaryError: AuthenticationResult = { result: 'temperror', domain: null };
+/** When nothing could be checked in time. */
+export const unauthenticated: ReplyAuthentication = {
+  spf: temporaryError,
+  dkim: temporaryError,
+  dmarc: temporaryError,
+};
+
+/**
+ * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`.
+ * @param hostname of this server
+ * @param timeoutMs for all queries together
+ */
+export async function authenticateReply(
+  source: Buffer,
+  { remoteAddress, helo, envelopeFrom }: ReplyOrigin,
+  dns: Dns,
+  hostname: string,
+  timeoutMs: number,
+): Promise<ReplyAuthentication> {
+  const { authenticate } = await import('mailauth');
+  const { spf, dkim, dmarc } = await authenticate(source, {
+    ip: remoteAddress,
+    helo,
+    sender: envelopeFrom,
+    mta: hostname,
+    resolver: toNodeResolver(limitQueries(dns, timeoutMs)),
+    disableArc: true,
+    disableBimi: true,
+  });
+  return {
+    spf: spf ? resultOf(spf.status, spf.domain) : { result: 'none', domain: null },
+    dkim: bestSignature(dkim?.results ?? []),
+    // Several authors, or none (RFC 7489 section 6.6.1).
+    dmarc: dmarc ? resultOf(dmarc.status, dmarc.domain) : { result: 'permerror', domain: null },
+  };
+}
+
+interface Signature {
+  readonly signingDomain?: string | undefined;
+  readonly status: { readonly result?: string; readonly aligned?: string | boolean | undefined };
+}
+
+function bestSignature(signatures: readonly Signature[]): AuthenticationResult {
+  const passing = signatures.filter(({ status }) => status.result === 'pass');
+  const best = passing.find(({ status }) => status.aligned) ?? passing[0] ?? signatures[0];
+  return best === undefined
+    ? { result: 'none', domain: null }
+    : resultOf(best.status, best.signingDomain);
+}
+
+function resultOf(
+  status: { readonly result?: string } | undefined,
+  domain: string | false | undefined,
+): AuthenticationResult {
+  const result = authenticationResults.find((name) => name === status?.result) ?? 'none';
+  return { result, domain: domain ? domain.slice(0, 253).toWellFormed().toLowerCase() : null };
+}
+
+/** A fault answers every query past the limits, so that the sender of a reply decides neither their number nor how long they take. */
+function limitQueries(dns: Dns, timeoutMs: number): Dns {
+  const deadline = performance.now() + timeoutMs;
+  let queries = 0;
+  return {
+    async lookUp(name, type) {
+      queries += 1;
+      const leftMs = deadline - performance.now();
+      if (queries > maxQueries || leftMs <= 0) return limitFault;
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<typeof limitFault>((resolve) => {
+        timer = setTimeout(() => resolve(limitFault), leftMs);
+      });
+      try {
+        return await Promise.race([dns.lookUp(name, type), timeout]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+const limitFault = {
+  kind: 'fault',
+  text: 'too many or slow DNS queries',
+  server: '',
+} as const satisfies DnsAnswer<'TXT'>;

@@ -1,0 +1,144 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { ComparableAddress } from '../../foundation/email-address.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import { retentionClasses } from '../../message/message-partitions-store.ts';
+import { lowestIdAt } from '../../message/message-sql.ts';
+import { scheduledClassOffset } from '../../message/scheduled-class.ts';
+
+type Kysely = Database['kysely'];
+
+/** Replies per statement, to keep locks short. */
+const batchSize = 500;
+
+/**
+ * Erases replies and what their parts alone use. A content that the message or another reply to it also uses stays linked.
+ * @param which conditions on `r`
+ * @param keepSender whether the address stays, as a retention rule may keep it longer
+ * @returns how many, at most `batchSize`
+ */
+async function eraseBatch(
+  kysely: Kysely,
+  accountId: AccountId,
+  which: RawBuilder<unknown>,
+  keepSender = false,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with part as materialized (
+      select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
+      where r.account_id = ${accountId} and ${which}
+      order by r.id limit ${batchSize} for update),
+    erased as (
+      update message_reply r set content = null, hashes = '{}', sender = case when ${keepSender} then r.sender end
+      from part p where r.account_id = p.account_id and r.id = p.id),
+    own as (
+      select distinct p.account_id, p.message_id, p.retention_days, h.sha256
+      from part p cross join unnest(p.hashes) as h (sha256)
+      where not exists (
+        select from message_reply o
+        where o.account_id = p.account_id and o.message_id = p.message_id and h.sha256 = any (o.hashes)
+          and o.id not in (select id from part))
+      and not exists (
+        select from message m cross join json_array_elements(m.content -> 'attachments') as a (info)
+        where m.account_id = p.account_id and m.id = p.message_id and m.retention_days = p.retention_days
+          and a.info ->> 'sha256' = encode(h.sha256, 'hex'))),
+    unlinked as (
+      delete from message_attachment a using own
+      where a.account_id = own.account_id and a.message_id = own.message_id and a.retention_days = own.retention_days
+        and a.sha256 = own.sha256
+      returning a.account_id, a.sha256),
+    unused as (
+      update attachment_content c set check_at = now() + interval '1 hour'
+      where (c.account_id, c.sha256) in (select account_id, sha256 from unlinked)
+        and c.check_at > now() + interval '1 hour')
+    select count(*)::int as count from part`.execute(kysely);
+  return rows[0]?.count ?? 0;
+}
+
+/** Erases all that match, in statements of their own. @returns how many */
+async function eraseAll(
+  kysely: Kysely,
+  accountId: AccountId,
+  which: RawBuilder<unknown>,
+  keepSender?: boolean,
+): Promise<number> {
+  let erased = 0;
+  for (;;) {
+    const count = await eraseBatch(kysely, accountId, which, keepSender);
+    erased += count;
+    if (count < batchSize) return erased;
+  }
+}
+
+/** Erases the replies to messages whose content is erased in this transaction. */
+export async function eraseRepliesTo(
+  transaction: Kysely,
+  accountId: AccountId,
+  messageIds: readonly string[],
+): Promise<void> {
+  if (messageIds.length === 0) return;
+  await eraseAll(
+    transaction,
+    accountId,
+    sql`r.message_id = any (${messageIds}::uuid[]) and (r.content is not null or r.sender is not null)`,
+  );
+}
+
+/** Erases the replies that a person wrote. */
+export async function eraseRepliesFrom(
+  kysely: Kysely,
+  accountId: AccountId,
+  address: ComparableAddress,
+): Promise<void> {
+  await eraseAll(kysely, accountId, sql`r.sender = ${address}`);
+}
+
+/**
+ * Applies an account's retention rule to its replies: those to messages of more than `contentDays` lose their content, and those
+ * to messages of more than `addressDays` also their sender. A reply that arrived while its message was erased is found, too.
+ */
+export async function applyReplyRetention(kysely: Kysely, accountId: AccountId): Promise<void> {
+  await eraseAll(
+    kysely,
+    accountId,
+    sql`r.content is not null and ${isOlderThan('content_days')}`,
+    true,
+  );
+  await eraseAll(
+    kysely,
+    accountId,
+    sql`(r.content is not null or r.sender is not null) and ${isOlderThan('address_days')}`,
+  );
+}
+
+/** Whether the days of the rule are over; they count from the send time of scheduled messages. */
+function isOlderThan(days: 'content_days' | 'address_days'): RawBuilder<unknown> {
+  const limit = sql`(
+    select now() - ${sql.ref(days)} * interval '1 day' from retention_rule
+    where account_id = r.account_id and ${sql.ref(days)} is not null)`;
+  return sql`(
+    r.retention_days < ${sql.lit(scheduledClassOffset)} and r.message_id < (
+      select ${sql.raw(lowestIdAt(`now() - ${days} * interval '1 day'`))} from retention_rule
+      where account_id = r.account_id and ${sql.ref(days)} is not null)
+    or r.retention_days > ${sql.lit(scheduledClassOffset)} and exists (
+      select from scheduled_message s
+      where s.account_id = r.account_id and s.message_id = r.message_id and s.send_at < ${limit}))`;
+}
+
+/** Deletes the replies, of all accounts, whose messages were deleted at the end of their retention. */
+export async function deleteOldReplies(kysely: Kysely): Promise<void> {
+  for (const days of retentionClasses) {
+    for (;;) {
+      const { numAffectedRows } = await sql`
+        delete from message_reply where (account_id, id) in (
+          select r.account_id, r.id from message_reply r
+          where r.retention_days = ${days}
+            and r.message_id < ${sql.raw(lowestIdAt(`now() - interval '${days} days'`))}
+            and not exists (
+              select from message m
+              where m.account_id = r.account_id and m.id = r.message_id and m.retention_days = r.retention_days)
+          order by r.message_id limit ${batchSize})`.execute(kysely);
+      if (Number(numAffectedRows ?? 0n) < batchSize) break;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { headerOf } from '../bounce/read-mime.ts';
+
+type Headers = ReadonlyMap<string, readonly string[]>;
+
+/** The keyword of Auto-Submitted (RFC 3834 section 5), in lower case; undefined if there is none. */
+export function readAutoSubmitted(headers: Headers): string | undefined {
+  const [keyword = ''] = headerOf({ headers }, 'auto-submitted').toLowerCase().split(';');
+  return keyword.trim().slice(0, 100) || undefined;
+}
+
+/**
+ * True if a program wrote it, so that no program should answer it: it says so (RFC 3834 section 5), has no return path as
+ * automatic mail must (RFC 3834 section 3.3, RFC 5321 section 4.5.5), is from a list (RFC 2919), or has one of the older
+ * fields with this meaning.
+ * @param headers values by lower-case name
+ * @param envelopeFrom MAIL FROM; empty: none
+ */
+export function isAutomatic(headers: Headers, envelopeFrom: string): boolean {
+  if (envelopeFrom === '') return true;
+  const submitted = readAutoSubmitted(headers);
+  if (submitted !== undefined && submitted !== 'no') return true;
+  const precedence = headerOf({ headers }, 'precedence');
+  if (/^\s*(bulk|list|junk|auto[-_]?reply)\b/i.test(precedence)) return true;
+  if (/^\s*multipart\/report\b/i.test(headerOf({ headers }, 'content-type'))) return true;
+  const suppress = headerOf({ headers }, 'x-auto-response-suppress');
+  if (suppress !== '' && !/^\s*none\s*$/i.test(suppress)) return true;
+  return ['list-id', 'x-autoreply', 'x-autorespond'].some((name) => headers.has(name));
+}

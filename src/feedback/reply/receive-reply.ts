@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
+import { newId } from '../../foundation/ids.ts';
+import { SmtpReplyError } from '../../foundation/network/smtp-listener.ts';
+import type { AttachmentStore } from '../../message/attachment-store.ts';
+import type { ReplyAddresses } from '../../message/reply-address.ts';
+import { readHeaders } from '../bounce/read-mime.ts';
+import { readHead } from './parse-reply.ts';
+import type { ParsedReplyPart, ReplyOrigin, ReplyPart } from './reply-content.ts';
+import { maxHops } from './reply-limits.ts';
+import type { ReplyReader } from './reply-reader.ts';
+import { findReplyTarget, type ReplyTarget, type ReplyVerdict, storeReply } from './reply-store.ts';
+
+export interface ReplyIntakeDependencies {
+  readonly database: Pick<Database, 'kysely'>;
+  readonly addresses: ReplyAddresses;
+  readonly attachments: Pick<AttachmentStore, 'save'>;
+  readonly reader: Pick<ReplyReader, 'read'>;
+  /** True for an envelope sender of this service. */
+  readonly isReturnPath: (address: string) => boolean;
+}
+
+/** Stores mail to reply addresses. It never sends anything, so it can't answer a program that answers it (RFC 3834 section 2). */
+export class ReplyIntake {
+  readonly #dependencies: ReplyIntakeDependencies;
+
+  constructor(dependencies: ReplyIntakeDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * The message that an address receives replies to.
+   * @param envelopeFrom MAIL FROM
+   * @returns undefined if it receives none
+   * @throws SmtpReplyError if it can't take one now, or the mail is in a loop
+   */
+  async find(address: string, envelopeFrom: string): Promise<ReplyTarget | undefined> {
+    const read = this.#dependencies.addresses.read(address);
+    if (read === undefined) return undefined;
+    const target = await findReplyTarget(this.#dependencies.database.kysely, read);
+    if (target === undefined) return undefined;
+    if (this.#isOwn(envelopeFrom)) throw loop();
+    if (target.verdict !== 'fits') throw refusalOf(target.verdict);
+    return target;
+  }
+
+  /**
+   * Stores a reply; resolves once it is committed.
+   * @throws SmtpReplyError if it isn't stored, Busy if there are too many at once
+   */
+  async store(target: ReplyTarget, source: Buffer, origin: ReplyOrigin): Promise<void> {
+    const { attachments, reader, database } = this.#dependencies;
+    const { accountId, messageId } = target;
+    const headers = readHeaders(readHead(source));
+    if ((headers.get('received')?.length ?? 0) > maxHops) throw loop();
+    const { head, parts, automatic, authentication } = await reader.read(source, origin, accountId);
+    if (head.from !== null && this.#isOwn(head.from.address)) throw loop();
+    const contents = parts.map(({ content }) => ({
+      sha256: createHash('sha256').update(content).digest('hex'),
+      content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
+    }));
+    await attachments.save(accountId, contents);
+    const parsed = parseEmailAddress(head.from?.address ?? origin.envelopeFrom);
+    const verdict = await storeReply(database.kysely, {
+      id: newId(),
+      accountId,
+      messageId,
+      fingerprint: fingerprintOf(headers, source),
+      size: source.length,
+      automatic,
+      sender: parsed.ok ? normalizeAddress(parsed.address) : undefined,
+      content: {
+        ...head,
+        envelopeFrom: origin.envelopeFrom.slice(0, 320).toWellFormed(),
+        authentication,
+        parts: parts.map((part, index) => describePart(part, contents[index]?.sha256 ?? '')),
+      },
+    });
+    if (verdict !== 'fits') throw refusalOf(verdict);
+  }
+
+  /** An address of this service as the sender: its mail came back, or another account of it answers its own mail. */
+  #isOwn(address: string): boolean {
+    const { addresses, isReturnPath } = this.#dependencies;
+    return isReturnPath(address) || addresses.read(address) !== undefined;
+  }
+}
+
+function describePart({ content, ...part }: ParsedReplyPart, sha256: string): ReplyPart {
+  return { ...part, size: content.byteLength, sha256 };
+}
+
+/**
+ * Identifies a mail by its Message-ID and body. Servers on the way add fields to the header, which differ if they send it again.
+ * Without a Message-ID, what its author wrote stands for it.
+ */
+function fingerprintOf(headers: ReadonlyMap<string, readonly string[]>, source: Buffer): Buffer {
+  const names = headers.has('message-id') ? ['message-id'] : ['date', 'from', 'subject'];
+  const end = source.indexOf('\r\n\r\n');
+  return createHash('sha256')
+    .update(JSON.stringify(names.map((name) => headers.get(name)?.[0] ?? null)))
+    .update(source.subarray(end === -1 ? 0 : end))
+    .digest();
+}
+
+/** RFC 3463 section 3.5. */
+function loop(): SmtpReplyError {
+  return new SmtpReplyError(554, '5.4.6 Mail loop detected');
+}
+
+/** Every address that takes no mail gets this reply, so that it says nothing about the reason. */
+export function unknownAddress(): SmtpReplyError {
+  return new SmtpReplyError(550, '5.1.1 No such address');
+}
+
+function refusalOf(verdict: Exclude<ReplyVerdict, 'fits'>): SmtpReplyError {
+  switch (verdict) {
+    case 'gone':
+      return unknownAddress();
+    case 'message full':
+      return new SmtpReplyError(552, '5.2.2 Too many replies to this message');
+    case 'account full':
+      return new SmtpReplyError(451, '4.2.2 Too many replies at the moment; try again later');
+  }
+}

@@ -1,0 +1,90 @@
+/** A name and address in a header of a reply, as it claims. */
+export interface ReplyMailbox {
+  readonly address: string;
+  readonly name: string;
+}
+
+/** Results of RFC 8601 section 2.7. */
+export const authenticationResults = [
+  'pass',
+  'fail',
+  'softfail',
+  'neutral',
+  'none',
+  'policy',
+  'temperror',
+  'permerror',
+] as const;
+
+export interface AuthenticationResult {
+  readonly result: (typeof authenticationResults)[number];
+  /** The domain that it is about; null if the mail names none. */
+  readonly domain: string | null;
+}
+
+/** Whether a reply is from the domains it names. */
+export interface ReplyAuthentication {
+  /** Of the envelope sender, or the client's name if there is none (RFC 7208). */
+  readonly spf: AuthenticationResult;
+  /** Of the best signature: one of the From domain, else any that passes, else the first (RFC 6376). */
+  readonly dkim: AuthenticationResult;
+  /** Of the From domain (RFC 7489). */
+  readonly dmarc: AuthenticationResult;
+}
+
+/** A text, HTML or attachment of a reply; its content is stored by its hash. */
+export interface ReplyPart {
+  readonly kind: 'text' | 'html' | 'attachment';
+  readonly filename: string;
+  readonly contentType: string;
+  readonly contentId: string | null;
+  /** Bytes; texts are stored in UTF-8. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** What the header of a reply says. */
+export interface ReplyHead {
+  readonly from: ReplyMailbox | null;
+  readonly to: readonly ReplyMailbox[];
+  readonly cc: readonly ReplyMailbox[];
+  readonly replyTo: readonly ReplyMailbox[];
+  readonly subject: string;
+  /** RFC 3339; null if there is none or it isn't a date. */
+  readonly date: string | null;
+  readonly messageId: string | null;
+  readonly inReplyTo: string | null;
+  readonly references: readonly string[];
+  /** The keyword of Auto-Submitted (RFC 3834 section 5), in lower case. */
+  readonly autoSubmitted: string | null;
+}
+
+/** `message_reply.content`: everything personal of a reply. Erasing this one value erases it. */
+export interface ReplyContent extends ReplyHead {
+  /** MAIL FROM; empty for bounces and other automatic mail. */
+  readonly envelopeFrom: string;
+  readonly authentication: ReplyAuthentication;
+  readonly parts: readonly ReplyPart[];
+}
+
+/** A part with its content. */
+export interface ParsedReplyPart extends Omit<ReplyPart, 'size' | 'sha256'> {
+  readonly content: Uint8Array;
+}
+
+/** A reply as its sender wrote it. */
+export interface ParsedReply {
+  readonly head: ReplyHead;
+  /** Some program sent it (RFC 3834), or a mailing list. */
+  readonly automatic: boolean;
+  readonly parts: readonly ParsedReplyPart[];
+}
+
+/** Where a reply came from. */
+export interface ReplyOrigin {
+  readonly remoteAddress: string;
+  readonly helo: string;
+  /** MAIL FROM; empty for bounces. */
+  readonly envelopeFrom: string;
+}

@@ -1,0 +1,19 @@
+const mebibyte = 1_024 * 1_024;
+
+/** Max bytes of a reply, announced in EHLO (RFC 1870); as much as the largest providers send. */
+export const maxReplyBytes = 25 * mebibyte;
+/** Max attachments of a reply, besides its text and HTML. */
+export const maxReplyAttachments = 50;
+
+/**
+ * Max stored replies to one message, and their bytes: anyone who has the message knows its reply address, so one of them must
+ * not fill the disk.
+ */
+export const maxMessageReplies = 100;
+export const maxMessageReplyBytes = 100 * mebibyte;
+/** The same for all messages of an account within an hour. */
+export const maxHourlyReplies = 1_000;
+export const maxHourlyReplyBytes = 500 * mebibyte;
+
+/** RFC 5321 section 6.3: with more Received fields, it is in a loop. */
+export const maxHops = 50;

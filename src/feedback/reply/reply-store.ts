@@ -1,0 +1,185 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { storableJson } from '../../foundation/database/storable-json.ts';
+import type { AccountId, MessageId } from '../../foundation/ids.ts';
+import { minIdAt } from '../../foundation/uuid7.ts';
+import { receivesReplies } from '../../message/message-sql.ts';
+import { accountTagBytes, type ReplyAddress } from '../../message/reply-address.ts';
+import { insertEvents } from '../../message/write-events.ts';
+import type { ReplyContent } from './reply-content.ts';
+import {
+  maxHourlyReplies,
+  maxHourlyReplyBytes,
+  maxMessageReplies,
+  maxMessageReplyBytes,
+} from './reply-limits.ts';
+
+type Kysely = Database['kysely'];
+
+const hourMs = 60 * 60 * 1_000;
+
+/** Why a reply isn't stored: its message doesn't receive any, or has too many, or its account has. */
+export type ReplyVerdict = 'fits' | 'gone' | 'message full' | 'account full';
+
+/** The columns count and bytes of an account's replies that match. @param limit rows that are looked at */
+function usage(which: ReturnType<typeof sql>, limit: number) {
+  return sql`
+    select count(*) as replies, coalesce(sum(size), 0) as bytes from (
+      select size from message_reply where ${which} limit ${limit}) as counted`;
+}
+
+function verdictOf(accountId: ReturnType<typeof sql>, messageId: MessageId) {
+  const since = minIdAt(new Date(Date.now() - hourMs));
+  const ofMessage = usage(
+    sql`account_id = ${accountId} and message_id = ${messageId}`,
+    maxMessageReplies,
+  );
+  const ofAccount = usage(sql`account_id = ${accountId} and id > ${since}::uuid`, maxHourlyReplies);
+  return sql<ReplyVerdict>`
+    case when (select replies >= ${maxMessageReplies} or bytes >= ${maxMessageReplyBytes} from (${ofMessage}) as u)
+        then 'message full'
+      when (select replies >= ${maxHourlyReplies} or bytes >= ${maxHourlyReplyBytes} from (${ofAccount}) as u)
+        then 'account full'
+      else 'fits' end`;
+}
+
+/** The account whose message a reply address identifies, and whether it takes a reply now. */
+export interface ReplyTarget {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly verdict: ReplyVerdict;
+}
+
+/**
+ * Finds the message of a reply address.
+ * @returns undefined if it isn't stored anymore, doesn't receive replies, or its texts were erased
+ */
+export async function findReplyTarget(
+  kysely: Kysely,
+  { messageId, accountTag }: ReplyAddress,
+): Promise<ReplyTarget | undefined> {
+  const { rows } = await sql<ReplyTarget>`
+    select a.id as "accountId", ${messageId}::text as "messageId", ${verdictOf(sql`a.id`, messageId)} as verdict
+    from account a
+    where substr(sha256(convert_to(a.id, 'UTF8')), 1, ${sql.lit(accountTagBytes)}) = ${accountTag} and exists (
+      select from message m where m.account_id = a.id and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))})
+    limit 1`.execute(kysely);
+  return rows[0];
+}
+
+/** A reply to store. */
+export interface NewReply {
+  /** Also that of its event. */
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  /** The same for every repetition of one mail. */
+  readonly fingerprint: Buffer;
+  /** Bytes of the whole mail. */
+  readonly size: number;
+  readonly automatic: boolean;
+  /** Normalized; undefined if it names none. */
+  readonly sender: string | undefined;
+  readonly content: ReplyContent;
+}
+
+/**
+ * Stores a reply with its event, in one commit. Its contents must be stored already. A repetition changes nothing.
+ * @returns `fits` if it is stored, now or before
+ */
+export async function storeReply(kysely: Kysely, reply: NewReply): Promise<ReplyVerdict> {
+  const { accountId, messageId, content } = reply;
+  const hashes = [...new Set(content.parts.map(({ sha256 }) => sha256))];
+  const detail = { replyId: reply.id, automatic: reply.automatic };
+  // The lock waits for an erasure of the message, and makes one wait that begins now.
+  const { rows } = await sql<{ verdict: ReplyVerdict }>`
+    with target as materialized (
+      select m.account_id, m.id as message_id, m.retention_days from message m
+      where m.account_id = ${accountId} and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))}
+      for share),
+    judged as materialized (
+      select t.*, k.known, case when k.known then 'fits' else ${verdictOf(sql`${accountId}`, messageId)} end as verdict
+      from target t cross join lateral (
+        select exists (
+          select from message_reply r
+          where r.account_id = ${accountId} and r.message_id = ${messageId} and r.fingerprint = ${reply.fingerprint}) as known
+      ) as k),
+    written as (
+      insert into message_reply (account_id, id, message_id, retention_days, fingerprint, size, automatic, sender, content, hashes)
+      select account_id, ${reply.id}::uuid, message_id, retention_days, ${reply.fingerprint}::bytea, ${reply.size}::integer,
+        ${reply.automatic}::boolean, ${reply.sender ?? null}::text, ${storableJson(JSON.stringify(content))}::json,
+        array(select decode(h, 'hex') from unnest(${hashes}::text[]) as h)
+      from judged where verdict = 'fits' and not known
+      on conflict do nothing
+      returning account_id, id, message_id, retention_days, hashes),
+    linked as (
+      insert into message_attachment (account_id, message_id, retention_days, sha256)
+      select w.account_id, w.message_id, w.retention_days, h from written w cross join unnest(w.hashes) as h
+      on conflict do nothing),
+    recorded as (
+      ${sql.raw(
+        insertEvents({
+          accountId: 'account_id',
+          messageId: 'message_id',
+          retentionDays: 'retention_days',
+          id: 'id',
+          at: 'now()',
+          kind: 'replied',
+          recipient: 'null::smallint',
+          detail: 'detail',
+        }),
+      )}
+      from (select w.*, ${JSON.stringify(detail)}::json as detail from written w) as fresh)
+    select verdict from judged`.execute(kysely);
+  return rows[0]?.verdict ?? 'gone';
+}
+
+/** A stored reply. */
+export interface StoredReply {
+  readonly id: string;
+  readonly messageId: MessageId;
+  readonly receivedAt: Date;
+  readonly size: number;
+  readonly automatic: boolean;
+  /** Null once erased. */
+  readonly content: ReplyContent | null;
+}
+
+const columns = sql`
+  id, message_id as "messageId", received_at as "receivedAt", size, automatic, content`;
+
+/** A reply of an account; undefined if not found. */
+export async function readReply(
+  kysely: Kysely,
+  accountId: AccountId,
+  replyId: string,
+): Promise<StoredReply | undefined> {
+  const { rows } = await sql<StoredReply>`
+    select ${columns} from message_reply where account_id = ${accountId} and id = ${replyId}`.execute(
+    kysely,
+  );
+  return rows[0];
+}
+
+/** Replies of an account, or to one of its messages, newest first. */
+export async function listReplies(
+  kysely: Kysely,
+  accountId: AccountId,
+  {
+    messageId,
+    before,
+    limit,
+  }: {
+    readonly messageId: string | undefined;
+    /** ID of the last reply of the previous page. */
+    readonly before: string | undefined;
+    readonly limit: number;
+  },
+): Promise<StoredReply[]> {
+  const { rows } = await sql<StoredReply>`
+    select ${columns} from message_reply
+    where account_id = ${accountId} and ${messageId === undefined ? sql`true` : sql`message_id = ${messageId}`}
+      and ${before === undefined ? sql`true` : sql`id < ${before}`}
+    order by id desc limit ${limit}`.execute(kysely);
+  return rows;
+}

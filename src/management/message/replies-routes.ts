@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { listReplies, readReply } from '../../feedback/reply/reply-store.ts';
+import { strict } from '../../foundation/common-schemas.ts';
+import {
+  describeReply,
+  maxReplyBodyBytes,
+  ReplyView,
+  replySummaryFields,
+  summarizeReply,
+} from '../../webhook/describe-reply.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { sendDownload } from '../answer/send-download.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+
+const ReplySummary = Type.Object(replySummaryFields, { ...strict, title: 'ReplySummary' });
+
+export const listMessageReplies = defineOperation({
+  id: 'listReplies',
+  summary: 'List replies, newest first',
+  description: 'Replies to messages with `receiveReplies`. They are erased with their messages.',
+  query: pageQuery({
+    messageId: Type.Optional(
+      Type.String({ format: 'uuid', maxLength: 36, description: 'Only replies to this message.' }),
+    ),
+  }),
+  answer: pageOf(ReplySummary),
+  async handle(call) {
+    const limit = pageSizeOf(call.query);
+    const [before] = readCursor(call.query, 'uuid') ?? [];
+    const { messageId } = call.query;
+    const { kysely } = call.dependencies.database;
+    const rows = await listReplies(kysely, accountOf(call).id, {
+      messageId,
+      before,
+      limit: limit + 1,
+    });
+    return toPage(rows, limit, summarizeReply, ({ id }) => [id]);
+  },
+});
+
+export const getReply = defineOperation({
+  id: 'getReply',
+  summary: 'Get a reply',
+  description:
+    'As `data.reply` of its webhook: with as much of its text, HTML and attachments as fits into 1 MiB; the rest is linked.',
+  answer: ReplyView,
+  async handle(call) {
+    const reply = await requireReply(call);
+    return describeReply(reply, {
+      accountId: accountOf(call).id,
+      attachments: call.dependencies.attachments,
+      publicUrl: call.dependencies.publicUrl(),
+      maxBytes: maxReplyBodyBytes,
+    });
+  },
+});
+
+export const getReplyPart = defineOperation({
+  id: 'getReplyPart',
+  summary: 'Download a part of a reply',
+  description: 'Its text, HTML or an attachment, as `getReply` links it. 404 once erased.',
+  produces: 'application/octet-stream',
+  async handle(call) {
+    const { content } = await requireReply(call);
+    const part = content?.parts[call.params.part - 1];
+    if (part === undefined) throw notFound('part of the reply');
+    const stored = await call.dependencies.attachments.open(accountOf(call).id, part.sha256);
+    if (stored === undefined) throw notFound('part of the reply');
+    const { filename, size } = part;
+    sendDownload(call.reply, { filename, size, content: stored });
+    return undefined;
+  },
+});
+
+async function requireReply(call: OperationCall) {
+  const { kysely } = call.dependencies.database;
+  const reply = await readReply(kysely, accountOf(call).id, call.params.replyId);
+  if (reply === undefined) throw notFound('reply');
+  return reply;
+}

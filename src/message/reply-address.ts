@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { EmailAddress } from '../foundation/email-address.ts';
+import { formatUuid } from '../foundation/format-uuid.ts';
+import { type AccountId, type MessageId, parseMessageId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { SignedLocalParts } from '../foundation/signed-local-part.ts';
+
+/** The message that a reply address identifies. */
+export interface ReplyAddress {
+  readonly messageId: MessageId;
+  /** The first bytes of the SHA-256 of its account's ID. */
+  readonly accountTag: Buffer;
+}
+
+const idBytes = 16;
+/** How many bytes of the hash an address has: an ID can be as long as a local part. */
+export const accountTagBytes = 6;
+
+/** Addresses for replies to one message, signed: `r-` and 52 lower-case letters and digits. */
+export class ReplyAddresses {
+  readonly #localParts: SignedLocalParts;
+
+  constructor(key: MasterKey) {
+    this.#localParts = new SignedLocalParts(
+      key.keysFor('reply address'),
+      'r-',
+      idBytes + accountTagBytes,
+    );
+  }
+
+  /**
+   * The address for Reply-To.
+   * @param host whose MX brings mail to this service
+   */
+  make(accountId: AccountId, messageId: MessageId, host: string): EmailAddress {
+    const id = Buffer.from(messageId.replaceAll('-', ''), 'hex');
+    const local = this.#localParts.write(Buffer.concat([id, accountTagOf(accountId)]));
+    return `${local}@${host}` as EmailAddress;
+  }
+
+  /** Parses an address, ignoring case; undefined if it wasn't made here. Safe for untrusted input. */
+  read(address: string): ReplyAddress | undefined {
+    const named = this.#localParts.readAddress(address);
+    const messageId = named && parseMessageId(formatUuid(named));
+    return named && messageId && { messageId, accountTag: named.subarray(idBytes) };
+  }
+}
+
+function accountTagOf(accountId: AccountId): Buffer {
+  return createHash('sha256').update(accountId).digest().subarray(0, accountTagBytes);
+}

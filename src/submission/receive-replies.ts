@@ -1,0 +1,33 @@
+import type { EmailAddress } from '../foundation/email-address.ts';
+import { Fault } from '../foundation/errors.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { ReplyAddresses } from '../message/reply-address.ts';
+import type { FindReplyHost } from '../sender/find-reply-host.ts';
+import type { MakeReplyAddress } from './compose-row.ts';
+import type { ParsedSendRequest } from './send-request.ts';
+import { withTimeout } from './with-timeout.ts';
+
+export interface ReplyDependencies {
+  readonly replyAddresses: Pick<ReplyAddresses, 'make'>;
+  readonly findReplyHost: FindReplyHost;
+}
+
+/**
+ * The reply addresses of a request's messages; undefined if it doesn't ask for replies.
+ * @param from its validated From address
+ * @throws Fault VALIDATION_FAILED with what is missing if mail can't come back to this service
+ */
+export async function prepareReplies(
+  { replyAddresses, findReplyHost }: ReplyDependencies,
+  accountId: AccountId,
+  { receiveReplies }: Pick<ParsedSendRequest, 'receiveReplies'>,
+  from: EmailAddress,
+): Promise<MakeReplyAddress | undefined> {
+  if (receiveReplies !== true) return undefined;
+  const found = await withTimeout(findReplyHost(accountId, from));
+  if ('problem' in found)
+    throw new Fault('VALIDATION_FAILED', {
+      details: [{ field: 'actions.receiveReplies', reason: found.problem }],
+    });
+  return (messageId) => replyAddresses.make(accountId, messageId, found.host);
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { plainReply } from '../../test/support/reply-shop.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken } from '../../test/support/shop.ts';
+import { SmtpClient } from '../../test/support/smtp-client.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const { service, shop, signedIn } = await openConsoleWorld({
+  BOUNCE_PORT: '0',
+  BOUNCE_HOST: '127.0.0.1',
+  DNS_SERVERS: '127.0.0.1:1',
+});
+const sender = new SendClient(service, await getToken(service, shop));
+
+async function reply(to: string, source: string): Promise<void> {
+  const client = await SmtpClient.open({ port: service.app.bouncePort() ?? 0 });
+  await client.greet();
+  assert.match(await client.submit([to], source, 'MAIL FROM:<ada@customer.test>'), /^250 /);
+  await client.end();
+}
+
+test('replies: an empty log explains itself; a reply leads to its message, which shows its text', async () => {
+  const answer = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
+  const id = String(answer.body.messageId);
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/messages`);
+  await page.getByRole('button', { name: 'Replies' }).press('Enter');
+  await page.getByRole('dialog').getByText('No replies yet').waitFor();
+  await visit.look('replies-empty');
+  await visit.open(`${shop.id}/messages/${id}`);
+  const address = page.getByText(/^r-[a-z2-7]{52}@bounces\.shop\.test$/);
+  await reply(await address.innerText(), plainReply({ Subject: 'Re: order' }, 'It arrived'));
+  await visit.open(`${shop.id}/messages`);
+  await page.getByRole('button', { name: 'Replies' }).press('Enter');
+  const row = page.getByRole('dialog').getByRole('row', { name: /ada@customer\.test/ });
+  await row.waitFor();
+  await visit.look('replies');
+  await row.getByRole('link', { name: 'Re: order' }).press('Enter');
+  await page.getByRole('heading', { name: 'Replies' }).waitFor();
+  await page.getByText('Show reply').press('Enter');
+  await page.getByText('It arrived').waitFor();
+  await page.getByText(/^SPF temperror, DKIM none, DMARC temperror$/).waitFor();
+  await visit.look('message-replies');
+  await visit.end();
+});

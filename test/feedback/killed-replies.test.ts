@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { test } from 'node:test';
+import type { MessageId } from '../../src/foundation/ids.ts';
+import { ReplyAddresses } from '../../src/message/reply-address.ts';
+import { plainReply } from '../support/reply-shop.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { serviceTokens } from '../support/service-tokens.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { TestDns } from '../support/test-dns.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const dns = await new TestDns().start();
+
+async function start() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const service = runSignalpost(['serve', '--role', 'http', '--processes', '1'], {
+    DATABASE_URL: url,
+    PORT: '0',
+    LOG_LEVEL: 'error',
+    SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+    BOUNCE_PORT: String(port),
+    BOUNCE_HOST: '127.0.0.1',
+    DNS_SERVERS: dns.server,
+    ...serviceTokens,
+  });
+  await service.printed(/answers at /);
+  return {
+    async open(): Promise<SmtpClient> {
+      const client = await SmtpClient.open({ port });
+      await client.greet();
+      return client;
+    },
+    async kill(): Promise<void> {
+      service.child.kill('SIGKILL');
+      await service.exit;
+    },
+  };
+}
+
+async function count(table: 'message_reply' | 'message_event'): Promise<number> {
+  const { rowCount } = await database.pool.query(
+    `select from ${table} ${table === 'message_event' ? `where kind = 'replied'` : ''}`,
+  );
+  return rowCount ?? 0;
+}
+
+test('kill -9 between the commit and the reply: the mail is sent again, and stored once', async () => {
+  const accepting = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const answer = await new SendClient(accepting, await getToken(accepting, shop)).send({
+    body: bodyWith({ actions: { receiveReplies: true } }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  await accepting.stop();
+  const messageId = answer.body.messageId as MessageId;
+  const to = new ReplyAddresses(testKey).make(shop.id, messageId, 'bounces.shop.test');
+  const source = plainReply();
+  const first = await start();
+  const client = await first.open();
+  await client.send('MAIL FROM:<ada@customer.test>', /^250 /);
+  await client.send(`RCPT TO:<${to}>`, /^250 /);
+  await client.send('DATA', /^354 /);
+  // Nothing is read from now on, as if the reply got lost.
+  client.socket.pause();
+  client.socket.removeAllListeners('data');
+  client.socket.write(`${source}.\r\n`);
+  await waitFor('the commit', async () => (await count('message_reply')) > 0);
+  await first.kill();
+  const second = await start();
+  const again = await second.open();
+  assert.match(await again.submit([to], source), /^250 /);
+  assert.equal(await count('message_reply'), 1);
+  assert.equal(await count('message_event'), 1);
+  await second.kill();
+});

@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import { authenticateReply } from '../../src/feedback/reply/authenticate-reply.ts';
+import { type AccountId, type MessageId, newMessageId } from '../../src/foundation/ids.ts';
+import { ReplyAddresses } from '../../src/message/reply-address.ts';
+import { addKey } from '../support/api-key.ts';
+import { ManagementClient } from '../support/management-client.ts';
+import { plainReply, ReplyShop } from '../support/reply-shop.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
+import { testKey } from '../support/test-service.ts';
+
+const world = await ReplyShop.open();
+const { shop, dns, manage, port } = world;
+const { pool } = shop.database;
+const account = `/accounts/${shop.shop.id}`;
+const addresses = new ReplyAddresses(testKey);
+const paths = new ReturnPaths(testKey);
+
+function withAttachment(bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,76}/g) ?? [];
+  return [
+    'From: =?utf-8?q?Ada_L=C3=B6velace?= <ada@customer.test>',
+    'To: Shop <orders@shop.test>',
+    'Cc: ben@customer.test',
+    'Subject: =?utf-8?q?Re=3A_N=C3=A4ws?=',
+    'Date: Thu, 26 Nov 2026 11:00:00 +0100',
+    `Message-ID: <${Math.random()}@customer.test>`,
+    'In-Reply-To: <question@shop.test>',
+    'References: <first@shop.test> <question@shop.test>',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=outer',
+    '',
+    '--outer',
+    'Content-Type: multipart/alternative; boundary=inner',
+    '',
+    '--inner',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    'Grüße',
+    '--inner',
+    'Content-Type: text/html; charset=utf-8',
+    '',
+    '<p>Grüße</p>',
+    '--inner--',
+    '--outer',
+    'Content-Type: application/pdf; name="invoice.pdf"',
+    'Content-Disposition: attachment; filename="invoice.pdf"',
+    'Content-Transfer-Encoding: base64',
+    '',
+    ...lines,
+    '--outer--',
+    '',
+  ].join('\r\n');
+}
+
+test('a reply arrives at the webhook with its text, HTML, attachment, thread and message', async () => {
+  const message = await world.send({ attributes: { order: 'A-1' } });
+  assert.match(message.replyTo, /^r-[a-z2-7]{52}@bounces\.shop\.test$/);
+  const file = Buffer.from('%PDF-1.4 an invoice');
+  const { id, event, reply } = await world.reply(message, withAttachment(file));
+  assert.equal(event.type, 'message.replied');
+  assert.equal(event.data.messageId, message.id);
+  assert.deepEqual(event.data.attributes, { order: 'A-1' });
+  assert.deepEqual(event.data.detail, { replyId: id, automatic: false });
+  assert.equal(reply.replyId, id);
+  assert.deepEqual(reply.from, { address: 'ada@customer.test', name: 'Ada Lövelace' });
+  assert.deepEqual(reply.to, [{ address: 'orders@shop.test', name: 'Shop' }]);
+  assert.deepEqual(reply.cc, [{ address: 'ben@customer.test', name: '' }]);
+  assert.equal(reply.subject, 'Re: Näws');
+  assert.equal(reply.date, '2026-11-26T10:00:00.000Z');
+  assert.equal(reply.envelopeFrom, 'ada@customer.test');
+  assert.match(String(reply.text), /^Grüße\s*$/);
+  assert.match(String(reply.html), /^<p>Grüße<\/p>\s*$/);
+  const headers = reply.headers as Record<string, unknown>;
+  assert.equal(headers.inReplyTo, '<question@shop.test>');
+  assert.deepEqual(headers.references, ['<first@shop.test>', '<question@shop.test>']);
+  assert.deepEqual(reply.attachments, [
+    {
+      filename: 'invoice.pdf',
+      contentType: 'application/pdf',
+      contentId: null,
+      size: file.length,
+      content: file.toString('base64'),
+      url: null,
+    },
+  ]);
+});
+
+test('the address works in capitals, and the message lists its replies newest first', async () => {
+  const message = await world.send();
+  const first = await world.reply(message);
+  assert.match(await world.deliver(message.replyTo.toUpperCase(), plainReply()), /^250 /);
+  const { body } = await manage.get(`${account}/replies?messageId=${message.id}`);
+  const items = body.items as { replyId: string; subject: string }[];
+  assert.equal(items.length, 2);
+  assert.equal(items[1]?.replyId, first.id);
+  const page = await manage.get(`${account}/replies?limit=1`);
+  const next = await manage.get(`${account}/replies?limit=1&cursor=${page.body.nextCursor}`);
+  assert.equal((next.body.items as { replyId: string }[])[0]?.replyId, first.id);
+  const one = await manage.get(`${account}/replies/${first.id}`);
+  assert.deepEqual(one.body, JSON.parse(JSON.stringify(first.reply)));
+});
+
+test('what doesn’t fit into 1 MiB is linked, and the link needs a key that may read messages', async () => {
+  const message = await world.send();
+  const file = Buffer.alloc(3 * 1024 ** 2, 'large ');
+  const { text, reply } = await world.reply(message, withAttachment(file));
+  assert.ok(Buffer.byteLength(text) < 1024 ** 2);
+  assert.match(String(reply.text), /^Grüße/);
+  const [attachment] = reply.attachments as { content: null; url: string }[];
+  assert.equal(attachment?.content, null);
+  const url = attachment?.url ?? '';
+  const authorization = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+  assert.equal((await sendRequest(url)).status, 401);
+  const other = await addKey(shop.database, shop.shop.id, { scopes: ['webhooks:read'] });
+  assert.equal((await sendRequest(url, authorization(other))).status, 403);
+  const response = await fetch(url, authorization(world.key));
+  assert.equal(response.headers.get('content-type'), 'application/octet-stream');
+  assert.match(response.headers.get('content-disposition') ?? '', /^attachment;.*invoice\.pdf/);
+  assert.ok(file.equals(Buffer.from(await response.arrayBuffer())));
+});
+
+test('a text that doesn’t fit is linked too', async () => {
+  const message = await world.send();
+  const long = 'A line of a long reply.\r\n'.repeat(60_000);
+  const { reply, text } = await world.reply(message, plainReply({}, long));
+  assert.ok(Buffer.byteLength(text) < 1024 ** 2);
+  assert.equal(reply.text, null);
+  const response = await fetch(String(reply.textUrl), {
+    headers: { authorization: `Bearer ${world.key}` },
+  });
+  assert.equal((await response.text()).split('\n').length, 60_001 + 1);
+});
+
+test('the log of the webhook doesn’t contain the reply', async () => {
+  const message = await world.send();
+  const { id } = await world.reply(message, plainReply({}, 'between us'));
+  const { body } = await manage.get(`${account}/webhooks`);
+  const [webhook] = body.items as { id: string }[];
+  const delivery = await manage.get(`${account}/webhooks/${webhook?.id}/deliveries/${id}`);
+  assert.equal(delivery.status, 200);
+  assert.match(delivery.text, /message\.replied/);
+  assert.doesNotMatch(delivery.text, /between us|ada@customer/);
+});
+
+test('forged, unknown, foreign and erased addresses get one and the same answer', async () => {
+  const message = await world.send();
+  const [local = '', host] = message.replyTo.split('@');
+  const forged = `${local.slice(0, 20)}${local[20] === 'a' ? 'b' : 'a'}${local.slice(21)}@${host}`;
+  const unknown = addresses.make(shop.shop.id, newMessageId(), String(host));
+  const foreign = addresses.make('other' as AccountId, message.id as MessageId, String(host));
+  const { id: silent } = await shop.send('note');
+  const unwanted = addresses.make(shop.shop.id, silent as MessageId, String(host));
+  const erased = await world.send();
+  await pool.query('update message set content = null where id = $1', [erased.id]);
+  const answers = new Set<string>();
+  for (const to of [forged, unknown, foreign, unwanted, erased.replyTo, `postmaster@${host}`])
+    answers.add(await world.deliver(to, plainReply()));
+  assert.deepEqual([...answers], ['550 5.1.1 No such address']);
+  assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);
+});
+
+test('RFC 3834: mail of programs and lists is marked as automatic, mail of people isn’t', async () => {
+  const message = await world.send();
+  const person = await world.reply(message, plainReply({ 'Auto-Submitted': 'no' }));
+  assert.equal(person.reply.automatic, false);
+  const automatic: readonly Readonly<Record<string, string>>[] = [
+    { 'Auto-Submitted': 'auto-replied; owner-email="ada@customer.test"' },
+    { Precedence: 'bulk' },
+    { Precedence: 'auto_reply' },
+    { 'List-Id': '<list.customer.test>' },
+    { 'X-Auto-Response-Suppress': 'All' },
+    { 'X-Autoreply': 'yes' },
+    { 'Content-Type': 'multipart/report; report-type=disposition-notification; boundary=b' },
+  ];
+  for (const fields of automatic) {
+    const { event, reply } = await world.reply(message, plainReply(fields));
+    assert.equal(reply.automatic, true, JSON.stringify(fields));
+    assert.equal((event.data.detail as { automatic: boolean }).automatic, true);
+  }
+  const bounce = await world.reply(message, plainReply(), 'MAIL FROM:<>');
+  assert.equal(bounce.reply.automatic, true);
+  assert.equal(bounce.reply.envelopeFrom, '');
+  const { reply } = await world.reply(
+    message,
+    plainReply({ 'Auto-Submitted': 'Auto-Generated (by a robot)' }),
+  );
+  assert.match(
+    String((reply.headers as { autoSubmitted: string }).autoSubmitted),
+    /^auto-generated/,
+  );
+});
+
+test('mail in a loop is rejected: too many hops, and senders of this service', async () => {
+  const message = await world.send();
+  const hops = (count: number) =>
+    'Received: from a.test by b.test; Thu, 26 Nov 2026 10:00:00 +0000\r\n'.repeat(count);
+  assert.match(await world.deliver(message.replyTo, hops(51) + plainReply()), /^554 5\.4\.6 /);
+  assert.match(await world.deliver(message.replyTo, hops(50) + plainReply()), /^250 /);
+  const path = paths.make(
+    { messageId: message.id as MessageId, recipient: 0 },
+    'bounces.shop.test',
+  );
+  for (const sender of [path, message.replyTo]) {
+    const refused = await world.deliver(message.replyTo, plainReply(), `MAIL FROM:<${sender}>`);
+    assert.match(refused, /^554 5\.4\.6 /);
+  }
+  const fromItself = plainReply({ From: message.replyTo });
+  assert.match(await world.deliver(message.replyTo, fromItself), /^554 5\.4\.6 /);
+});
+
+test('a mail that is sent again is stored once, also over another path', async () => {
+  const message = await world.send();
+  const source = plainReply();
+  await world.reply(message, source);
+  assert.match(await world.deliver(message.replyTo, source), /^250 /);
+  const otherPath = `Received: from mx2.customer.test by mx.test; today\r\n${source}`;
+  assert.match(await world.deliver(message.replyTo, otherPath), /^250 /);
+  assert.equal((await world.rows(message.id)).length, 1);
+  assert.equal((await shop.events(message.id, 'replied')).length, 1);
+  // Another message of the same conversation.
+  const other = await world.send();
+  await world.reply(other, source);
+});
+
+test('knowing a reply address is not enough to fill the disk, and bounces still count', async () => {
+  const message = await world.send();
+  await world.reply(message);
+  await pool.query(
+    `insert into message_reply (account_id, id, message_id, retention_days, fingerprint, size, automatic, hashes)
+     select account_id, gen_random_uuid(), message_id, retention_days, int4send(i), 1000, false, '{}'
+     from message_reply, generate_series(1, 99) as i where message_id = $1`,
+    [message.id],
+  );
+  assert.match(await world.deliver(message.replyTo, plainReply()), /^552 5\.2\.2 /);
+  const bounce = await readFile(
+    join(import.meta.dirname, 'mail-reports/postfix-mailbox-full.eml'),
+    'utf8',
+  );
+  const path = paths.make(
+    { messageId: message.id as MessageId, recipient: 0 },
+    'bounces.shop.test',
+  );
+  assert.match(await world.deliver(path, bounce, 'MAIL FROM:<>'), /^250 /);
+  assert.equal((await shop.events(message.id, 'bounced')).length, 1);
+  const other = await world.send();
+  assert.match(await world.deliver(other.replyTo, plainReply()), /^250 /);
+});
+
+test('an account has an hourly limit, after which senders have to try again later', async () => {
+  const message = await world.send();
+  const first = await world.reply(message);
+  await pool.query('update message_reply set size = 500 * 1024 * 1024 where id = $1', [first.id]);
+  const other = await world.send();
+  assert.match(await world.deliver(other.replyTo, plainReply()), /^451 4\.2\.2 /);
+  await pool.query('update message_reply set size = 1000 where id = $1', [first.id]);
+  assert.match(await world.deliver(other.replyTo, plainReply()), /^250 /);
+});
+
+test('the size limit is announced, and a larger reply is rejected', async () => {
+  const message = await world.send();
+  const client = await SmtpClient.open({ port });
+  assert.ok((await client.greet()).includes(`SIZE ${25 * 1024 ** 2}`));
+  await client.end();
+  const large = Buffer.alloc(26 * 1024 ** 2, `${'x'.repeat(76)}\r\n`).toString();
+  assert.match(await world.deliver(message.replyTo, plainReply({}, large)), /^552 /);
+  assert.deepEqual(await world.rows(message.id), []);
+});
+
+test('what can’t be parsed is stored whole', async () => {
+  const message = await world.send();
+  const parts = Array.from(
+    { length: 60 },
+    (_, index) => `--b\r\nContent-Type: image/png; name="${index}.png"\r\n\r\nx\r\n`,
+  );
+  const source = `From: ada@customer.test\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${parts.join('')}--b--\r\n`;
+  const { reply } = await world.reply(message, source);
+  const [whole, ...more] = reply.attachments as { filename: string; content: string }[];
+  assert.equal(whole?.filename, 'message.eml');
+  assert.deepEqual(more, []);
+  assert.equal(Buffer.from(whole?.content ?? '', 'base64').toString(), source);
+});
+
+test('SPF and DMARC say whether the reply is from the domain it names', async () => {
+  const message = await world.send();
+  dns.set('honest.test', { TXT: ['v=spf1 ip4:127.0.0.1 -all'] });
+  dns.set('_dmarc.honest.test', { TXT: ['v=DMARC1; p=reject'] });
+  const from = { From: 'ada@honest.test' };
+  const honest = await world.reply(message, plainReply(from), 'MAIL FROM:<ada@honest.test>');
+  assert.deepEqual(honest.reply.authentication, {
+    spf: { result: 'pass', domain: 'honest.test' },
+    dkim: { result: 'none', domain: null },
+    dmarc: { result: 'pass', domain: 'honest.test' },
+  });
+  const forged = await world.reply(message, plainReply(from), 'MAIL FROM:<eve@customer.test>');
+  const { dmarc } = forged.reply.authentication as { dmarc: unknown };
+  assert.deepEqual(dmarc, { result: 'fail', domain: 'honest.test' });
+});
+
+test('DNS that fails makes the results temperror, and the reply is received', async () => {
+  const message = await world.send();
+  dns.set('broken.test', { fault: 'servfail' });
+  dns.set('_dmarc.broken.test', { fault: 'servfail' });
+  const source = plainReply({ From: 'ada@broken.test' });
+  const { reply } = await world.reply(message, source, 'MAIL FROM:<ada@broken.test>');
+  const { spf, dmarc } = reply.authentication as Record<string, { result: string }>;
+  assert.equal(spf?.result, 'temperror');
+  assert.equal(dmarc?.result, 'temperror');
+});
+
+test('DNS that never answers is waited for no longer than the limit', async () => {
+  const silence = { lookUp: () => new Promise<never>(() => undefined) };
+  const origin = { remoteAddress: '192.0.2.1', helo: 'mx.a.test', envelopeFrom: 'a@a.test' };
+  const source = Buffer.from(plainReply({ From: 'a@a.test' }));
+  const results = await authenticateReply(source, origin, silence, 'mx.test', 200);
+  assert.equal(results.spf.result, 'temperror');
+  assert.equal(results.dmarc.result, 'temperror');
+});
+
+test('only a message that asks for replies has a reply address', async () => {
+  const { mail } = await shop.send('note');
+  assert.equal(mail.headers['reply-to']?.[0] ?? null, null);
+  const answer = await shop.client.send({
+    template: 'note',
+    body: bodyWith({
+      envelope: { replyToAddress: 'orders@shop.test' },
+      content: { personalizationDataMap: {} },
+      actions: { receiveReplies: true },
+    }),
+  });
+  assert.equal(answer.status, 400);
+  assert.deepEqual(answer.body.details, [
+    {
+      field: 'actions.receiveReplies',
+      reason: 'can’t be used together with envelope.replyToAddress; remove one of them',
+    },
+  ]);
+  const allowed = await shop.client.send({
+    template: 'note',
+    body: bodyWith({
+      envelope: { replyToAddress: 'orders@shop.test' },
+      content: { personalizationDataMap: {} },
+      actions: { receiveReplies: false },
+    }),
+  });
+  assert.equal(allowed.status, 200, allowed.text);
+});
+
+test('templates with secret fields can’t receive replies, which would quote them', async () => {
+  await shop.publish('code', '<p>{{Code}}</p>', { Code: { secret: true } });
+  const answer = await shop.client.send({
+    template: 'code',
+    body: bodyWith({
+      content: { personalizationDataMap: { Code: '1234' } },
+      actions: { receiveReplies: true },
+    }),
+  });
+  assert.equal(answer.status, 400);
+  assert.match(answer.text, /actions\.receiveReplies.*secret fields/);
+});
+
+test('a message that is sent again has a reply address of its own', async () => {
+  const message = await world.send();
+  const again = await manage.post(`${account}/messages/${message.id}/resend`);
+  assert.equal(again.status, 201, again.text);
+  const id = String(again.body.messageId);
+  const { body } = await manage.get(`${account}/messages/${id}`);
+  const { replyTo } = body.content as { replyTo: string };
+  assert.notEqual(replyTo, message.replyTo);
+  assert.equal(addresses.read(replyTo)?.messageId, id);
+});
+
+test('replies of another account aren’t found', async () => {
+  const message = await world.send();
+  const { id } = await world.reply(message);
+  const { database } = shop;
+  await pool.query(
+    `insert into account (id, name) values ('other-shop', 'Other') on conflict do nothing`,
+  );
+  const key = await addKey(database, 'other-shop' as AccountId);
+  const other = new ManagementClient(shop.service, key);
+  assert.equal((await other.get(`/accounts/other-shop/replies/${id}`)).status, 404);
+  assert.deepEqual((await other.get('/accounts/other-shop/replies')).body.items, []);
+});
