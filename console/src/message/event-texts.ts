@@ -1,6 +1,8 @@
-import '../reply/replies-texts.ts';
 import type { Message, Webhook } from '../api/management.generated.ts';
-import { type TextKey, textOr } from '../texts/text.ts';
+import { repliesTexts } from '../texts/en/replies.en.ts';
+import { addTexts, type TextKey, textOr } from '../texts/text.ts';
+
+addTexts({ en: repliesTexts });
 
 /** An event kind that webhooks can receive. */
 type WebhookKind = Webhook['kinds'][number];

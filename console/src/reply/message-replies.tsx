@@ -1,35 +1,44 @@
-import './replies-texts.ts';
-import { Anchor, Code, Paper, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Code, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { LoadMore } from '../components/load-more.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
-import { senderOf } from './replies-dialog.tsx';
-import { useReplies } from './use-replies.ts';
+
+/** As many as a message can have. */
+const maxReplies = 100;
 
 /** The replies to a message; nothing if there are none. */
 export function MessageReplies({ message }: { message: Message }) {
   const hasReplies = message.events.some(({ kind }) => kind === 'replied');
-  const pages = useReplies(message.messageId, hasReplies);
+  const accountId = useAccountId();
+  const { messageId } = message;
+  const replies = useQuery({
+    queryKey: ['replies', accountId, messageId, message.events.length],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/replies', {
+          params: { path: { accountId }, query: { messageId, limit: maxReplies } },
+        }),
+      ),
+    enabled: hasReplies,
+  });
   if (!hasReplies) return null;
   return (
     <section aria-labelledby="replies">
       <Title order={2} id="replies" mt="lg" mb="sm">
         {text('replies.title')}
       </Title>
-      <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
+      <ProblemAlert error={replies.error} retry={() => replies.refetch()} />
       <Stack gap="sm">
-        {pages.items.map((reply) => (
+        {replies.data?.items.map((reply) => (
           <ReplyItem key={reply.replyId} reply={reply} />
         ))}
       </Stack>
-      <LoadMore pages={pages} />
     </section>
   );
 }
@@ -38,7 +47,10 @@ function ReplyItem({ reply }: { reply: ReplySummary }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Paper withBorder p="sm">
-      <Text fw={600}>{senderOf(reply)}</Text>
+      <Text fw={600}>
+        {reply.from?.address ?? (reply.subject === null && text('messages.erased'))}{' '}
+        {reply.automatic && <Badge variant="light">{text('replies.automatic')}</Badge>}
+      </Text>
       <Text size="sm" c="dimmed">
         <TimeText value={reply.receivedAt} full />
         {reply.subject !== null && ` · ${reply.subject || text('replies.noSubject')}`}

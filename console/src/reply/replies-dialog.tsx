@@ -1,7 +1,8 @@
-import './replies-texts.ts';
 import { Modal } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
@@ -9,8 +10,9 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
+// Adds the texts.
+import '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
-import { useReplies } from './use-replies.ts';
 
 /** The log of all replies, each with its message. */
 export function RepliesDialog({ opened, close }: { opened: boolean; close: () => void }) {
@@ -23,10 +25,19 @@ export function RepliesDialog({ opened, close }: { opened: boolean; close: () =>
 
 function RepliesLog() {
   const accountId = useAccountId();
-  const pages = useReplies(undefined, true);
+  const pages = usePages<ReplySummary>({
+    queryKey: ['replies', accountId],
+    refetchInterval: 15_000,
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/replies', {
+          params: { path: { accountId }, query: { cursor, limit: 50 } },
+        }),
+      ),
+  });
   const columns: Column<ReplySummary>[] = [
     { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
-    { title: text('replies.from'), cell: (reply) => senderOf(reply) },
+    { title: text('replies.from'), cell: senderOf },
     {
       title: text('replies.subject'),
       cell: ({ messageId, subject }) => (
@@ -60,7 +71,7 @@ function RepliesLog() {
 }
 
 /** Who it claims to be from, and whether a program sent it. */
-export function senderOf({ from, subject, automatic }: ReplySummary): string {
+function senderOf({ from, subject, automatic }: ReplySummary): string {
   const address = from?.address ?? (subject === null ? text('messages.erased') : '');
   return automatic ? `${address} (${text('replies.automatic')})` : address;
 }
