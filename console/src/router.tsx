@@ -9,6 +9,7 @@ import { readMessageFilters } from './message/message-filters.ts';
 import { readReportFilters } from './report/report-filters.ts';
 import { readScheduleFilters } from './schedule/schedule-filters.ts';
 import { readSuppressionFilters } from './suppression/suppression-filters.ts';
+import { readVersionFilters } from './template/version-filters.ts';
 import { readWebhookFilters } from './webhook/webhook-filters.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
@@ -68,6 +69,7 @@ const template = createRoute({
 const versions = createRoute({
   getParentRoute: () => account,
   path: '/templates/$template/versions',
+  validateSearch: readVersionFilters,
   component: lazyComponent(() => import('./template/versions-page.tsx'), 'VersionsPage'),
 });
 
@@ -134,8 +136,8 @@ const receivers = createRoute({
 
 const processes = createRoute({
   getParentRoute: () => account,
-  path: '/destinations/processes',
-  component: lazyComponent(() => import('./destination/processes-page.tsx'), 'ProcessesPage'),
+  path: '/settings/processes',
+  component: lazyComponent(() => import('./settings/processes-page.tsx'), 'ProcessesPage'),
 });
 
 const tls = createRoute({

@@ -54,6 +54,10 @@ const dark: MantineColorsTuple = [
 const components: MantineThemeOverride['components'] = {
   // Opening a menu focuses its first item instead of an element that isn't an item.
   Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+  // Fields next to each other stay in line, whether or not they have a hint.
+  InputWrapper: {
+    defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] },
+  },
   Modal: {
     defaultProps: {
       // A stray click would discard the input.

@@ -34,8 +34,7 @@ export function judgeBackup(
   { databaseUrl, dataDir, backup }: BackedUpInstallation,
   isRunning: boolean,
 ): BackupVerdict {
-  if (databaseUrl !== undefined)
-    return { ok: true, finding: 'not checked: you run PostgreSQL yourself' };
+  if (databaseUrl !== undefined) return { ok: true, finding: 'not checked (external PostgreSQL)' };
   const { to, everySeconds } = backup;
   const base = readBaseBackupState(dataDir);
   const age = base && Date.now() - Date.parse(base.finishedAt);

@@ -31,7 +31,14 @@ input[type=email], input[type=password], input[type=text], select {
   width: 100%; height: 2.625rem; padding: 0 .75rem; margin: 0 0 1rem; font: inherit; color: inherit;
   background: var(--brand-surface); border: 1px solid var(--brand-edge); border-radius: var(--brand-radius-control);
 }
-select { max-width: 28rem; text-overflow: ellipsis; }
+select {
+  --down: linear-gradient(45deg, transparent 42%, var(--brand-soft) 42% 62%, transparent 62%);
+  --up: linear-gradient(-45deg, transparent 42%, var(--brand-soft) 42% 62%, transparent 62%);
+  max-width: 28rem; padding-right: 2.25rem; text-overflow: ellipsis; appearance: none;
+  background-image: var(--up), var(--down), var(--down), var(--up);
+  background-position: right 17px top calc(50% - 4px), right 12px top calc(50% - 4px), right 17px top calc(50% + 4px), right 12px top calc(50% + 4px);
+  background-size: 5px 5px; background-repeat: no-repeat;
+}
 input:hover, select:hover { border-color: var(--brand-soft); }
 input[type=email]:focus, input[type=password]:focus, input[type=text]:focus, select:focus {
   outline: 2px solid var(--brand-accent); outline-offset: -1px; border-color: var(--brand-accent);

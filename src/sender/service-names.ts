@@ -53,7 +53,8 @@ export function findNameProblems(service: ServiceNames): NameProblem[] {
       {
         setting: 'DELIVERY',
         sentence: 'Signalpost isn’t sending to the internet yet.',
-        nextStep: 'Set SMTP_URL or DELIVERY=direct first: the records depend on it.',
+        nextStep:
+          'DKIM and DMARC can be published now. For the return path records, set SMTP_URL or DELIVERY=direct first.',
       },
     ];
   const problems: NameProblem[] = [];

@@ -57,7 +57,6 @@ const pages = [
   'suppressions',
   'destinations',
   'destinations/receivers',
-  'destinations/processes',
   'destinations/tls',
   'inbox',
   `inbox/${mail}`,
@@ -65,6 +64,7 @@ const pages = [
   'audit',
   'settings',
   'settings/access',
+  'settings/processes',
   'privacy',
 ] as const;
 
@@ -121,7 +121,7 @@ test('the page of TLS results does not move if the settings arrive after the lis
     await route.continue();
   });
   await visit.open(`${shop.id}/destinations/tls`);
-  await page.getByText('Only with direct delivery').waitFor();
+  await page.getByText('Available with direct delivery').waitFor();
   const shifted = await page.evaluate<number>('window.shifted');
   assert.ok(shifted < 0.1, `it moves by ${shifted}`);
   await visit.end();
@@ -331,7 +331,9 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   }
   await page.keyboard.press('Control+k');
   await field.fill('suppress addr');
-  await palette.getByRole('option', { name: 'Suppress address…' }).waitFor();
+  const suppress = palette.getByRole('option', { name: 'Suppress address…' });
+  await suppress.waitFor();
+  assert.equal(await suppress.getAttribute('data-first'), 'true', 'Enter chooses it');
   await visit.look('palette-action');
   await page.keyboard.press('Enter');
   await page.waitForURL(/suppressions$/);
@@ -362,13 +364,24 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).waitFor();
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  const sections = shortcuts.getByRole('heading', { level: 3 });
+  await sections.first().waitFor();
+  assert.deepEqual(await sections.allTextContents(), [
+    ...['Anywhere', 'Pages', 'Activity', 'Sending', 'Audience', 'Developers', 'Settings'],
+  ]);
   await visit.look('shortcuts');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await page.keyboard.press('g');
-  await page.keyboard.press('a');
-  await page.waitForURL(/audit$/);
+  for (const [letter, url] of [
+    ['a', /audit$/],
+    ['h', /integrations$/],
+    ['y', /privacy$/],
+  ] as const) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await page.waitForURL(url);
+  }
   await visit.end();
 });
 
@@ -388,6 +401,16 @@ test('audit log: entries are sentences with what changed, and are searched, filt
   await page.getByText('No matching events').waitFor();
   await visit.look('audit-none-found');
   await page.getByRole('button', { name: 'Clear filters' }).click();
+  const time = page.getByLabel('Time', { exact: true });
+  await time.selectOption('Last 24 hours');
+  await page.waitForURL(/period=24h$/);
+  await table.getByText('Name: Byers → Buyers').waitFor();
+  await time.selectOption('Custom…');
+  await page.getByLabel('Until').fill('2020-01-01');
+  await page.getByText('No matching events').waitFor();
+  await visit.look('audit-custom-period');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Until').waitFor({ state: 'detached' });
   await page.getByLabel('Search').fill('byers');
   await page.waitForURL(/search=byers$/);
   await table.getByText('Name: Byers → Buyers').waitFor();

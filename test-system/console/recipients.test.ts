@@ -25,7 +25,7 @@ test('lists: an import outlives its dialog and page, says what is wrong with eac
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists/l-1`);
-  await page.getByRole('button', { name: 'Import CSV' }).click();
+  await page.getByRole('button', { name: 'Import CSV' }).first().click();
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
@@ -65,7 +65,7 @@ test('lists: an import that stopped in the middle says so, and continues with th
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists/l-2`);
-  await page.getByRole('button', { name: 'Import CSV' }).click();
+  await page.getByRole('button', { name: 'Import CSV' }).first().click();
   await page.locator('input[type=file]').setInputFiles(file);
   await page.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
   const imports = page.getByRole('region', { name: 'Recent imports' });
@@ -111,6 +111,12 @@ test('lists: a list is created and opened; an existing ID is rejected at its fie
   await dialog.getByRole('button', { name: 'Create list' }).click();
   await page.getByRole('link', { name: 'News' }).click();
   await page.getByText('No contacts yet').waitFor();
+  assert.equal(await page.getByLabel('Address starts with').count(), 0, 'nothing to find');
+  await page.getByRole('button', { name: 'Actions for News' }).click();
+  await page.getByRole('menuitem', { name: 'Remove list' }).click();
+  await dialog.getByLabel('Type news to confirm').fill('news');
+  await dialog.getByRole('button', { name: 'Remove list' }).click();
+  await page.waitForURL(/lists$/);
   await visit.end();
 });
 
@@ -121,14 +127,19 @@ test('lists: a file without an email column is rejected with the reason; a list 
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists/l-gone`);
-  await page.getByRole('button', { name: 'Import CSV' }).click();
+  await page.getByRole('button', { name: 'Import CSV' }).first().click();
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
   const imports = page.getByRole('region', { name: 'Recent imports' });
   await imports.getByText('The file needs a column “email”. It has: name.').waitFor();
   await imports.getByText('Failed', { exact: true }).waitFor();
+  assert.equal(await imports.getByText(/rows imported/).count(), 0, 'no row was read');
   await visit.look('import-failed');
+  await imports.getByRole('button', { name: 'Choose another file' }).click();
+  await dialog.getByText('CSV file').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await dialog.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Add a contact' }).first().click();
   await dialog.getByLabel('Address').fill('ann@people.test');
   assert.equal((await colleague.delete(`${lists}/l-gone`)).status, 204);
@@ -178,6 +189,7 @@ test('suppressions: an address is suppressed, and a test message to it is reject
   const { page } = visit;
   await visit.open(`${shop.id}/suppressions`);
   await page.getByText('No suppressed addresses').waitFor();
+  assert.equal(await page.getByLabel('Reason').count(), 0, 'there is nothing to filter');
   await page.getByRole('button', { name: 'Suppress an address' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Address').fill('no@people.test');
@@ -197,7 +209,7 @@ test('suppressions: an import lists the invalid lines of its file; a removal is 
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/suppressions`);
-  await page.getByRole('button', { name: 'Import CSV' }).click();
+  await page.getByRole('button', { name: 'Import CSV' }).first().click();
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();

@@ -30,6 +30,7 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   const { page } = visit;
   await visit.open(`${shop.id}/scheduled`);
   await page.getByText('No scheduled messages').waitFor();
+  assert.equal(await page.getByLabel('Tag').count(), 0, 'there is nothing to filter');
   await visit.look('scheduled-empty');
   const id = await schedule(
     'ann@people.test',
@@ -58,7 +59,8 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await visit.look('scheduled-message');
   await page.getByText('Scheduled', { exact: true }).first().waitFor();
   assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0);
-  await page.getByText(/^Rescheduled to .+ [AP]M$/).waitFor();
+  await page.getByText('Rescheduled', { exact: true }).waitFor();
+  await page.getByText(/^To \w+ \d+, \d+, \d+:\d\d [AP]M$/).waitFor();
   await page.getByRole('button', { name: 'Cancel message' }).press('Enter');
   const name = dialog.getByLabel('Type ann@people.test to confirm');
   await name.fill('ann@people.test');
@@ -100,7 +102,9 @@ test('scheduled messages: all messages with a tag are canceled, after a confirma
   await page.getByLabel('Tag').press('Enter');
   await page.getByRole('row', { name: /other@/ }).waitFor({ state: 'detached' });
   await visit.look('scheduled-filtered');
-  await page.getByRole('button', { name: 'Cancel all' }).press('Enter');
+  await page.getByRole('button', { name: 'Reschedule 3 messages…' }).waitFor();
+  await page.getByRole('cell', { name: 'news' }).first().waitFor();
+  await page.getByRole('button', { name: 'Cancel 3 messages…' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('3 messages with tag news won’t be sent.').waitFor();
   await visit.look('scheduled-cancel-all');

@@ -62,6 +62,12 @@ test('templates: an error is marked in place and prevents publishing; versions a
   await page.locator('.cm-changedLine').first().waitFor();
   await visit.look('versions-source');
   const first = page.getByRole('row', { name: /^Version 1 / });
+  await first.getByRole('link', { name: 'Version 1' }).click();
+  await dialog.frameLocator('iframe').getByText('Hello').waitFor();
+  await page.waitForURL(/versions\?shown=1$/);
+  await visit.look('version-shown');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
   await first.getByRole('button', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -105,8 +111,12 @@ test('templates: a discarded draft can be restored completely', async () => {
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Words that took an hour');
+  await page.getByText('Unsaved changes').waitFor();
   await page.getByRole('button', { name: 'Save draft' }).click();
-  await page.getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.getByText('Version 1 published').waitFor();
+  await page.getByRole('button', { name: 'Actions for t-0001' }).click();
+  await page.getByRole('menuitem', { name: 'Discard draft' }).click();
   await page.getByText('Draft discarded.').waitFor();
   assert.notEqual(
     await page.getByRole('textbox', { name: 'Subject', exact: true }).inputValue(),
@@ -289,7 +299,8 @@ test('templates: an image is added, shown, saved, restored after a discard, and 
   await page.getByText('Saved', { exact: true }).waitFor();
   await page.reload();
   await shown.waitFor();
-  await page.getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByRole('button', { name: 'Actions for With an image' }).click();
+  await page.getByRole('menuitem', { name: 'Discard draft' }).click();
   await page.getByText('Draft discarded.').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Undone.').waitFor();

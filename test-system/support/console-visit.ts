@@ -80,7 +80,7 @@ export async function visitConsole(
       const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       if (wide === true) complaints.push(`${name} is wider than the screen`);
       const cut = await page.evaluate(
-        "[...document.querySelectorAll('[role=alert]')].some((one) => one.scrollWidth > one.clientWidth + 1)",
+        "[...document.querySelectorAll('[role=alert]:not(.visually-hidden)')].some((one) => one.scrollWidth > one.clientWidth + 1)",
       );
       if (cut === true) complaints.push(`${name} truncates an alert`);
     },

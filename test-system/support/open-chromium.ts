@@ -49,9 +49,20 @@ export function newVisitor(
   });
 }
 
+/** The browser doesn't draw sandboxed frames before they are in view. */
+const drawFrames = `(async () => {
+  const { scrollX, scrollY } = window;
+  for (const frame of document.querySelectorAll('iframe')) {
+    frame.scrollIntoView({ behavior: 'instant', block: 'center' });
+    for (let drawn = 0; drawn < 3; drawn += 1) await new Promise(requestAnimationFrame);
+  }
+  scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
+})()`;
+
 /** Takes a screenshot of the whole page. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
+  await page.evaluate(drawFrames);
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 

@@ -48,7 +48,7 @@ test('the operator’s own PostgreSQL is not judged', () => {
     true,
   );
   assert.equal(ok, true);
-  assert.equal(finding, 'not checked: you run PostgreSQL yourself');
+  assert.equal(finding, 'not checked (external PostgreSQL)');
 });
 
 test('without a backup, and with one by the command only, the advice is to set BACKUP_TO', () => {

@@ -15,7 +15,7 @@ test('only operators learn how the installation is backed up', async () => {
   assert.equal(status, 200);
   assert.deepEqual(body, {
     ok: true,
-    finding: 'not checked: you run PostgreSQL yourself',
+    finding: 'not checked (external PostgreSQL)',
     advice: null,
     lastAt: null,
   });

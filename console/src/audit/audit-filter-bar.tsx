@@ -5,9 +5,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { Icon } from '../components/icon.tsx';
-import { text } from '../texts/text.ts';
-import { type AuditFilters, type FilteredThing, shownThings } from './audit-filters.ts';
+import { SearchField } from '../components/search-field.tsx';
+import { text, textOr } from '../texts/text.ts';
+import {
+  type AuditFilters,
+  auditPeriods,
+  type FilteredThing,
+  shownThings,
+} from './audit-filters.ts';
 
 interface AuditFilterBarProps {
   filters: AuditFilters;
@@ -17,13 +22,15 @@ interface AuditFilterBarProps {
 const maxPeople = 500;
 
 /** Fixed, so that nothing moves when the people are loaded. */
-const selectWidth = { base: 'calc(50% - 5px)', xs: 200 };
+const selectWidth = { base: 'calc(50% - 5px)', xs: 146 };
 
 /** Filters by free text, person, thing and period. */
 export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
   const accountId = useAccountId();
   const may = useMay();
   const [typed, setTyped] = useState(filters.search ?? '');
+  const [custom, setCustom] = useState(false);
+  const isCustom = custom || filters.from !== undefined || filters.until !== undefined;
   const find = useDebouncedCallback((search: string) => change({ search }), 250);
   const users = useQuery({
     queryKey: ['users', accountId, 'audit'],
@@ -47,27 +54,25 @@ export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
 
   return (
     <Group component="search" mb="md" gap="xs" align="flex-end">
-      <TextInput
+      <SearchField
         className="grow"
-        label={text('audit.search')}
-        placeholder={text('audit.searchHint')}
-        leftSection={<Icon name="search" size={16} />}
+        name={text('audit.search')}
         maxLength={200}
         value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          find(event.currentTarget.value.trim());
+        change={(value) => {
+          setTyped(value);
+          find(value.trim());
         }}
       />
       <NativeSelect
-        label={text('audit.person')}
+        aria-label={text('audit.person')}
         w={selectWidth}
         value={person ?? ''}
         onChange={(event) => change({ person: event.currentTarget.value })}
         data={[{ value: '', label: text('audit.anyone') }, ...people]}
       />
       <NativeSelect
-        label={text('audit.thing')}
+        aria-label={text('audit.thing')}
         w={selectWidth}
         value={filters.thing ?? ''}
         onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
@@ -76,21 +81,41 @@ export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
           ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),
         ]}
       />
-      {(['from', 'until'] as const).map((name) => (
-        <TextInput
-          key={name}
-          type="date"
-          label={text(`audit.${name}`)}
-          value={filters[name] ?? ''}
-          onChange={(event) => change({ [name]: event.currentTarget.value })}
-        />
-      ))}
+      <NativeSelect
+        aria-label={text('audit.at')}
+        w={selectWidth}
+        value={isCustom ? 'custom' : (filters.period ?? '')}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          setCustom(value === 'custom');
+          change({ period: value === 'custom' ? '' : value, from: '', until: '' });
+        }}
+        data={[
+          { value: '', label: text('messages.anyPeriod') },
+          ...Object.keys(auditPeriods).map((value) => ({
+            value,
+            label: textOr(`messages.period.${value}`, value),
+          })),
+          { value: 'custom', label: text('audit.customPeriod') },
+        ]}
+      />
+      {isCustom &&
+        (['from', 'until'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="date"
+            label={text(`audit.${name}`)}
+            value={filters[name] ?? ''}
+            onChange={(event) => change({ [name]: event.currentTarget.value })}
+          />
+        ))}
       {Object.keys(filters).length > 0 && (
         <Button
           variant="subtle"
           onClick={() => {
             setTyped('');
-            change({ search: '', person: '', thing: '', from: '', until: '' });
+            setCustom(false);
+            change({ search: '', person: '', thing: '', period: '', from: '', until: '' });
           }}
         >
           {text('messages.clear')}

@@ -10,6 +10,8 @@ export interface AuditFilters {
   /** Email of the person. */
   readonly person?: string;
   readonly thing?: FilteredThing;
+  /** Until now. */
+  readonly period?: AuditPeriod;
   /** First and last day in the browser's time zone, such as `2026-11-20`. */
   readonly from?: string;
   readonly until?: string;
@@ -34,6 +36,11 @@ const things: Readonly<Record<FilteredThing, true>> = {
 
 export const shownThings = Object.keys(things) as FilteredThing[];
 
+type AuditPeriod = keyof typeof auditPeriods;
+
+/** Periods until now to choose from, in hours. */
+export const auditPeriods = { '24h': 24, '7d': 168, '30d': 720 } as const;
+
 const day = /^\d{4}-\d\d-\d\d$/;
 
 /** Parses filters from the URL and ignores invalid ones. */
@@ -49,14 +56,23 @@ export function readAuditFilters(search: Readonly<Record<string, unknown>>): Aud
     const value = search[name];
     if (typeof value === 'string' && day.test(value)) found[name] = value;
   }
-  return { ...found, ...(thing !== undefined && { thing }) };
+  const period = Object.keys(auditPeriods).find((one) => one === search.period);
+  return {
+    ...found,
+    ...(thing !== undefined && { thing }),
+    ...(period !== undefined && { period: period as AuditPeriod }),
+  };
 }
 
 /** The query of the API. */
-export function auditQuery({ person, from, until, ...rest }: AuditFilters): AuditQuery {
+export function auditQuery(filters: AuditFilters): AuditQuery {
+  const { person, period, from, until, ...rest } = filters;
   return {
     ...rest,
     ...(person !== undefined && { email: person }),
+    ...(period !== undefined && {
+      from: new Date(Date.now() - auditPeriods[period] * 3_600_000).toISOString(),
+    }),
     ...(from !== undefined && startOf(from, 0)),
     ...(until !== undefined && endOf(until)),
   };

@@ -41,12 +41,18 @@ function CopyIcon({ value, label }: { value: string; label: string }) {
   );
 }
 
-export function CopyButton({ value, children }: { value: string; children?: string }) {
+interface CopyButtonProps {
+  value: string;
+  children?: string;
+  /** As large as a button next to a field. */
+  large?: boolean;
+}
+
+export function CopyButton({ value, children, large = false }: CopyButtonProps) {
   const clipboard = useClipboard();
   return (
     <Button
-      size="compact-sm"
-      variant="light"
+      {...(large ? { variant: 'default' } : { size: 'compact-sm', variant: 'light' })}
       leftSection={<Icon name={clipboard.copied ? 'check' : 'copy'} />}
       onClick={() => clipboard.copy(value)}
     >

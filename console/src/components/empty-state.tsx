@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.tsx';
 
 interface EmptyStateProps {
   title: string;
-  hint: string;
+  hint: ReactNode;
   icon?: IconName | undefined;
   children?: ReactNode;
 }

@@ -7,10 +7,10 @@ export interface PageTab {
   readonly to:
     | '/$account/destinations'
     | '/$account/destinations/receivers'
-    | '/$account/destinations/processes'
     | '/$account/destinations/tls'
     | '/$account/settings'
-    | '/$account/settings/access';
+    | '/$account/settings/access'
+    | '/$account/settings/processes';
   readonly name: TextKey;
 }
 

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { EditConflict } from '../api/if-unchanged.ts';
 import { ApiProblem, asSentence } from '../api/problem.ts';
 import { restartSignIn, signInTabUrl } from '../api/sign-in.ts';
@@ -23,12 +24,7 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
   const problem = error instanceof ApiProblem ? error : undefined;
   const ownTitle = problem === undefined ? text('problem.network') : problemTitle(problem);
   const title = problem?.status === 409 ? (conflictTitle ?? ownTitle) : ownTitle;
-  if (problem?.isShownAtFields)
-    return (
-      <Text size="sm" c="var(--mantine-color-error)" role="alert">
-        {text('problem.atFields', { count: problem.errors.length })}
-      </Text>
-    );
+  if (problem?.isShownAtFields) return <FieldProblems problem={problem} />;
   if (problem?.status === 401) return <SessionExpired retry={retry} />;
   const isSignIn = typeof problem?.body.signInPath === 'string';
   const other = problem?.status === 412 || problem?.status === 404;
@@ -64,6 +60,27 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
         )}
       </Group>
     </Alert>
+  );
+}
+
+/** Leads to the first field that shows an error; says so in sight only if there are several. */
+function FieldProblems({ problem }: { problem: ApiProblem }) {
+  const shown = useRef<HTMLParagraphElement>(null);
+  const { length } = problem.errors;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each failed attempt leads there again
+  useEffect(() => {
+    shown.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problem]);
+  return (
+    <Text
+      ref={shown}
+      size="sm"
+      c="var(--mantine-color-error)"
+      role="alert"
+      className={length === 1 ? 'visually-hidden' : undefined}
+    >
+      {text('problem.atFields', { count: length })}
+    </Text>
   );
 }
 

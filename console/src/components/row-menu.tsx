@@ -5,29 +5,43 @@ import { Icon } from './icon.tsx';
 export interface RowMenuItem {
   readonly label: string;
   readonly color?: 'red';
-  readonly choose: () => void;
+  /** What it does, or the file that it downloads. */
+  readonly choose: (() => void) | string;
 }
 
-/** The actions of a row that don't fit next to the first ones. */
-export function RowMenu({ name, items }: { name: string; items: readonly RowMenuItem[] }) {
+interface RowMenuProps {
+  name: string;
+  items: readonly RowMenuItem[];
+  /** Next to the buttons of a page instead of in a row. */
+  onPage?: boolean;
+}
+
+/** The actions of a row or a page that don't fit next to the first ones. */
+export function RowMenu({ name, items, onPage = false }: RowMenuProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
         <ActionIcon
-          variant="subtle"
-          color="gray"
-          c="bright"
+          {...(onPage
+            ? { variant: 'default', size: 36 }
+            : { variant: 'subtle', color: 'gray', c: 'bright' })}
           aria-label={text('actionsFor', { name })}
         >
           <Icon name="more" />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {items.map(({ label, color, choose }) => (
-          <Menu.Item key={label} color={color} onClick={choose}>
-            {label}
-          </Menu.Item>
-        ))}
+        {items.map(({ label, color, choose }) =>
+          typeof choose === 'string' ? (
+            <Menu.Item key={label} component="a" href={choose} download>
+              {label}
+            </Menu.Item>
+          ) : (
+            <Menu.Item key={label} color={color} onClick={choose}>
+              {label}
+            </Menu.Item>
+          ),
+        )}
       </Menu.Dropdown>
     </Menu>
   );

@@ -22,6 +22,5 @@ export function StateBadge({ state, waits }: StateBadgeProps) {
 }
 
 function colorOf(state: Message['state'], shown: string): string {
-  if (shown === 'paused') return 'yellow';
-  return shown === 'captured' ? 'blue' : stateViews[state].badge;
+  return shown === 'paused' ? 'yellow' : stateViews[state].badge;
 }

@@ -11,6 +11,10 @@ export function useFormValues<Values extends object>(first: Values) {
   return {
     seen,
     values,
+    /** Whether the values differ from those that are stored. */
+    isChanged: Object.keys(values).some(
+      (name) => String(values[name as keyof Values]) !== String(seen[name as keyof Values]),
+    ),
     change: (part: Partial<Values>) => setValues({ ...values, ...part }),
     markSaved(now: Values) {
       setSeen(now);

@@ -5,7 +5,6 @@ const tabs: readonly PageTab[] = [
   { to: '/$account/destinations', name: 'destinations.tab.queue' },
   { to: '/$account/destinations/receivers', name: 'destinations.tab.receivers' },
   { to: '/$account/destinations/tls', name: 'destinations.tab.tls' },
-  { to: '/$account/destinations/processes', name: 'destinations.tab.processes' },
 ];
 
 /** The pages about delivery. Only operators see those of the installation. */

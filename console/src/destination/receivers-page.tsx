@@ -14,6 +14,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { DestinationTabs } from './destination-tabs.tsx';
+import { OnlyDirect } from './only-direct.tsx';
 import { ReceiverDialog } from './receiver-dialog.tsx';
 
 /** For operators: how fast receivers take mail, learned or set. */
@@ -24,7 +25,6 @@ export function ReceiversPage() {
     refetchInterval: 5_000,
   });
   const { data: settings } = useSettings();
-  const isDirect = settings?.delivery === 'direct';
   const items = receivers.data?.items ?? [];
   return (
     <>
@@ -32,13 +32,18 @@ export function ReceiversPage() {
       <DestinationTabs />
       <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
       {receivers.isPending && <RowsSkeleton />}
-      {receivers.data !== undefined && settings !== undefined && items.length === 0 && (
-        <EmptyState
-          icon="destinations"
-          title={text(isDirect ? 'receivers.none' : 'destinations.notDirect')}
-          hint={text(isDirect ? 'receivers.noneHint' : 'destinations.notDirectHint')}
-        />
-      )}
+      {receivers.data !== undefined &&
+        settings !== undefined &&
+        items.length === 0 &&
+        (settings.delivery === 'direct' ? (
+          <EmptyState
+            icon="destinations"
+            title={text('receivers.none')}
+            hint={text('receivers.noneHint')}
+          />
+        ) : (
+          <OnlyDirect delivery={settings.delivery} what="destinations.rateLimits" />
+        ))}
       {items.length > 0 && (
         <Rows
           label={text('receivers.title')}

@@ -9,9 +9,12 @@ import { usePages } from '../api/pages.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import type { Column } from '../components/rows.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
 import { DestinationTabs } from './destination-tabs.tsx';
+import { OnlyDirect } from './only-direct.tsx';
 
 /** For operators: how TLS went, by domain and day, with reasons of failures. */
 export function TlsPage() {
@@ -25,26 +28,22 @@ export function TlsPage() {
     ...(until !== '' && { until }),
   };
   const settings = useSettings();
-  const isDirect = settings.data?.delivery === 'direct';
+  const delivery = settings.data?.delivery;
   const filtered = Object.keys(query).length > 0;
   const pages = usePages<TlsDay>({
     queryKey: ['tls-results', query],
     read: (cursor) =>
       answerOf(api.GET('/installation/tls-results', { params: { query: { ...query, cursor } } })),
   });
+  const isEmpty = pages.items.length === 0 && !pages.isPlaceholderData && pages.error === null;
   return (
     <>
       <PageHeading title={text('destinations.title')} hint={text('encryption.hint')} />
       <DestinationTabs />
       <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
-      {settings.data !== undefined && (isDirect || filtered || pages.items.length > 0) && (
+      {settings.data !== undefined && (filtered || !isEmpty) && (
         <Group component="search" mb="md" align="flex-end">
-          <TextInput
-            label={text('encryption.filter')}
-            placeholder="example.com"
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
+          <SearchField name={text('encryption.filter')} value={typed} change={setTyped} />
           <TextInput
             label={text('encryption.from')}
             type="date"
@@ -59,56 +58,50 @@ export function TlsPage() {
           />
         </Group>
       )}
-      <ListBody
-        label={text('encryption.title')}
-        pages={{ ...pages, isPending: settings.isPending || pages.isPending }}
-        idOf={({ day, domain: name, policyType }) => `${day} ${name} ${policyType}`}
-        empty={{
-          icon: 'destinations',
-          title: text(
-            filtered
-              ? 'encryption.noneFound'
-              : isDirect
-                ? 'encryption.none'
-                : 'destinations.notDirect',
-          ),
-          hint: text(
-            filtered
-              ? 'encryption.noneFoundHint'
-              : isDirect
-                ? 'encryption.noneHint'
-                : 'destinations.notDirectHint',
-          ),
-        }}
-        columns={[
-          { title: text('encryption.day'), cell: ({ day }) => day },
-          { title: text('encryption.filter'), cell: ({ domain: name }) => name },
-          {
-            title: text('encryption.policy'),
-            cell: ({ policyType }) => textOr(`encryption.policy.${policyType}`, policyType),
-          },
-          {
-            title: text('encryption.success'),
-            numeric: true,
-            cell: ({ success }) => formatNumber(success),
-          },
-          {
-            title: text('encryption.failed'),
-            numeric: true,
-            cell: ({ failed }) => formatNumber(failed),
-          },
-          {
-            title: text('encryption.failures'),
-            cell: ({ failures }) =>
-              failures.map(({ type, host, sessions }) => (
-                <Text size="xs" className="breakable" key={`${type} ${host}`}>
-                  {formatNumber(sessions)} × {textOr(`encryption.type.${type}`, type)}
-                  {host !== '' && ` · ${host}`}
-                </Text>
-              )),
-          },
-        ]}
-      />
+      {isEmpty && !filtered && delivery !== undefined && delivery !== 'direct' ? (
+        <OnlyDirect delivery={delivery} what="destinations.tlsResults" />
+      ) : (
+        <ListBody
+          label={text('encryption.title')}
+          pages={{ ...pages, isPending: settings.isPending || pages.isPending }}
+          idOf={({ day, domain: name, policyType }) => `${day} ${name} ${policyType}`}
+          empty={{
+            icon: 'destinations',
+            title: text(filtered ? 'encryption.noneFound' : 'encryption.none'),
+            hint: text(filtered ? 'encryption.noneFoundHint' : 'encryption.noneHint'),
+          }}
+          columns={columns}
+        />
+      )}
     </>
   );
 }
+
+const columns: readonly Column<TlsDay>[] = [
+  { title: text('encryption.day'), cell: ({ day }) => day },
+  { title: text('encryption.filter'), cell: ({ domain: name }) => name },
+  {
+    title: text('encryption.policy'),
+    cell: ({ policyType }) => textOr(`encryption.policy.${policyType}`, policyType),
+  },
+  {
+    title: text('encryption.success'),
+    numeric: true,
+    cell: ({ success }) => formatNumber(success),
+  },
+  {
+    title: text('encryption.failed'),
+    numeric: true,
+    cell: ({ failed }) => formatNumber(failed),
+  },
+  {
+    title: text('encryption.failures'),
+    cell: ({ failures }) =>
+      failures.map(({ type, host, sessions }) => (
+        <Text size="xs" className="breakable" key={`${type} ${host}`}>
+          {formatNumber(sessions)} × {textOr(`encryption.type.${type}`, type)}
+          {host !== '' && ` · ${host}`}
+        </Text>
+      )),
+  },
+];

@@ -52,7 +52,7 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
   if (!may('domains:write')) return null;
   return (
     <>
-      <Button loading={check.isPending} onClick={() => check.mutate()}>
+      <Button variant="default" loading={check.isPending} onClick={() => check.mutate()}>
         {text('domains.check')}
       </Button>
       <Button variant="default" onClick={rotation.open}>

@@ -157,7 +157,9 @@ function Records({ domain: { records, zone, dnsProvider } }: { domain: DomainDet
               label: text(`domains.provider.${value}`),
             }))}
           />
-          <CopyButton value={zoneFile(records)}>{text('domains.copyAll')}</CopyButton>
+          <CopyButton value={zoneFile(records)} large>
+            {text('domains.copyAll')}
+          </CopyButton>
         </Group>
       </Group>
       <Text size="sm" mb="sm">

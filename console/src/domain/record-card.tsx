@@ -24,6 +24,11 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
       <Group gap="xs" mb={2}>
         <Title order={3}>{title}</Title>
         <RecordBadge state={state} />
+        {state === 'missing' && (
+          <Text size="sm" c="dimmed" className="breakable">
+            {explanation ?? text('domains.notFound', { name })}
+          </Text>
+        )}
         {!required && !isNewKey && (
           <Text size="xs" c="dimmed">
             {text('domains.optional')}
@@ -40,11 +45,6 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
           <Box key={label} label={text(label)} value={value} title={title} />
         ))}
       </dl>
-      {state === 'missing' && (
-        <Text size="sm" c="dimmed" mt="sm" className="breakable">
-          {explanation ?? text('domains.notFound', { name })}
-        </Text>
-      )}
       {state === 'wrong' && (
         <Alert color="red" mt="sm" p="xs">
           <Text size="sm" className="breakable">

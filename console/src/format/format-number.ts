@@ -1,6 +1,9 @@
 import { formatterOf } from './formats.ts';
 
 const whole = formatterOf((locale) => new Intl.NumberFormat(locale));
+const signed = formatterOf(
+  (locale) => new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' }),
+);
 const percent = formatterOf(
   (locale) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
 );
@@ -11,6 +14,11 @@ const precise = formatterOf(
 /** A number in the person's formats. */
 export function formatNumber(value: number): string {
   return whole().format(value);
+}
+
+/** A difference with its sign, such as "+2". */
+export function formatChange(value: number): string {
+  return signed().format(value);
 }
 
 /** A lower bound, such as "100+". */

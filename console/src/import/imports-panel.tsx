@@ -23,6 +23,8 @@ interface ImportsPanelProps {
   read: () => Promise<{ readonly items: readonly ListedFileImport[] }>;
   /** Uploads the file of a stopped import again; undefined if the person can't. */
   send: ((importId: string, file: File) => Promise<unknown>) | undefined;
+  /** Starts an import, after one that failed. */
+  chooseAnother: () => void;
   /** Where the rejected rows of an import are. */
   rejectedHref: (importId: string) => string;
   /** Called when an import ends. */
@@ -33,7 +35,8 @@ const shownAtFirst = 3;
 const shownMs = 7 * 86_400_000;
 
 /** The imports of the last week into a list or the suppressions, which go on without the page. */
-export function ImportsPanel({ queryKey, read, send, rejectedHref, done }: ImportsPanelProps) {
+export function ImportsPanel(props: ImportsPanelProps) {
+  const { queryKey, read, send, chooseAnother, rejectedHref, done } = props;
   const [all, setAll] = useState(false);
   const [continued, setContinued] = useState<ListedFileImport>();
   const imports = useQuery({
@@ -68,6 +71,7 @@ export function ImportsPanel({ queryKey, read, send, rejectedHref, done }: Impor
             isLatest={index === 0}
             rejectedHref={rejectedHref(item.id)}
             onContinue={send === undefined ? undefined : () => setContinued(item)}
+            onChooseAnother={send === undefined ? undefined : chooseAnother}
           />
         ))}
         {!all && items.length > shownAtFirst && (
@@ -113,9 +117,11 @@ interface ImportRowProps {
   isLatest: boolean;
   rejectedHref: string;
   onContinue: (() => void) | undefined;
+  onChooseAnother: (() => void) | undefined;
 }
 
-function ImportRow({ item, isLatest, rejectedHref, onContinue }: ImportRowProps) {
+function ImportRow(props: ImportRowProps) {
+  const { item, isLatest, rejectedHref, onContinue, onChooseAnother } = props;
   const { name, state, bytesRead, bytesTotal, createdAt, rowsWrong } = item;
   const shown = state === 'done' && rowsWrong > 0 ? 'partly' : state;
   return (
@@ -140,12 +146,15 @@ function ImportRow({ item, isLatest, rejectedHref, onContinue }: ImportRowProps)
           aria-label={text('import.progress')}
         />
       )}
-      <Text size="sm" mt={4} role="status">
-        {describe(item)}
-      </Text>
+      {/* A file that can't be read has no rows, and the problem says why. */}
+      {(state !== 'failed' || item.rowsRead > 0) && (
+        <Text size="sm" mt={4} role="status">
+          {describe(item)}
+        </Text>
+      )}
       {/* Problems of earlier imports that are done are only in the download. */}
       {(isLatest || state !== 'done') && <Problems item={item} />}
-      <Group gap="md" mt={item.rejectedRows > 0 || state === 'stopped' ? 6 : 0}>
+      <Group gap="md" mt={item.rejectedRows > 0 || state !== 'done' ? 6 : 0}>
         {item.rejectedRows > 0 && (
           <Anchor size="sm" href={rejectedHref} download>
             {text('import.download', { count: item.rejectedRows })}
@@ -154,6 +163,11 @@ function ImportRow({ item, isLatest, rejectedHref, onContinue }: ImportRowProps)
         {state === 'stopped' && onContinue !== undefined && (
           <Button size="compact-sm" variant="default" onClick={onContinue}>
             {text('import.continue')}
+          </Button>
+        )}
+        {state === 'failed' && onChooseAnother !== undefined && (
+          <Button size="compact-sm" variant="default" onClick={onChooseAnother}>
+            {text('import.chooseAnother')}
           </Button>
         )}
       </Group>
@@ -184,6 +198,13 @@ function Problems({ item: { problems, rowsWrong } }: { item: ListedFileImport })
   if (problems.length === 0) return null;
   const shown = problems.slice(0, shownProblems);
   const more = rowsWrong - shown.filter(({ line }) => line > 0).length;
+  // The problem of the whole file is alone.
+  if (problems.length === 1 && problems[0]?.line === 0)
+    return (
+      <Text size="sm" mt={4} role="status">
+        {problems[0].reason}.
+      </Text>
+    );
   return (
     <List size="sm" mt={4}>
       {shown.map(({ line, reason }) => (

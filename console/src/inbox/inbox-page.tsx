@@ -1,14 +1,14 @@
-import { Box, Text, TextInput } from '@mantine/core';
+import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useInbox } from './use-inbox.ts';
@@ -44,13 +44,7 @@ export function InboxPage() {
         )}
       </PageHeading>
       <Box component="search" mb="md">
-        <TextInput
-          aria-label={text('inbox.find')}
-          placeholder={text('inbox.find')}
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
+        <SearchField name={text('inbox.find')} value={typed} change={setTyped} />
       </Box>
       <ListBody
         label={text('inbox.title')}

@@ -112,7 +112,9 @@ function IntegrationList({ show, add }: IntegrationListProps) {
         },
         {
           title: text('integrations.limit'),
-          cell: ({ allowance }) => text('integrations.allowance', { count: allowance }),
+          cell: ({ allowance }) => (
+            <span className="nowrap">{text('integrations.allowance', { count: allowance })}</span>
+          ),
         },
         {
           title: text('actions'),

@@ -71,6 +71,18 @@ function columnOf(scope: string): string {
   return scope.endsWith(':read') ? 'key-scope-read' : 'key-scope-write';
 }
 
+/** The names of the columns, where there are columns. */
+function ColumnNames({ scopes }: { scopes: readonly string[] }) {
+  const columns = new Set(scopes.map(columnOf));
+  return (['key-scope-read', 'key-scope-write'] as const)
+    .filter((column) => columns.has(column))
+    .map((column) => (
+      <Text key={column} size="xs" c="dimmed" className={column} visibleFrom="xs">
+        {text(column === 'key-scope-read' ? 'keys.column.read' : 'keys.column.change')}
+      </Text>
+    ));
+}
+
 interface ScopeListProps extends KeyScopeChoiceProps {
   permissions: readonly string[];
 }
@@ -80,7 +92,7 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
   const groups = scopeGroups.map((group) => [group, scopesIn(group, permissions)] as const);
   return (
     <Checkbox.Group label={text('keys.scopes')} value={[...value]} onChange={change} error={error}>
-      <Stack gap="lg" mt={6}>
+      <Stack gap={24} mt="xs">
         {groups.map(
           ([group, scopes]) =>
             scopes.length > 0 && (
@@ -88,12 +100,13 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
                 key={group}
                 variant="unstyled"
                 legend={
-                  <Text size="xs" fw={600}>
+                  <Text size="sm" fw={600} mb={8}>
                     {text(`keys.group.${group}`)}
                   </Text>
                 }
               >
                 <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={10}>
+                  {group !== 'send' && <ColumnNames scopes={scopes} />}
                   {scopes.map((scope) => (
                     <Checkbox
                       key={scope}

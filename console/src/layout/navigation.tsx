@@ -59,9 +59,7 @@ interface Section {
 const sections: readonly Section[] = [
   { names: ['overview'] },
   { title: 'nav.activity', names: ['messages', 'scheduled', 'reports', 'inbox'] },
-  { names: ['templates'] },
-  { title: 'nav.sending', names: ['domains', 'senders'] },
-  { title: 'nav.delivery', names: ['destinations'] },
+  { title: 'nav.sending', names: ['templates', 'domains', 'senders', 'destinations'] },
   { title: 'nav.audience', names: ['suppressions', 'lists'] },
   { title: 'nav.developers', names: ['keys', 'smtp', 'integrations', 'webhooks', 'docs'] },
   { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings'] },

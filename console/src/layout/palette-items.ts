@@ -9,6 +9,7 @@ import { type TextKey, text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
 import { usePaletteThings } from './palette-things.ts';
 import { type RequestedDialog, requestDialog } from './requested-dialog.ts';
+import { pageLetters } from './use-shortcuts.ts';
 
 interface PaletteItem {
   readonly key: string;
@@ -16,6 +17,8 @@ interface PaletteItem {
   readonly icon: IconName;
   /** What tells it apart from others, such as the recipient of a message. */
   readonly detail?: string;
+  /** The keys that open it from anywhere, in turn. */
+  readonly shortcut?: readonly string[];
   go(): unknown;
 }
 
@@ -49,6 +52,11 @@ const actions = [
   readonly page: IconName;
   readonly dialog: RequestedDialog;
 }[];
+
+function shortcutOf(page: string): { readonly shortcut?: readonly string[] } {
+  const [letter] = Object.entries(pageLetters).find(([, name]) => name === page) ?? [];
+  return letter === undefined ? {} : { shortcut: ['G', letter.toUpperCase()] };
+}
 
 /** What matches the input, by kind, and whether the first one is final. */
 export function usePaletteItems(
@@ -92,6 +100,7 @@ export function usePaletteItems(
         key: `page ${name}`,
         name: text(`nav.${name}` as TextKey),
         icon: name,
+        ...shortcutOf(name),
         go: () =>
           target.to === undefined
             ? location.assign(target.href)

@@ -85,13 +85,13 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
         )}
         {groups.map(({ title, items: own }) => (
           <Combobox.Group key={title} label={title}>
-            {own.map(({ key, name, icon, detail }) => (
+            {own.map(({ key, name, icon, detail, shortcut }) => (
               <Combobox.Option
                 key={key}
                 value={key}
                 className="goal"
-                // Enter chooses it while no other is selected.
-                data-first={key === first?.key || undefined}
+                // Enter chooses it while no other is selected, once all results are there.
+                data-first={key === items[0]?.key || undefined}
               >
                 <Icon name={icon} size={16} />
                 <span className="goal-name">{name}</span>
@@ -99,6 +99,15 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
                   <Text span size="xs" c="dimmed" className="goal-detail">
                     {detail}
                   </Text>
+                )}
+                {shortcut !== undefined && (
+                  <Group gap={4} ml="auto" wrap="nowrap" visibleFrom="sm" aria-hidden="true">
+                    {shortcut.map((letter) => (
+                      <Kbd key={letter} size="xs">
+                        {letter}
+                      </Kbd>
+                    ))}
+                  </Group>
                 )}
               </Combobox.Option>
             ))}

@@ -31,7 +31,7 @@ export function SetUpPage({ code, demo }: { code: string | undefined; demo: bool
   }, []);
   return (
     <Gate wide={showsDemo}>
-      <Title order={1} ta="center">
+      <Title order={1} ta="center" id="welcome">
         {text('setUp.title')}
       </Title>
       <Text c="dimmed" mb="lg" ta="center">
@@ -89,12 +89,9 @@ function OwnerForm({ code }: { code: string }) {
   }
 
   return (
-    <Paper withBorder p="xl" radius="md" component="section" aria-labelledby="own">
+    <Paper withBorder p="xl" radius="md" component="section" aria-labelledby="welcome">
       <form onSubmit={submit}>
-        <Stack gap="sm">
-          <Title order={2} id="own">
-            {text('setUp.own')}
-          </Title>
+        <Stack gap="md">
           <TextInput {...field('name')} autoComplete="name" />
           <TextInput {...field('email')} type="email" autoComplete="username" />
           <PasswordInput
@@ -110,7 +107,7 @@ function OwnerForm({ code }: { code: string }) {
           />
           <TextInput
             {...field('accountId')}
-            description={text('setUp.accountIdHint')}
+            description={<AccountIdHint id={owner.accountId} />}
             pattern="[A-Za-z0-9_\-]{1,64}"
           />
           <ProblemAlert error={createOwner.error} />
@@ -119,12 +116,21 @@ function OwnerForm({ code }: { code: string }) {
               {text('setUp.signIn')}
             </Anchor>
           )}
-          <Button type="submit" loading={createOwner.isPending}>
+          <Button type="submit" mt="xs" loading={createOwner.isPending}>
             {text('setUp.create')}
           </Button>
         </Stack>
       </form>
     </Paper>
+  );
+}
+
+/** What the ID is for, as it appears in URLs. */
+function AccountIdHint({ id }: { id: string }) {
+  return (
+    <>
+      {text('setUp.accountIdHint')} …/email/<b>{id}</b>/…
+    </>
   );
 }
 

@@ -1,7 +1,9 @@
 import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
-import { type TextKey, text } from '../texts/text.ts';
+import type { ReactNode } from 'react';
+import { text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
 import { pageLetters } from './use-shortcuts.ts';
+import './shortcuts.css';
 
 interface ShortcutsDialogProps {
   opened: boolean;
@@ -12,34 +14,51 @@ interface ShortcutsDialogProps {
 
 /** Lists the keyboard shortcuts, with those of the pages that the person can open. */
 export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProps) {
-  const visible = new Set(
-    useSections().flatMap(({ entries }) => entries.map(({ name }) => name as string)),
+  const letters = new Map(
+    Object.entries(pageLetters).map(([letter, name]) => [name as string, letter]),
   );
-  const pages = Object.entries(pageLetters).filter(([, name]) => visible.has(name));
+  const sections = useSections().map(({ title, entries }) => ({
+    title,
+    names: entries.map(({ name }) => name).filter((name) => letters.has(name)),
+  }));
   return (
     <Modal
       opened={opened}
       onClose={close}
       title={text('shortcuts.title')}
       closeOnClickOutside
+      size="lg"
       transitionProps={{ duration: 80 }}
     >
-      <Stack gap={6}>
-        <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} or="/" />
-        <Shortcut name={text('shortcuts.help')} keys={['?']} />
-        <Shortcut name={text('shortcuts.close')} keys={['Esc']} />
-        <Title order={3} mt="sm">
-          {text('shortcuts.pages')}
-        </Title>
-        {pages.map(([letter, name]) => (
-          <Shortcut
-            key={letter}
-            name={text(`nav.${name}` as TextKey)}
-            keys={['G', letter.toUpperCase()]}
-          />
+      {/* The order of the menu, in two columns. */}
+      <div className="shortcuts">
+        <Section title={text('shortcuts.anywhere')}>
+          <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} or="/" />
+          <Shortcut name={text('shortcuts.help')} keys={['?']} />
+          <Shortcut name={text('shortcuts.close')} keys={['Esc']} />
+        </Section>
+        {sections.map(({ title, names }) => (
+          <Section key={title ?? ''} title={text(title ?? 'shortcuts.pages')}>
+            {names.map((name) => (
+              <Shortcut
+                key={name}
+                name={text(`nav.${name}`)}
+                keys={['G', letters.get(name)?.toUpperCase() ?? '']}
+              />
+            ))}
+          </Section>
         ))}
-      </Stack>
+      </div>
     </Modal>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Stack component="section" gap={6} aria-label={title}>
+      <Title order={3}>{title}</Title>
+      {children}
+    </Stack>
   );
 }
 

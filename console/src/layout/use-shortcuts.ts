@@ -19,6 +19,8 @@ export const pageLetters = {
   a: 'audit',
   i: 'inbox',
   k: 'keys',
+  h: 'integrations',
+  y: 'privacy',
   c: 'scheduled',
   p: 'settings',
 } as const;

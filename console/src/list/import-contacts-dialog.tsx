@@ -40,8 +40,14 @@ export function ImportContactsDialog(props: {
   );
 }
 
+interface ContactImportsProps {
+  listId: string;
+  /** Imports another file than one that failed. */
+  chooseAnother: () => void;
+}
+
 /** The recent imports into a list. */
-export function ContactImports({ listId }: { listId: string }) {
+export function ContactImports({ listId, chooseAnother }: ContactImportsProps) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const may = useMay();
@@ -58,6 +64,7 @@ export function ContactImports({ listId }: { listId: string }) {
         answerOf(api.GET('/accounts/{accountId}/lists/{listId}/imports', { params: { path } }))
       }
       send={may('contacts:write') ? send : undefined}
+      chooseAnother={chooseAnother}
       rejectedHref={(importId) =>
         `/manage/v1/accounts/${accountId}/lists/${listId}/imports/${importId}/rejected`
       }

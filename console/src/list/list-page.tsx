@@ -1,4 +1,4 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Box, Button, Group } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
@@ -8,12 +8,14 @@ import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
+import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
@@ -29,6 +31,7 @@ export function ListPage() {
   const navigate = useNavigate();
   const [opened, dialog] = useDisclosure();
   const [importing, importer] = useDisclosure();
+  const [removing, removal] = useDisclosure();
   const [typed, setTyped] = useState('');
   const [startsWith] = useDebouncedValue(typed.trim(), 250);
   const path = { accountId, listId };
@@ -65,6 +68,24 @@ export function ListPage() {
       {text('contacts.add')}
     </Button>
   ) : undefined;
+  const importFile = may('contacts:write') && (
+    <Button variant="default" onClick={importer.open}>
+      {text('contacts.import')}
+    </Button>
+  );
+  const more: readonly RowMenuItem[] = [
+    ...(may('contacts:read')
+      ? [
+          {
+            label: text('contacts.export'),
+            choose: `/manage/v1/accounts/${accountId}/lists/${listId}/export`,
+          },
+        ]
+      : []),
+    ...(may('lists:write')
+      ? [{ label: text('lists.remove'), color: 'red' as const, choose: removal.open }]
+      : []),
+  ];
   return (
     <>
       <PageAnchor to="/$account/lists" params={{ account: accountId }} size="sm">
@@ -81,32 +102,8 @@ export function ListPage() {
         }
       >
         {add}
-        {may('contacts:write') && (
-          <Button variant="default" onClick={importer.open}>
-            {text('contacts.import')}
-          </Button>
-        )}
-        {may('contacts:read') && (
-          <Button
-            component="a"
-            variant="default"
-            href={`/manage/v1/accounts/${accountId}/lists/${listId}/export`}
-            download
-          >
-            {text('contacts.export')}
-          </Button>
-        )}
-        {may('lists:write') && (
-          <RemoveButton
-            title={text('lists.removeTitle')}
-            consequence={text('lists.removeConsequence', {
-              count: formatNumber(list.data?.size ?? 0),
-            })}
-            name={listId}
-            action={text('lists.remove')}
-            remove={remove}
-          />
-        )}
+        {importFile}
+        {more.length > 0 && <RowMenu name={list.data?.name ?? listId} items={more} onPage />}
       </PageHeading>
       <PageProblem error={list.error} icon="lists">
         <PageButton to="/$account/lists" params={{ account: accountId }}>
@@ -115,14 +112,12 @@ export function ListPage() {
       </PageProblem>
       {may('contacts:read') && (
         <>
-          <ContactImports listId={listId} />
-          <Group mb="md">
-            <TextInput
-              label={text('contacts.find')}
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-            />
-          </Group>
+          <ContactImports listId={listId} chooseAnother={importer.open} />
+          {(typed !== '' || pages.items.length > 0 || pages.isPlaceholderData) && (
+            <Box component="search" mb="md">
+              <SearchField name={text('contacts.find')} value={typed} change={setTyped} maw={360} />
+            </Box>
+          )}
           <ListBody
             label={text('contacts.title')}
             pages={pages}
@@ -131,7 +126,8 @@ export function ListPage() {
               icon: 'lists',
               title: text(startsWith === '' ? 'contacts.none' : 'contacts.noneFound'),
               hint: text(startsWith === '' ? 'contacts.noneHint' : 'contacts.noneFoundHint'),
-              action: startsWith === '' ? add : undefined,
+              // The heading offers to add a contact.
+              action: startsWith === '' ? importFile : undefined,
             }}
             columns={[
               { title: text('contacts.email'), cell: ({ email }) => email },
@@ -150,6 +146,15 @@ export function ListPage() {
       )}
       <ContactDialog opened={opened} close={dialog.close} listId={listId} />
       <ImportContactsDialog opened={importing} close={importer.close} listId={listId} />
+      <ConfirmByName
+        opened={removing}
+        close={removal.close}
+        title={text('lists.removeTitle')}
+        consequence={text('lists.removeConsequence', { count: formatNumber(list.data?.size ?? 0) })}
+        name={listId}
+        action={text('lists.remove')}
+        confirm={remove}
+      />
     </>
   );
 }

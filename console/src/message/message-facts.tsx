@@ -110,29 +110,34 @@ export function MessageFacts({ message }: { message: Message }) {
       ? [[text('message.attachment'), text('message.erasedAttachments')] as [string, ReactNode]]
       : []),
   ];
-  const named = [
-    ['message.fields', values],
-    ['message.attributes', entriesOf(message.attributes)],
-    ['message.headers', entriesOf(content?.headers)],
-  ] as const;
+  const named = (
+    [
+      ['message.fields', values],
+      ['message.attributes', entriesOf(message.attributes)],
+      ['message.headers', entriesOf(content?.headers)],
+    ] as const
+  ).filter(([, entries]) => entries.length > 0);
   return (
-    <section aria-labelledby="facts">
-      <Title order={2} id="facts" mt="lg" mb="xs">
-        {text('message.facts')}
-      </Title>
-      <Facts facts={facts} />
-      {named.map(
-        ([title, entries]) =>
-          entries.length > 0 && (
+    <section aria-labelledby="facts" className="message-facts">
+      <div>
+        <Title order={2} id="facts" mt="md" mb="xs">
+          {text('message.facts')}
+        </Title>
+        <Facts facts={facts} />
+      </div>
+      {named.length > 0 && (
+        <div>
+          {named.map(([title, entries]) => (
             <section key={title} aria-labelledby={title}>
-              <Title order={3} id={title} mt="md" mb={4}>
+              <Title order={3} id={title} mt="md" mb="xs">
                 {text(title)}
               </Title>
               <Facts
                 facts={entries.map(([name, value]) => [name, describeValue(value)] as const)}
               />
             </section>
-          ),
+          ))}
+        </div>
       )}
     </section>
   );

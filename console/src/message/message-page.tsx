@@ -73,10 +73,8 @@ export function MessagePage() {
             <div>
               <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
             </div>
-            <div>
-              <MessageFacts message={data} />
-            </div>
           </div>
+          <MessageFacts message={data} />
         </Stack>
       )}
     </>

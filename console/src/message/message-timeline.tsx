@@ -1,7 +1,7 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
-import { formatDateAndTime } from '../format/format-time.ts';
+import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { parseEventDetail } from './event-detail.ts';
 import { eventName } from './event-texts.ts';
@@ -24,7 +24,11 @@ export function MessageTimeline({ message }: { message: Message }) {
         {message.events.map((event) => (
           <Timeline.Item
             key={`${event.at} ${event.kind} ${event.recipient}`}
-            title={captured && event.kind === 'delivered' ? text('state.captured') : titleOf(event)}
+            title={
+              captured && event.kind === 'delivered'
+                ? text('state.captured')
+                : eventName(event.kind)
+            }
           >
             <Text size="sm" c="dimmed">
               <TimeText value={event.at} />
@@ -40,20 +44,19 @@ export function MessageTimeline({ message }: { message: Message }) {
   );
 }
 
-/** A new send time is the point of its event. */
-function titleOf({ kind, detail }: Message['events'][number]): string {
-  const { sendAt } = parseEventDetail(detail);
-  return kind === 'move-asked' && sendAt !== undefined
-    ? text('event.movedTo', { time: formatDateAndTime(sendAt) })
-    : eventName(kind);
-}
-
 function Detail({ detail }: { detail: unknown }) {
-  const { reply, reason, lines, transcript } = parseEventDetail(detail);
+  const { reply, reason, sendAt, lines, transcript } = parseEventDetail(detail);
   return (
     <>
+      {sendAt !== undefined && (
+        <Text size="sm">{text('event.movedTo', { time: formatToMinute(sendAt) })}</Text>
+      )}
       {reason !== undefined && reason !== reply && <Text size="sm">{reason}</Text>}
-      {reply !== undefined && <Code className="breakable">{reply}</Code>}
+      {reply !== undefined && (
+        <Code block p="xs" my={4}>
+          {reply}
+        </Code>
+      )}
       {lines.length > 0 && (
         <Text size="xs" c="dimmed" className="breakable">
           {lines.join(' · ')}

@@ -1,4 +1,4 @@
-import { Code, Paper, Skeleton, Tabs, Title } from '@mantine/core';
+import { Code, Skeleton, Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -51,26 +51,24 @@ export function RenderedMessagePanel({
       <ProblemAlert error={rendered.error} />
       {rendered.isLoading && <Skeleton height={400} />}
       {data !== undefined && (
-        <Paper withBorder p="sm">
-          <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
-            <Tabs.List mb="sm">
-              {data.html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
-              <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
-            </Tabs.List>
-            {data.html !== null && (
-              <Tabs.Panel value="html">
-                <MailFrame
-                  html={showImages(data.html, images)}
-                  title={text('message.rendered')}
-                  minHeight={160}
-                />
-              </Tabs.Panel>
-            )}
-            <Tabs.Panel value="text">
-              <Code block>{data.text ?? ''}</Code>
+        <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
+          <Tabs.List mb="sm">
+            {data.html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
+            <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
+          </Tabs.List>
+          {data.html !== null && (
+            <Tabs.Panel value="html">
+              <MailFrame
+                html={showImages(data.html, images)}
+                title={text('message.rendered')}
+                minHeight={160}
+              />
             </Tabs.Panel>
-          </Tabs>
-        </Paper>
+          )}
+          <Tabs.Panel value="text">
+            <Code block>{data.text ?? ''}</Code>
+          </Tabs.Panel>
+        </Tabs>
       )}
     </section>
   );

@@ -48,7 +48,7 @@ export function KeyMetrics() {
         />
       </Group>
       <ProblemAlert error={total.error ?? rows.error} retry={() => rows.refetch()} />
-      <SimpleGrid cols={{ base: 2, xs: 3 }} verticalSpacing="sm" mb="md">
+      <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} verticalSpacing="sm" mb="md">
         {metricsOf(total.data, waiting, capturing).map(({ name, value, share }) => (
           <div key={name}>
             <Text className="figure" fw={650}>

@@ -1,4 +1,4 @@
-import { Grid, Skeleton, Stack } from '@mantine/core';
+import { Skeleton, Stack } from '@mantine/core';
 import { Suspense } from 'react';
 import { useAccount } from '../account/use-me.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
@@ -48,20 +48,11 @@ export function OverviewPage() {
   return (
     <>
       {heading}
-      <Grid gap="lg">
-        {/* On a phone, what needs attention comes first. */}
-        <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
-          <Stack gap="lg">
-            <KeyMetrics />
-            <LatestMessages />
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }} order={{ base: 1, md: 2 }}>
-          <Stack gap="lg">
-            <AttentionPanel />
-          </Stack>
-        </Grid.Col>
-      </Grid>
+      <Stack gap="lg">
+        <AttentionPanel />
+        <KeyMetrics />
+        <LatestMessages />
+      </Stack>
     </>
   );
 }

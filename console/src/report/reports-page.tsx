@@ -7,7 +7,12 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
+import {
+  formatChange,
+  formatDuration,
+  formatNumber,
+  formatShare,
+} from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { useCapturing } from '../message/use-captured.ts';
@@ -216,7 +221,7 @@ function Change({ row, figure, earlier }: ChangeProps) {
   const before = earlier.find(({ key }) => key === row.key);
   return (
     <Text size="xs" c="dimmed" className="nowrap">
-      {text('reports.before', { value: formatNumber(figureOf(figure, before?.counts)) })}
+      {formatChange(figureOf(figure, row.counts) - figureOf(figure, before?.counts))}
     </Text>
   );
 }

@@ -25,8 +25,14 @@ interface Asked extends MatchCount {
   readonly action: 'move' | 'cancel';
 }
 
+interface MatchingActionsProps {
+  filters: ScheduleFilters;
+  /** The number of matching messages; undefined if there are more than shown. */
+  matches: number | undefined;
+}
+
 /** Moves or cancels all messages that match the filter, if the person may. */
-export function MatchingActions({ filters }: { filters: ScheduleFilters }) {
+export function MatchingActions({ filters, matches }: MatchingActionsProps) {
   const accountId = useAccountId();
   const may = useMay();
   const { move, cancel } = useScheduleChanges();
@@ -40,7 +46,7 @@ export function MatchingActions({ filters }: { filters: ScheduleFilters }) {
   if (!may('queue:control') || Object.keys(filters).length === 0) return null;
   if (selection === undefined)
     return (
-      <Text size="sm" c="dimmed" mb="md">
+      <Text size="sm" c="dimmed">
         {text('schedule.oneFilter')}
       </Text>
     );
@@ -52,20 +58,26 @@ export function MatchingActions({ filters }: { filters: ScheduleFilters }) {
   });
   return (
     <>
-      <Group gap="xs" mb="md">
+      <Group gap="xs" ml={{ base: 0, sm: 'auto' }}>
         <Button
           variant="default"
+          px="sm"
           loading={ask.isPending && ask.variables === 'move'}
           onClick={() => ask.mutate('move')}
         >
-          {text('schedule.moveAll')}
+          {matches === undefined
+            ? text('schedule.moveAll')
+            : text('schedule.moveCounted', { count: matches })}
         </Button>
         <Button
           variant="default"
+          px="sm"
           loading={ask.isPending && ask.variables === 'cancel'}
           onClick={() => ask.mutate('cancel')}
         >
-          {text('schedule.cancelAll')}
+          {matches === undefined
+            ? text('schedule.cancelAll')
+            : text('schedule.cancelCounted', { count: matches })}
         </Button>
       </Group>
       <ProblemAlert error={ask.error} />
@@ -84,7 +96,7 @@ export function MatchingActions({ filters }: { filters: ScheduleFilters }) {
           more ? 'schedule.cancelManyConsequence' : 'schedule.cancelAllConsequence',
           { count, filter },
         )}
-        action={more ? text('schedule.cancelAll') : text('schedule.cancelAllAction', { count })}
+        action={text(more ? 'schedule.cancelManyAction' : 'schedule.cancelAllAction', { count })}
         dismiss={text('schedule.keepAll')}
         destructive
         confirm={async () => showNotice(describeChange('canceled', await cancel(selection)))}

@@ -1,5 +1,6 @@
-import { Badge, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -39,14 +40,34 @@ export function ScheduledPage() {
     },
   });
   const filtered = Object.keys(filters).length > 0;
-  const shown = may('queue:control') ? [...columns, actions] : columns;
+  // Empties the fields too.
+  const [timesCleared, setTimesCleared] = useState(0);
+  function clear() {
+    setTimesCleared(timesCleared + 1);
+    navigate({ search: {}, replace: true });
+  }
+  const shown = [
+    ...columns,
+    ...(pages.items.some(({ tag }) => tag !== null) ? [tagColumn] : []),
+    ...(may('queue:control') ? [actions] : []),
+  ];
   return (
     <>
       <PageHeading title={text('schedule.title')} hint={text('schedule.hint')} />
-      <ScheduleFilterBar
-        filters={filters}
-        change={(search) => navigate({ search, replace: true })}
-      />
+      {(filtered || pages.items.length > 0 || pages.isPlaceholderData) && (
+        <ScheduleFilterBar
+          key={timesCleared}
+          filters={filters}
+          change={(search) => navigate({ search, replace: true })}
+        >
+          {pages.items.length > 0 && (
+            <MatchingActions
+              filters={filters}
+              matches={pages.hasNextPage ? undefined : pages.items.length}
+            />
+          )}
+        </ScheduleFilterBar>
+      )}
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
       {pages.isPending && <RowsSkeleton />}
       {pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage && (
@@ -54,13 +75,16 @@ export function ScheduledPage() {
           icon="scheduled"
           title={text(filtered ? 'schedule.noneFound' : 'schedule.none')}
           hint={text(filtered ? 'schedule.noneFoundHint' : 'schedule.noneHint')}
-        />
+        >
+          {filtered && (
+            <Button variant="light" onClick={clear}>
+              {text('schedule.clear')}
+            </Button>
+          )}
+        </EmptyState>
       )}
       {pages.items.length > 0 && (
-        <>
-          <MatchingActions filters={filters} />
-          <Rows label={text('schedule.title')} items={pages.items} columns={shown} idOf={idOf} />
-        </>
+        <Rows label={text('schedule.title')} items={pages.items} columns={shown} idOf={idOf} />
       )}
       <LoadMore pages={pages} />
     </>
@@ -102,21 +126,26 @@ const columns: readonly Column<ScheduledMessage>[] = [
   },
   {
     title: text('messages.template'),
-    cell: ({ templateId, templateVersion, tag }) => (
-      <Stack gap={0}>
-        <Group gap={6} wrap="nowrap">
-          <span className="nowrap">{templateId}</span>
-          <Text span size="xs" c="dimmed">
-            v{templateVersion}
-          </Text>
-        </Group>
-        <Text span size="xs" c="dimmed" className="cut-short" title={tag ?? undefined}>
-          {tag}
+    cell: ({ templateId, templateVersion }) => (
+      <Group gap={6} wrap="nowrap">
+        <span className="nowrap">{templateId}</span>
+        <Text span size="xs" c="dimmed">
+          v{templateVersion}
         </Text>
-      </Stack>
+      </Group>
     ),
   },
 ];
+
+const tagColumn: Column<ScheduledMessage> = {
+  title: text('messages.tag'),
+  cell: ({ tag }) =>
+    tag !== null && (
+      <span className="cut-short" title={tag}>
+        {tag}
+      </span>
+    ),
+};
 
 function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {
   const account = useAccountId();

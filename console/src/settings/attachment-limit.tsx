@@ -1,8 +1,9 @@
-import { Button, Group, NumberInput } from '@mantine/core';
+import { NumberInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { EditConflict } from '../api/if-unchanged.ts';
 import { reasonFor } from '../api/problem.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
 
@@ -49,21 +50,21 @@ export function AttachmentLimit({ current }: { current: number | null }) {
     : text('operate.attachmentsRange');
   return (
     <form onSubmit={submit}>
-      <Group align="flex-end">
-        <NumberInput
-          label={text('operate.attachments')}
-          description={text('operate.attachmentsHint')}
-          placeholder={text('operate.attachmentsDefault')}
-          // Out-of-range numbers are rejected instead of being clamped.
-          clampBehavior="none"
-          value={limit}
-          onChange={setLimit}
-          error={error}
-        />
-        <Button type="submit" variant="default" loading={save.isPending}>
-          {text('operate.attachmentsSave')}
-        </Button>
-      </Group>
+      <NumberInput
+        label={text('operate.attachments')}
+        description={text('operate.attachmentsHint')}
+        placeholder={text('operate.attachmentsDefault')}
+        // Out-of-range numbers are rejected instead of being clamped.
+        clampBehavior="none"
+        value={limit}
+        onChange={setLimit}
+        error={error}
+        maw={280}
+        mb="sm"
+      />
+      <SaveButton changed={limit !== toInput(seen)} saving={save.isPending}>
+        {text('operate.attachmentsSave')}
+      </SaveButton>
       <ProblemAlert error={save.error} onRefreshed={save.reset} />
     </form>
   );

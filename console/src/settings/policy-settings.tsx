@@ -1,6 +1,5 @@
 import {
   Anchor,
-  Button,
   Group,
   NativeSelect,
   NumberInput,
@@ -22,6 +21,7 @@ import { useAction } from '../api/use-action.ts';
 import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
@@ -73,7 +73,7 @@ export function PolicySettings() {
 function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolean }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const { seen, values, change, markSaved, mergeConflict } = useFormValues(policy);
+  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues(policy);
   const params = { path: { accountId } };
   const save = useAction({
     mutationFn: () =>
@@ -157,7 +157,6 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             placeholder={text('policy.never')}
             min={1}
             max={168}
-            suffix={text('policy.hours')}
             value={values.signInHours ?? ''}
             onChange={(hours) => change({ signInHours: typeof hours === 'number' ? hours : null })}
             error={reasonFor(save.error, 'signInHours')}
@@ -168,7 +167,6 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             type="email"
             label={text('policy.securityAddress')}
             description={text('policy.securityAddressHint')}
-            inputWrapperOrder={['label', 'input', 'description', 'error']}
             placeholder={text('policy.nobody')}
             value={values.securityAddress}
             change={(securityAddress) => change({ securityAddress })}
@@ -180,9 +178,9 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
         </SimpleGrid>
         <ProblemAlert error={save.error} />
         <Group>
-          <Button type="submit" variant="default" loading={save.isPending} disabled={reading}>
+          <SaveButton changed={isChanged} saving={save.isPending} disabled={reading}>
             {text('policy.save')}
-          </Button>
+          </SaveButton>
         </Group>
       </Stack>
     </form>

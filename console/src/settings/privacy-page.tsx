@@ -11,6 +11,7 @@ import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
@@ -76,7 +77,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, change, markSaved, mergeConflict } = useFormValues(rule);
+  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues(rule);
   const params = { path: { accountId } };
   const save = useAction({
     mutationFn: () =>
@@ -105,7 +106,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
 
   return (
     <form onSubmit={submit}>
-      <Group align="flex-end" mb="sm">
+      <Group align="flex-start" mb="md">
         {kinds.map((kind) => (
           <NumberInput
             key={kind}
@@ -119,12 +120,12 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
             error={reasonFor(save.error, kind)}
           />
         ))}
-        {may('privacy:write') && (
-          <Button type="submit" variant="default" disabled={reading} loading={save.isPending}>
-            {text('privacy.save')}
-          </Button>
-        )}
       </Group>
+      {may('privacy:write') && (
+        <SaveButton changed={isChanged} saving={save.isPending} disabled={reading}>
+          {text('privacy.save')}
+        </SaveButton>
+      )}
       <ProblemAlert error={save.error} />
     </form>
   );

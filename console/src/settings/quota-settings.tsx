@@ -1,13 +1,4 @@
-import {
-  Button,
-  Group,
-  NumberInput,
-  Paper,
-  Progress,
-  SimpleGrid,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Group, NumberInput, Paper, Progress, SimpleGrid, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
@@ -16,6 +7,7 @@ import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
@@ -121,7 +113,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
   };
   return (
     <form onSubmit={submit}>
-      <Group align="flex-end">
+      <Group align="flex-start" mb="md">
         <NumberInput
           {...field}
           label={text('quota.perHour')}
@@ -136,10 +128,13 @@ function QuotaForm({ account }: { account: MyAccount }) {
           onChange={setPerDay}
           error={errorOf(perDay, 'perDay')}
         />
-        <Button type="submit" variant="default" loading={save.isPending}>
-          {text('quota.save')}
-        </Button>
       </Group>
+      <SaveButton
+        changed={perHour !== (seen.perHour ?? '') || perDay !== (seen.perDay ?? '')}
+        saving={save.isPending}
+      >
+        {text('quota.save')}
+      </SaveButton>
       <ProblemAlert error={save.error} onRefreshed={save.reset} />
     </form>
   );

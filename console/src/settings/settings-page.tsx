@@ -1,4 +1,4 @@
-import { Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useAccount, useMay } from '../account/use-me.ts';
@@ -12,6 +12,7 @@ import { Facts } from '../components/facts.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
@@ -43,7 +44,7 @@ export function SettingsPage() {
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, change, markSaved, mergeConflict } = useFormValues({
+  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues({
     name: account.name,
     archiveAddress: account.archiveAddress,
   });
@@ -93,7 +94,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
       />
       {may('account:write') && (
         <form onSubmit={submit}>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} mb="sm">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" mb="md">
             <TextInput
               label={text('settings.name')}
               required
@@ -104,16 +105,15 @@ function AccountSettings({ account }: { account: MyAccount }) {
             <TextInput
               label={text('settings.archiveAddress')}
               description={text('settings.archiveHint')}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={values.archiveAddress}
               onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
               error={reasonFor(rename.error, 'archiveAddress')}
             />
           </SimpleGrid>
-          <Group mb="sm">
-            <Button type="submit" variant="default" loading={rename.isPending}>
+          <Group>
+            <SaveButton changed={isChanged} saving={rename.isPending}>
               {text('settings.save')}
-            </Button>
+            </SaveButton>
             {rename.isSuccess && (
               <Text size="sm" role="status">
                 {text('settings.saved')}
@@ -136,7 +136,7 @@ function BackupState({ ok, finding, advice, lastAt }: Backup) {
         </Text>
       )}
       <Text size="sm" {...(!ok && { c: 'red', role: 'alert' })}>
-        {finding}
+        {finding.charAt(0).toUpperCase() + finding.slice(1)}
       </Text>
       {advice !== null && (
         <Text size="xs" c="dimmed">

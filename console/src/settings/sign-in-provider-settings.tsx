@@ -25,6 +25,7 @@ import { Icon } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { text } from '../texts/text.ts';
 
 interface StoredProvider {
@@ -71,7 +72,7 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
   const client = useQueryClient();
   const params = { path: { accountId } };
   const [editing, setEditing] = useState(stored !== null);
-  const [values, setValues] = useState(() => ({
+  const [initial] = useState(() => ({
     name: stored?.value.name ?? '',
     issuer: stored?.value.issuer ?? '',
     clientId: stored?.value.clientId ?? '',
@@ -79,6 +80,7 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
     trustEmail: stored?.value.trustEmail ?? false,
     members: stored?.value.members.map(toRule) ?? [newRule],
   }));
+  const [values, setValues] = useState(initial);
   const change = (changed: Partial<typeof values>) => setValues({ ...values, ...changed });
   const reload = () => client.invalidateQueries({ queryKey: ['sign-in-provider', accountId] });
   const precondition =
@@ -158,9 +160,9 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
         )}
         <ProblemAlert error={save.error} />
         <Group>
-          <Button type="submit" variant="default" loading={save.isPending}>
+          <SaveButton changed={values !== initial} saving={save.isPending}>
             {text('provider.save')}
-          </Button>
+          </SaveButton>
           {stored !== null && (
             <RemoveButton
               title={text('provider.removeTitle')}

@@ -35,8 +35,8 @@ export function ImportSuppressionsDialog(dialog: { opened: boolean; close: () =>
   );
 }
 
-/** The recent imports of suppressions. */
-export function SuppressionImports() {
+/** The recent imports of suppressions. @param chooseAnother imports another file than one that failed */
+export function SuppressionImports({ chooseAnother }: { chooseAnother: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const may = useMay();
@@ -56,6 +56,7 @@ export function SuppressionImports() {
         )
       }
       send={may('suppressions:write') ? send : undefined}
+      chooseAnother={chooseAnother}
       rejectedHref={(importId) =>
         `/manage/v1/accounts/${accountId}/suppressions-imports/${importId}/rejected`
       }

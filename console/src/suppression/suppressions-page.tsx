@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,6 +14,7 @@ import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { useRequestedDialog } from '../layout/requested-dialog.ts';
@@ -76,8 +77,10 @@ export function SuppressionsPage() {
           {text('suppressions.export')}
         </Button>
       </PageHeading>
-      <SuppressionImports />
-      <Filters filters={filters} />
+      <SuppressionImports chooseAnother={importer.open} />
+      {(filtered || pages.items.length > 0 || pages.isPlaceholderData) && (
+        <Filters filters={filters} />
+      )}
       <ListBody
         label={text('suppressions.title')}
         pages={pages}
@@ -142,17 +145,17 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
   }, [contains]);
 
   return (
-    <Group component="search" mb="md" align="flex-end">
-      <TextInput
-        label={text('suppressions.find')}
+    <Group component="search" mb="md" gap="xs">
+      <SearchField
+        name={text('suppressions.find')}
         value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          find(event.currentTarget.value.trim());
+        change={(value) => {
+          setTyped(value);
+          find(value.trim());
         }}
       />
       <NativeSelect
-        label={text('suppressions.reason')}
+        aria-label={text('suppressions.reason')}
         value={filters.reason ?? ''}
         onChange={(event) => change({ reason: event.currentTarget.value })}
         data={[

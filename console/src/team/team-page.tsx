@@ -9,6 +9,7 @@ import type { User } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -16,6 +17,7 @@ import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DemoteDialog } from './demote-dialog.tsx';
@@ -90,7 +92,9 @@ export function TeamPage() {
           },
           {
             title: text('team.role'),
-            cell: (user) => <RoleChoice user={user} fail={setFailure} />,
+            cell: (user) => (
+              <RoleChoice user={user} isOnlyOwner={isOnlyOwner(user)} fail={setFailure} />
+            ),
           },
           { title: text('team.status'), cell: (user) => <UserStatus user={user} /> },
           {
@@ -101,7 +105,7 @@ export function TeamPage() {
             title: text('actions'),
             actions: true,
             cell: (user) => (
-              <Group gap={4} justify="flex-end">
+              <Group gap={4} wrap="nowrap" justify="flex-end">
                 {user.invitation !== null && <ResendInvitation user={user} />}
                 {!isOnlyOwner(user) && <RemoveUser user={user} />}
               </Group>
@@ -160,11 +164,13 @@ interface RoleFailure {
 
 interface RoleChoiceProps {
   user: User;
+  /** An account needs one. */
+  isOnlyOwner: boolean;
   /** Shows a failure below the row; undefined: there is none anymore. */
   fail: (failure: RoleFailure | undefined) => void;
 }
 
-function RoleChoice({ user, fail }: RoleChoiceProps) {
+function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
   const accountId = useAccountId();
   const params = { path: { accountId, email: user.email } };
   const may = useMay();
@@ -198,7 +204,8 @@ function RoleChoice({ user, fail }: RoleChoiceProps) {
         // Otherwise long names would squeeze this column.
         miw="9rem"
         value={user.role}
-        disabled={change.isPending || !keys.isLoaded}
+        description={isOnlyOwner && text('team.lastOwner')}
+        disabled={isOnlyOwner || change.isPending || !keys.isLoaded}
         onChange={(event) => {
           const role = event.currentTarget.value as Role;
           if (keys.count > 0 && revokesKeys(user.role, role)) setPendingRole(role);
@@ -255,31 +262,55 @@ function RemoveUser({ user }: { user: User }) {
   const keys = useKeyTransfer(user);
   if (!may('users:write') || !keys.isLoaded) return null;
   const params = { path: { accountId, email: user.email } };
+  async function remove() {
+    const { name, role } = user;
+    await ifUnchanged(
+      { name, role },
+      () => api.GET(userPath, { params }),
+      (precondition) =>
+        api.DELETE(userPath, { params: { ...params, query: keys.query }, ...precondition }),
+    );
+    await client.invalidateQueries({ queryKey: ['users', accountId] });
+    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+  }
+  if (user.invitation !== null) return <WithdrawInvitation user={user} withdraw={remove} />;
   return (
     <RemoveButton
-      title={text(user.invitation === null ? 'team.removeTitle' : 'team.withdrawTitle')}
-      consequence={text(
-        user.invitation === null ? 'team.removeConsequence' : 'team.withdrawConsequence',
-      )}
-      {...(user.invitation !== null && {
-        action: text('team.withdraw'),
-        dismiss: text('team.withdrawKeep'),
-      })}
+      title={text('team.removeTitle')}
+      consequence={text('team.removeConsequence')}
       name={user.email}
-      remove={async () => {
-        const { name, role } = user;
-        await ifUnchanged(
-          { name, role },
-          () => api.GET(userPath, { params }),
-          (precondition) =>
-            api.DELETE(userPath, { params: { ...params, query: keys.query }, ...precondition }),
-        );
-        await client.invalidateQueries({ queryKey: ['users', accountId] });
-        await client.invalidateQueries({ queryKey: ['keys', accountId] });
-      }}
+      remove={remove}
     >
       <KeyTransferChoice keys={keys} />
     </RemoveButton>
+  );
+}
+
+interface WithdrawInvitationProps {
+  user: User;
+  withdraw: () => Promise<void>;
+}
+
+function WithdrawInvitation({ user, withdraw }: WithdrawInvitationProps) {
+  const [opened, dialog] = useDisclosure();
+  const action = text('team.withdraw');
+  return (
+    <>
+      <RowMenu
+        name={user.name || user.email}
+        items={[{ label: action, color: 'red', choose: dialog.open }]}
+      />
+      <ConfirmByName
+        opened={opened}
+        close={dialog.close}
+        title={text('team.withdrawTitle')}
+        consequence={text('team.withdrawConsequence')}
+        name={user.email}
+        action={action}
+        dismiss={text('team.withdrawKeep')}
+        confirm={withdraw}
+      />
+    </>
   );
 }
 

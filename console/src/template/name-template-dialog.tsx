@@ -56,7 +56,6 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
               field="id"
               label={text('templates.id')}
               description={text('templates.idHint')}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={id}
               change={changeId}
               error={error}

@@ -22,8 +22,8 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
   const locales = [older, newer].flatMap(({ content }) => Object.keys(content.variants ?? {}));
   const [chosen, choose] = useState('');
   const locale = locales.includes(chosen) ? chosen : undefined;
-  const before = useRendered(older, locale);
-  const after = useRendered(newer, locale);
+  const before = useRenderedVersion(older, locale);
+  const after = useRenderedVersion(newer, locale);
   const [left, right] = [before.data?.rendered, after.data?.rendered];
   if (before.isPending || after.isPending) return <RowsSkeleton />;
   return (
@@ -45,14 +45,23 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
         />
       )}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <VersionPreview side={older} mail={left} against={newer} other={right} color="#d6453d" />
-        <VersionPreview side={newer} mail={right} against={older} other={left} color="#2b8a6b" />
+        <VersionPreview
+          side={older}
+          mail={left}
+          other={{ side: newer, mail: right, color: '#d6453d' }}
+        />
+        <VersionPreview
+          side={newer}
+          mail={right}
+          other={{ side: older, mail: left, color: '#2b8a6b' }}
+        />
       </SimpleGrid>
     </>
   );
 }
 
-function useRendered({ version, content }: Side, locale: string | undefined) {
+/** A version with its samples, in a language of it. */
+export function useRenderedVersion({ version, content }: Side, locale: string | undefined) {
   const path = useTemplatePath();
   return useQuery({
     queryKey: ['rendered-version', path, version, locale],
@@ -77,23 +86,29 @@ interface Mail {
 interface VersionPreviewProps {
   side: Side;
   mail: Mail | null | undefined;
-  against: Side;
-  other: Mail | null | undefined;
-  color: string;
+  /** Another version; what it doesn't have is outlined in the color. */
+  other?: {
+    readonly side: Side;
+    readonly mail: Mail | null | undefined;
+    readonly color: string;
+  };
 }
 
-function VersionPreview({ side, mail, against, other, color }: VersionPreviewProps) {
+/** A rendered version, on its own or compared with another one. */
+export function VersionPreview({ side, mail, other }: VersionPreviewProps) {
   const name = text('versions.version', { version: side.version });
   const path = useTemplatePath();
   const images = useImageUrls(path, side.content.images);
-  const otherImages = useImageUrls(path, against.content.images);
+  const otherImages = useImageUrls(path, other?.side.content.images);
   const subject = mail?.subject ?? '';
-  const same = subject === other?.subject;
+  const same = other === undefined || subject === other.mail?.subject;
   return (
     <Paper withBorder p="sm" component="section" aria-label={name}>
-      <Text size="xs" c="dimmed">
-        {name}
-      </Text>
+      {other !== undefined && (
+        <Text size="xs" c="dimmed">
+          {name}
+        </Text>
+      )}
       <Text fw={600} mb="xs">
         {same ? subject : <mark className="changed">{subject}</mark>}
       </Text>
@@ -101,7 +116,12 @@ function VersionPreview({ side, mail, against, other, color }: VersionPreviewPro
         <MailFrame
           html={showImages(mail.html, images)}
           title={name}
-          marks={{ against: showImages(other?.html ?? '', otherImages), color }}
+          {...(other !== undefined && {
+            marks: {
+              against: showImages(other.mail?.html ?? '', otherImages),
+              color: other.color,
+            },
+          })}
         />
       ) : (
         <Code block>{mail?.text ?? text('editor.noPreview')}</Code>

@@ -2,6 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Template } from '../api/management.generated.ts';
@@ -12,8 +13,16 @@ import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 import { DuplicateDialog } from './duplicate-dialog.tsx';
 
+interface TemplateMenuProps {
+  template: Template;
+  /** Next to the buttons of a page instead of on a card. */
+  onPage?: boolean;
+  /** Items before those of the menu. */
+  children?: ReactNode;
+}
+
 /** The actions of a template: duplicate, and remove with undo. */
-export function TemplateMenu({ template }: { template: Template }) {
+export function TemplateMenu({ template, onPage = false, children }: TemplateMenuProps) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -53,10 +62,9 @@ export function TemplateMenu({ template }: { template: Template }) {
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon
-            variant="subtle"
-            color="gray"
-            c="bright"
-            className="template-menu"
+            {...(onPage
+              ? { variant: 'default', size: 36 }
+              : { variant: 'subtle', color: 'gray', c: 'bright' })}
             aria-label={text('actionsFor', { name })}
             loading={remove.isPending}
           >
@@ -64,6 +72,7 @@ export function TemplateMenu({ template }: { template: Template }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {children}
           <Menu.Item leftSection={<Icon name="copy" size={16} />} onClick={duplicate.open}>
             {text('templates.duplicate')}
           </Menu.Item>

@@ -6,6 +6,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { text } from '../texts/text.ts';
+import { PublishedBadge } from './published-badge.tsx';
 import { TemplateMenu } from './template-menu.tsx';
 import { useTemplate } from './use-template.ts';
 
@@ -17,26 +18,41 @@ const pages = {
 
 interface TemplateTabsProps {
   page: keyof typeof pages;
-  /** The actions of the page, with the menu of the template. */
-  actions?: (menu: ReactNode) => ReactNode;
+  /** What the page knows about the draft, next to the title. */
+  state?: ReactNode;
+  /** The actions of the page, with the menu of the template, which can start with items of the page. */
+  actions?: (menu: (items?: ReactNode) => ReactNode) => ReactNode;
   children: ReactNode;
 }
 
 /** The layout around the pages of a template. */
-export function TemplateTabs({ page, actions, children }: TemplateTabsProps) {
+export function TemplateTabs({ page, state, actions, children }: TemplateTabsProps) {
   const account = useAccountId();
   const { template = '' } = useParams({ strict: false });
   const { data } = useTemplate();
   const navigate = useNavigate();
-  const menu = data !== undefined && <TemplateMenu template={data} />;
+  const menu = (items?: ReactNode) =>
+    data !== undefined && (
+      <TemplateMenu template={data} onPage>
+        {items}
+      </TemplateMenu>
+    );
   return (
     <>
       <PageAnchor to="/$account/templates" params={{ account }} size="sm">
         {text('templates.all')}
       </PageAnchor>
       <div className={page === 'edit' ? 'editor-bar' : undefined}>
-        <PageHeading title={data?.name ?? template}>
-          {actions === undefined ? menu : actions(menu)}
+        <PageHeading
+          title={data?.name ?? template}
+          state={
+            <>
+              {data !== undefined && <PublishedBadge version={data.publishedVersion} />}
+              {state}
+            </>
+          }
+        >
+          {actions === undefined ? menu() : actions(menu)}
         </PageHeading>
       </div>
       <Tabs

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { Badge, Box, Button, Card, Group, SimpleGrid, Text } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -12,10 +12,12 @@ import { LoadMore } from '../components/load-more.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { formatDistance } from '../format/format-time.ts';
 import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
+import { PublishedBadge } from './published-badge.tsx';
 import { TemplateMenu } from './template-menu.tsx';
 import { TemplateThumbnail, useSample } from './template-thumbnail.tsx';
 
@@ -49,13 +51,11 @@ export function TemplatesPage() {
       <PageHeading title={text('templates.title')} hint={text('templates.hint')}>
         {add}
       </PageHeading>
-      <Group component="search" mb="md">
-        <TextInput
-          label={text('templates.find')}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-      </Group>
+      {(typed !== '' || pages.items.length > 0 || pages.isPlaceholderData) && (
+        <Box component="search" mb="md">
+          <SearchField name={text('templates.find')} value={typed} change={setTyped} maw={360} />
+        </Box>
+      )}
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
       {pages.isPending && <RowsSkeleton />}
       {pages.data !== undefined && pages.items.length === 0 && (
@@ -103,15 +103,7 @@ function TemplateCard({ template }: { template: Template }) {
         {sample?.subject ?? subject}
       </Text>
       <Group gap={6} mt="xs">
-        <Badge
-          className="state-badge"
-          data-color={publishedVersion === null ? 'gray' : 'green'}
-          tt="none"
-        >
-          {publishedVersion === null
-            ? text('templates.unpublished')
-            : text('templates.published', { version: publishedVersion })}
-        </Badge>
+        <PublishedBadge version={publishedVersion} />
         {hasDraft && (
           <Badge className="state-badge" data-color="yellow" tt="none">
             {text('templates.draft')}

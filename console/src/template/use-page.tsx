@@ -146,7 +146,9 @@ function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
         <Facts
           facts={fields.map(({ name, description, required }) => [
             name,
-            [!required && text('use.optional'), description].filter(Boolean).join(' '),
+            [text(required ? 'use.required' : 'use.optional'), description]
+              .filter(Boolean)
+              .join(' '),
           ])}
         />
       )}

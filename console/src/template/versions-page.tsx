@@ -1,10 +1,12 @@
 import './editor-texts.ts';
 import { Badge, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
+import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -15,12 +17,18 @@ import { RenderedDiff } from './rendered-diff.tsx';
 import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
+import { VersionDialog } from './version-dialog.tsx';
+import { readVersionFilters } from './version-filters.ts';
+
+const route = getRouteApi('/$account/templates/$template/versions');
 
 const VersionDiff = lazyComponent(() => import('./version-diff.tsx'), 'VersionDiff');
 
 /** The published versions and their differences. */
 export function VersionsPage() {
   const path = useTemplatePath();
+  const { shown } = readVersionFilters(route.useSearch());
+  const navigate = route.useNavigate();
   const pages = usePages<TemplateVersion>({
     queryKey: ['versions', path.accountId, path.templateId],
     read: (cursor) =>
@@ -42,7 +50,13 @@ export function VersionsPage() {
             title: text('versions.column'),
             cell: ({ version, published }) => (
               <Group gap="xs" wrap="nowrap">
-                {text('versions.version', { version })}
+                <PageAnchor
+                  to="/$account/templates/$template/versions"
+                  params={{ account: path.accountId, template: path.templateId }}
+                  search={{ shown: version }}
+                >
+                  {text('versions.version', { version })}
+                </PageAnchor>
                 {published && (
                   <Badge className="state-badge" data-color="green" tt="none">
                     {text('versions.published')}
@@ -66,6 +80,10 @@ export function VersionsPage() {
       {pages.items.length > 1 && (
         <Comparison versions={pages.items.map(({ version }) => version)} />
       )}
+      <VersionDialog
+        version={shown}
+        close={() => navigate({ search: {}, replace: true, resetScroll: false })}
+      />
     </TemplateTabs>
   );
 }

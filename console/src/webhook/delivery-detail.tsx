@@ -7,6 +7,7 @@ import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatDuration } from '../format/format-number.ts';
@@ -18,10 +19,12 @@ interface DeliveryDetailProps {
   webhookId: string;
   eventId: string;
   paused: boolean;
+  /** On a page of its own. */
+  onPage?: boolean;
 }
 
 /** An event of a webhook: its message, every try and the payload. */
-export function DeliveryPanel({ webhookId, eventId, paused }: DeliveryDetailProps) {
+export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDetailProps) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -51,24 +54,31 @@ export function DeliveryPanel({ webhookId, eventId, paused }: DeliveryDetailProp
       <ProblemAlert error={detail.error} />
     );
   const { kind, state, tries, request } = detail.data;
+  const replayButton = may('webhooks:write') && (
+    <Button
+      size={onPage ? 'sm' : 'compact-sm'}
+      variant="default"
+      loading={replay.isPending}
+      onClick={() => replay.mutate()}
+    >
+      {text('webhooks.replay')}
+    </Button>
+  );
   return (
-    <Stack gap="md">
-      <Group justify="space-between" gap="xs">
-        <Group gap="xs">
-          <Title order={2}>{eventTypeOf(kind)}</Title>
-          <DeliveryBadge state={state} />
+    <Stack gap={onPage ? 0 : 'md'}>
+      {onPage ? (
+        <PageHeading title={eventTypeOf(kind)} state={<DeliveryBadge state={state} />}>
+          {replayButton}
+        </PageHeading>
+      ) : (
+        <Group justify="space-between" gap="xs">
+          <Group gap="xs">
+            <Title order={2}>{eventTypeOf(kind)}</Title>
+            <DeliveryBadge state={state} />
+          </Group>
+          {replayButton}
         </Group>
-        {may('webhooks:write') && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            loading={replay.isPending}
-            onClick={() => replay.mutate()}
-          >
-            {text('webhooks.replay')}
-          </Button>
-        )}
-      </Group>
+      )}
       <ProblemAlert error={replay.error} />
       <EventFacts detail={detail.data} paused={paused} />
       <Tries detail={detail.data} />

@@ -118,13 +118,13 @@ function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened
             onChange={setKinds}
             error={reasonFor(error, 'kinds')}
           >
-            <Stack gap="xs" mt={6}>
+            <Stack gap={24} mt="xs">
               {groups.map(([group, members]) => (
                 <Fieldset
                   key={group}
                   variant="unstyled"
                   legend={
-                    <Text size="xs" fw={600}>
+                    <Text size="sm" fw={600} mb={8}>
                       {text(`webhooks.group.${group}`)}
                     </Text>
                   }

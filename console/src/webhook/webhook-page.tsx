@@ -1,5 +1,5 @@
-import { ActionIcon, Alert, Button, Group, Menu, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,16 +12,16 @@ import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { DeliveryBadge } from './delivery-badge.tsx';
+import { DeliveryBadge, isSuccess } from './delivery-badge.tsx';
 import { DeliveryPanel } from './delivery-detail.tsx';
 import { DeliveryList, StateFilter } from './delivery-list.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -36,14 +36,28 @@ const route = getRouteApi('/$account/webhooks/$webhook');
 
 /** A webhook: its health, its events with every try, tests and replays. */
 export function WebhookPage() {
+  const { event } = readWebhookFilters(route.useSearch());
+  // There is no space for an event next to the others.
+  const isNarrow = useMediaQuery('(max-width: 68em)', false, { getInitialValueInEffect: false });
+  const webhook = useWebhook();
+  if (isNarrow && event !== undefined && webhook.data !== undefined)
+    return <EventPage webhook={webhook.data} eventId={event} />;
+  return <WholePage webhook={webhook} />;
+}
+
+function useWebhook() {
   const accountId = useAccountId();
   const { webhook: webhookId } = route.useParams();
   const params = { path: { accountId, webhookId } };
-  const webhook = useQuery({
+  return useQuery({
     queryKey: ['webhooks', accountId, webhookId],
     queryFn: () => answerOf(api.GET('/accounts/{accountId}/webhooks/{webhookId}', { params })),
     refetchInterval: 10_000,
   });
+}
+
+function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
+  const accountId = useAccountId();
   return (
     <>
       <PageAnchor to="/$account/webhooks" params={{ account: accountId }} size="sm">
@@ -65,8 +79,26 @@ export function WebhookPage() {
   );
 }
 
+/** An event on a page of its own. */
+function EventPage({ webhook: { id, pausedAt }, eventId }: { webhook: Webhook; eventId: string }) {
+  const account = useAccountId();
+  const { state } = readWebhookFilters(route.useSearch());
+  return (
+    <section aria-label={text('webhooks.event')}>
+      <PageAnchor
+        to="/$account/webhooks/$webhook"
+        params={{ account, webhook: id }}
+        search={state === undefined ? {} : { state }}
+        size="sm"
+      >
+        {text('webhooks.back')}
+      </PageAnchor>
+      <DeliveryPanel webhookId={id} eventId={eventId} paused={pausedAt !== null} onPage />
+    </section>
+  );
+}
+
 function WebhookBody({ webhook }: { webhook: Webhook }) {
-  const accountId = useAccountId();
   const { state, event } = readWebhookFilters(route.useSearch());
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
@@ -103,11 +135,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
         </Alert>
       )}
       {!paused && failingSince !== null && (
-        <Alert
-          color="red"
-          mb="md"
-          title={text('webhooks.failingTitle', { time: formatTime(failingSince) })}
-        >
+        <Alert color="red" mb="md" title={failingTitle(failingSince, log.items)}>
           {text('webhooks.failingHint')}
         </Alert>
       )}
@@ -126,21 +154,12 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           <TestEventButton webhook={webhook} />
         </EmptyState>
       ) : (
-        <div className="workbench" data-chosen={event !== undefined}>
+        <div className="workbench">
           <section aria-label={text('webhooks.deliveries')}>
             <StateFilter />
             <DeliveryList log={log} shown={shown} />
           </section>
           <section aria-label={text('webhooks.event')}>
-            <PageAnchor
-              to="/$account/webhooks/$webhook"
-              params={{ account: accountId, webhook: webhookId }}
-              search={state === undefined ? {} : { state }}
-              size="sm"
-              className="workbench-back"
-            >
-              {text('webhooks.back')}
-            </PageAnchor>
             {shown !== undefined && (
               <DeliveryPanel key={shown} webhookId={webhookId} eventId={shown} paused={paused} />
             )}
@@ -149,6 +168,18 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
       )}
     </>
   );
+}
+
+/** Since when requests fail, and with what, if the log still has one. */
+function failingTitle(since: string, events: readonly WebhookDelivery[]): string {
+  const time = formatTime(since);
+  const status = events.find(
+    ({ lastStatus }) => lastStatus !== null && !isSuccess(lastStatus),
+  )?.lastStatus;
+  if (typeof status !== 'number') return text('webhooks.failingTitle', { time });
+  return status === 0
+    ? text('webhooks.silentTitle', { time })
+    : text('webhooks.failingWith', { time, status: String(status) });
 }
 
 function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) {
@@ -181,14 +212,12 @@ function TestEventButton({ webhook }: { webhook: Webhook }) {
 
 function WebhookActions({ webhook }: { webhook: Webhook }) {
   const accountId = useAccountId();
-  const log = useLog(webhook.id, undefined);
-  // The empty log offers a test event itself.
-  const isUnused = log.data !== undefined && log.items.length === 0;
   const may = useMay();
   const client = useQueryClient();
   const navigate = route.useNavigate();
   const [secret, setSecret] = useState<string>();
   const [changing, change] = useDisclosure();
+  const [testing, test] = useDisclosure();
   const [replaying, replay] = useDisclosure();
   const [rotating, rotation] = useDisclosure();
   const [removing, removal] = useDisclosure();
@@ -225,7 +254,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
   return (
     <>
-      {!isUnused && <TestEventButton webhook={webhook} />}
       <Button variant="default" onClick={change.open}>
         {text('change')}
       </Button>
@@ -236,22 +264,19 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
       >
         {text(paused ? 'webhooks.resume' : 'webhooks.pause')}
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={36} aria-label={text('actionsFor', { name: url })}>
-            <Icon name="more" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={replay.open}>{text('webhooks.replayPeriod')}</Menu.Item>
-          <Menu.Item onClick={rotation.open}>{text('webhooks.rotate')}</Menu.Item>
-          <Menu.Item color="red" onClick={removal.open}>
-            {text('remove')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <RowMenu
+        name={url}
+        onPage
+        items={[
+          { label: text('webhooks.test'), choose: test.open },
+          { label: text('webhooks.replayPeriod'), choose: replay.open },
+          { label: text('webhooks.rotate'), choose: rotation.open },
+          { label: text('remove'), color: 'red', choose: removal.open },
+        ]}
+      />
       <ProblemAlert error={pause.error} onRefreshed={pause.reset} />
       <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
+      <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
       <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
       <Confirm
         opened={rotating}

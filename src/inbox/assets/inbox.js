@@ -105,6 +105,17 @@ function markNewRows(before) {
   }
 }
 
+// The buttons work where the browser can copy. What they copy isn't replaced by an update.
+if (navigator.clipboard !== undefined)
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.dataset.done = '';
+      announcer.textContent = 'Copied';
+    });
+  }
+
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) disconnect();
   else connect();

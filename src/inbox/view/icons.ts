@@ -7,6 +7,7 @@ const paths = {
   back: 'M19 12H5M11 6l-6 6 6 6',
   older: 'M9 5l7 7-7 7',
   newer: 'M15 5l-7 7 7 7',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   envelope: 'M3.5 6h17v12.5h-17zM4 6.5l8 6.5 8-6.5',
   download: 'M12 4v11M7 10.5l5 5 5-5M5 20h14',
   open: 'M13.5 4.5h6v6M19.5 4.5l-8.5 8.5M17 14v5.5H4.5V7H10',

@@ -3,6 +3,7 @@ import type { CapturedMessage } from '../inbox-message.ts';
 import { type ListState, messageUrl } from '../list-state.ts';
 import type { PreparedHtml } from '../prepare-html.ts';
 import { cutAtLinks } from '../safe-link.ts';
+import { renderCopyButton } from './copy-button.ts';
 import { icon } from './icons.ts';
 import type { Tab } from './message-view.ts';
 
@@ -68,7 +69,7 @@ function renderLinks({ links }: PreparedHtml): string {
   if (links.length === 0) return renderMissing('This message has no links.');
   return html`<ol class="sheet links">!${links.map(
     ({ label, href }) =>
-      html`<li><span class="link-label">${label}</span>!${renderLink(href, href)}</li>`,
+      html`<li><span class="link-label">${label}</span>!${renderLink(href, href)}!${renderCopyButton(href, `Copy link: ${label}`)}</li>`,
   )}</ol>`;
 }
 

@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import { renderCopyButton } from './copy-button.ts';
 import { icon } from './icons.ts';
 
 /** Shown next to the list while no message is open; explains how programs read the messages. */
@@ -10,6 +11,6 @@ export function renderWelcome(origin: string): string {
   <p>All mail is captured in this inbox instead of being delivered. Choose a message to see its HTML, text, links and headers.</p>
   <h3>From a test</h3>
   <p>Wait for a message to this recipient and get it as JSON:</p>
-  <pre class="command" tabindex="0"><code>${command}</code></pre>
+  <div class="copied-block"><pre class="command" tabindex="0"><code>${command}</code></pre>!${renderCopyButton(command, 'Copy command')}</div>
 </div>`;
 }

@@ -156,7 +156,7 @@ function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
 <select id="language" name="language">!${options.join('')}</select>
 <label for="formats">Dates and numbers</label>
 <select id="formats" name="formats">!${choices.join('')}</select>
-<div class="actions"><button type="submit" class="quiet">Save</button></div>
+<div class="actions"><button type="submit" class="quiet small">Save</button></div>
 </form>`;
 }
 
@@ -172,7 +172,7 @@ function sessionItem(page: MePage, session: ListedBrowserSession): string {
 function endOthersForm(csrf: string): string {
   return html`<form method="post" action="/me/sessions/end-others">
 <input type="hidden" name="csrf" value="${csrf}">
-<div class="actions"><button type="submit" class="quiet">Sign out everywhere else</button></div>
+<div class="actions"><button type="submit" class="quiet small">Sign out everywhere else</button></div>
 </form>`;
 }
 

@@ -15,10 +15,11 @@ export interface PageScript {
   content(): string;
 }
 
-/** The browser half of SimpleWebAuthn, then the script. */
+/** The browser half of SimpleWebAuthn, then the script; shows passwords too, for the pages with both. */
 export const passkeyScript = pageScript('/session.js', () => [
   dependency(import.meta.resolve('@simplewebauthn/browser'), '../dist/bundle/index.umd.min.js'),
   asset('pages.js'),
+  asset('reveal.js'),
 ]);
 
 /** Copies what a page shows. */
@@ -39,6 +40,7 @@ export const passwordScript = pageScript('/password.js', () => [
     hint: passwordHint,
   })};`,
   asset('password.js'),
+  asset('reveal.js'),
 ]);
 
 /** Read with the first page that needs it. */

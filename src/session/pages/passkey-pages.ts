@@ -17,7 +17,7 @@ export function passkeySection(
 ): string {
   const items = passkeys.map(
     ({ id, name, createdAt, lastUsedAt }) =>
-      html`<li><span>${name} <span class="soft">Added !${time(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${time(lastUsedAt)}`}</span></span><a href="/me/passkeys/${id}" aria-label="Manage passkey ${name}">Manage</a></li>`,
+      html`<li><span>${name} <span class="soft">Added !${time(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${time(lastUsedAt)}`}</span></span><a class="button quiet small" href="/me/passkeys/${id}" aria-label="Manage passkey ${name}">Manage</a></li>`,
   );
   const list =
     items.length === 0
@@ -25,7 +25,7 @@ export function passkeySection(
       : html`<ul class="plain" aria-labelledby="passkeys">!${items.join('')}</ul>`;
   const add =
     problem === undefined
-      ? html`<p>!${items.length === 0 ? 'Sign in with your fingerprint, face, PIN or security key instead of your password. ' : ''}<a href="/me/passkeys/new">Add a passkey</a></p>`
+      ? html`!${items.length === 0 ? '<p class="soft">Sign in with your fingerprint, face, PIN or security key instead of your password.</p>' : ''}<div class="actions"><a class="button quiet small" href="/me/passkeys/new">Add a passkey</a></div>`
       : html`<p class="soft">${problem}</p>`;
   return html`<h2 id="passkeys">Passkeys</h2>
 !${list}

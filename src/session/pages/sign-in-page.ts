@@ -46,7 +46,7 @@ export function signInPage(page: SignInPage): Page {
 <input type="hidden" name="next" value="${page.next}">
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username!${passkey === undefined ? '' : ' webauthn'}" required maxlength="254" value="${page.email ?? ''}">
-<label for="password">Password</label>
+<div class="label"><label for="password">Password</label><button type="button" class="link" data-reveal="password" hidden>Show</button></div>
 <input id="password" name="password" type="password" autocomplete="current-password" required!${wrongPassword ? ' aria-invalid="true" aria-describedby="problem" autofocus' : ''}>
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -14,8 +14,23 @@ import { PublishDialog } from './publish-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 import type { EditedDraft } from './use-save-draft.ts';
 
+/** Whether the draft is saved. */
+export function DraftState({ draft }: { draft: EditedDraft }) {
+  return (
+    <Text size="sm" c="dimmed" role="status" className="said">
+      {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
+    </Text>
+  );
+}
+
+interface EditorActionsProps {
+  draft: EditedDraft;
+  /** The menu of the template, with items before its own. */
+  menu: (items?: ReactNode) => ReactNode;
+}
+
 /** Save, test, publish and discard the draft. */
-export function EditorActions({ draft, menu }: { draft: EditedDraft; menu: ReactNode }) {
+export function EditorActions({ draft, menu }: EditorActionsProps) {
   const may = useMay();
   const path = useTemplatePath();
   const client = useQueryClient();
@@ -54,24 +69,9 @@ export function EditorActions({ draft, menu }: { draft: EditedDraft; menu: React
     onError: (error) => showNotice(error.message),
   });
 
-  if (!may('templates:write')) return menu;
+  if (!may('templates:write')) return menu();
   return (
     <>
-      <Group gap="xs" className="editor-status">
-        <Text size="sm" c="dimmed" role="status" className="said">
-          {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
-        </Text>
-        {draft.stored && (
-          <Button
-            variant="subtle"
-            color="gray"
-            loading={discard.isPending}
-            onClick={() => discard.mutate()}
-          >
-            {text('editor.discard')}
-          </Button>
-        )}
-      </Group>
       <Group gap="xs" className="editor-actions">
         <Button
           variant="default"
@@ -94,7 +94,13 @@ export function EditorActions({ draft, menu }: { draft: EditedDraft; menu: React
             {text('editor.publish')}
           </Button>
         )}
-        {menu}
+        {menu(
+          draft.stored && (
+            <Menu.Item disabled={discard.isPending} onClick={() => discard.mutate()}>
+              {text('editor.discard')}
+            </Menu.Item>
+          ),
+        )}
       </Group>
       <PublishDialog opened={publishing} close={publish.close} draft={draft} />
       <TestDialog opened={testing} close={test.close} draft={draft} />

@@ -18,7 +18,7 @@ import { type EditedImage, useImageUrls } from '../template-images.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { UnverifiedSender } from '../unverified-sender.tsx';
 import { useTemplatePath } from '../use-template.ts';
-import { EditorActions } from './editor-actions.tsx';
+import { DraftState, EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { ImagesPanel } from './images-panel.tsx';
 import { LineInput } from './line-input.tsx';
@@ -77,7 +77,11 @@ export function Editor({ initial }: { initial: InitialContent }) {
   });
 
   return (
-    <TemplateTabs page="edit" actions={(menu) => <EditorActions draft={draft} menu={menu} />}>
+    <TemplateTabs
+      page="edit"
+      state={<DraftState draft={draft} />}
+      actions={(menu) => <EditorActions draft={draft} menu={menu} />}
+    >
       <SaveProblem draft={draft} />
       <Button
         className="preview-toggle"
@@ -137,16 +141,16 @@ export function Editor({ initial }: { initial: InitialContent }) {
           <TemplateProblemList preview={preview.data} />
         </div>
         <div>
+          <FieldsPanel
+            found={preview.data?.fields ?? []}
+            settings={content.fields ?? {}}
+            onChange={(fields) => change({ fields })}
+          />
           <ImagesPanel
             images={content.images ?? noImages}
             urls={imageUrls}
             actions={images}
             readOnly={readOnly}
-          />
-          <FieldsPanel
-            found={preview.data?.fields ?? []}
-            settings={content.fields ?? {}}
-            onChange={(fields) => change({ fields })}
           />
         </div>
       </div>

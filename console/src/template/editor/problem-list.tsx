@@ -1,4 +1,4 @@
-import { List, Text, Title } from '@mantine/core';
+import { Group, List, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { asSentence } from '../../api/problem.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -10,14 +10,16 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
   const hints = preview?.hints ?? [];
   return (
     <section aria-labelledby="problems" aria-live="polite">
-      <Title order={2} id="problems" mb="xs" mt="lg">
-        {text('editor.problems')}
-      </Title>
-      {preview !== undefined && problems.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {text('editor.noProblems')}
-        </Text>
-      )}
+      <Group gap="xs" align="baseline" mb="xs" mt="md">
+        <Title order={2} id="problems">
+          {text('editor.problems')}
+        </Title>
+        {preview !== undefined && problems.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {text('editor.noProblems')}
+          </Text>
+        )}
+      </Group>
       <List size="sm" listStyleType="none" spacing={4}>
         {problems.map(({ severity, part, message, line, rule, variant }) => (
           <List.Item

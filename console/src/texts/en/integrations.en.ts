@@ -32,7 +32,7 @@ export const integrationsTexts = {
   'integrations.consentsTo': 'Users who approved {name}',
   'integrations.noConsents': 'Nobody yet.',
   'integrations.limit': 'Sign-in limit',
-  'integrations.allowance': '{count} per user per hour',
+  'integrations.allowance': '{count}/hour per user',
 
   'allowance.title': 'Sign-in limit',
   'allowance.of': 'Sign-in limit: {name}',

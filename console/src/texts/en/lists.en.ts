@@ -55,6 +55,7 @@ export const listsTexts = {
   'import.download': 'Download {count|the rejected row|# rejected rows} (CSV)',
   'import.showAll': 'Show all {count}',
   'import.continue': 'Continue',
+  'import.chooseAnother': 'Choose another file',
   'import.continueTitle': 'Continue the import',
   'import.continueHint': 'Choose the same file again. The first {rows} rows are already done.',
 

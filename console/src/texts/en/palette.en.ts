@@ -27,5 +27,6 @@ export const paletteTexts = {
   'shortcuts.or': 'or',
   'shortcuts.help': 'Show these shortcuts',
   'shortcuts.close': 'Close',
-  'shortcuts.pages': 'Go to a page',
+  'shortcuts.anywhere': 'Anywhere',
+  'shortcuts.pages': 'Pages',
 } as const;

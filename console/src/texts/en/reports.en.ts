@@ -16,7 +16,6 @@ export const reportsTexts = {
   'reports.anyTemplate': 'Any template',
   'reports.anyLocale': 'Any language',
   'reports.compare': 'Compare with previous period',
-  'reports.before': 'was {value}',
   'reports.name': 'Name',
   'reports.noName': '(none)',
   'reports.defaultContent': 'Default content',

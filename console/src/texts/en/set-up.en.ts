@@ -20,7 +20,7 @@ export const setUpTexts = {
   'setUp.accountName': 'Account name',
   'setUp.accountNameHint': 'Your company or product.',
   'setUp.accountId': 'Account ID',
-  'setUp.accountIdHint': 'Part of the API URL. You can’t change it later.',
+  'setUp.accountIdHint': 'You can’t change it later. It’s part of the API URL:',
   'setUp.create': 'Create owner and sign in',
   'setUp.signIn': 'Sign in',
   'setUp.demo': 'Try the demo',

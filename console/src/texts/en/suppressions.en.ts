@@ -19,7 +19,7 @@ export const suppressionsTexts = {
     '“{removed}” removed for {address}. It’s still suppressed as “{left}”.',
   'suppressions.again': '{address} is suppressed again.',
   'suppressions.none': 'No suppressed addresses',
-  'suppressions.noneHint': 'Addresses are added automatically when they hard-bounce or complain.',
+  'suppressions.noneHint': 'Hard bounces and spam complaints are added automatically.',
   'suppressions.noneFound': 'No suppressions match these filters',
   'suppressions.noneFoundHint': 'Clear a filter.',
 

@@ -21,6 +21,7 @@ export const teamTexts = {
   'team.nameHint': 'Optional. New people can change it when they accept.',
   'team.email': 'Email address',
   'team.role': 'Role',
+  'team.lastOwner': 'Last owner. Add another owner first.',
   'team.roleConflict': 'Can’t change this role',
   'team.roleOf': 'Role of {name}',
   'team.you': 'You',

@@ -70,5 +70,6 @@ export const templatesTexts = {
   'use.publish': 'Publish it in the editor',
   'use.fields': 'Fields',
   'use.noFields': 'This template has no fields.',
+  'use.required': 'Required.',
   'use.optional': 'Optional.',
 } as const;

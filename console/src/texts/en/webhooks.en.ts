@@ -36,8 +36,9 @@ export const webhooksTexts = {
   'webhooks.pausedTitle': 'Paused since {time}',
   'webhooks.pausedHint': 'Reason: {reason}. New events wait here. Resume to send them.',
   'webhooks.failingTitle': 'Requests have failed since {time}',
-  'webhooks.failingHint':
-    'Events are retried for 3 days with growing delays. If no request succeeds by then, the webhook is paused.',
+  'webhooks.failingWith': 'Your endpoint has failed since {time}. Last response: {status}.',
+  'webhooks.silentTitle': 'Your endpoint hasn’t answered since {time}',
+  'webhooks.failingHint': 'Events are retried for 3 days, then the webhook is paused.',
   'webhooks.rotate': 'Rotate secret',
   'webhooks.rotateTitle': 'Rotate the signing secret?',
   'webhooks.rotateHint':

@@ -1,4 +1,4 @@
-// Shows and hides a new password, and says while typing how easy it is to guess. The libraries and `rules` come before this script in the same file;
+// Says while typing how easy a new password is to guess. The libraries and `rules` come before this script in the same file;
 // nothing leaves the browser until the form is sent.
 const { ZxcvbnFactory } = zxcvbnts.core;
 const { adjacencyGraphs, dictionary } = zxcvbnts['language-common'];
@@ -7,17 +7,6 @@ const zxcvbn = new ZxcvbnFactory({
   graphs: adjacencyGraphs,
   maxLength: rules.judgedLength,
 });
-
-for (const button of document.querySelectorAll('[data-reveal]')) {
-  const input = document.getElementById(button.dataset.reveal);
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    const isShown = input.type === 'text';
-    input.type = isShown ? 'password' : 'text';
-    button.textContent = isShown ? 'Show' : 'Hide';
-    input.focus();
-  });
-}
 
 for (const input of document.querySelectorAll('[data-strength]')) {
   const shown = document.getElementById(input.dataset.strength);

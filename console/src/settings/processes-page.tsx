@@ -10,9 +10,9 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
-import { DestinationTabs } from './destination-tabs.tsx';
+import { SettingsTabs } from './settings-tabs.tsx';
 
-/** For operators: the processes of all nodes, with what they do and how busy they are. */
+/** For operators: the processes on all machines, with what they do and how busy they are. */
 export function ProcessesPage() {
   const processes = useQuery({
     queryKey: ['processes'],
@@ -21,8 +21,8 @@ export function ProcessesPage() {
   });
   return (
     <>
-      <PageHeading title={text('destinations.title')} hint={text('processes.hint')} />
-      <DestinationTabs />
+      <PageHeading title={text('settings.title')} hint={text('processes.hint')} />
+      <SettingsTabs />
       <ProblemAlert error={processes.error} retry={() => processes.refetch()} />
       {processes.isPending && <RowsSkeleton />}
       {processes.data !== undefined && (
