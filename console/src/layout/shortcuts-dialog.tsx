@@ -21,6 +21,14 @@ export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProp
     title,
     names: entries.map(({ name }) => name).filter((name) => letters.has(name)),
   }));
+  const shortcutsOf = ({ names }: (typeof sections)[number]) =>
+    names.map((name) => (
+      <Shortcut
+        key={name}
+        name={text(`nav.${name}`)}
+        keys={['G', letters.get(name)?.toUpperCase() ?? '']}
+      />
+    ));
   return (
     <Modal
       opened={opened}
@@ -32,22 +40,20 @@ export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProp
     >
       {/* The order of the menu, in two columns. */}
       <div className="shortcuts">
-        <Section title={text('shortcuts.anywhere')}>
+        <Section title={text('shortcuts.general')}>
           <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} or="/" />
           <Shortcut name={text('shortcuts.help')} keys={['?']} />
           <Shortcut name={text('shortcuts.close')} keys={['Esc']} />
+          {sections.filter(({ title }) => title === undefined).map(shortcutsOf)}
         </Section>
-        {sections.map(({ title, names }) => (
-          <Section key={title ?? ''} title={text(title ?? 'shortcuts.pages')}>
-            {names.map((name) => (
-              <Shortcut
-                key={name}
-                name={text(`nav.${name}`)}
-                keys={['G', letters.get(name)?.toUpperCase() ?? '']}
-              />
-            ))}
-          </Section>
-        ))}
+        {sections.map(
+          (section) =>
+            section.title !== undefined && (
+              <Section key={section.title} title={text(section.title)}>
+                {shortcutsOf(section)}
+              </Section>
+            ),
+        )}
       </div>
     </Modal>
   );

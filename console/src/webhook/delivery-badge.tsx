@@ -30,14 +30,14 @@ export function eventTypeOf(kind: WebhookDelivery['kind']): string {
   return `message.${kind}`;
 }
 
-export function isSuccess(status: number): boolean {
+export function isSuccessStatus(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
 /** The HTTP status of a response; 0 if there was none. */
 export function StatusBadge({ status }: { status: number }) {
   return (
-    <Badge className="state-badge" data-color={isSuccess(status) ? 'green' : 'red'} tt="none">
+    <Badge className="state-badge" data-color={isSuccessStatus(status) ? 'green' : 'red'} tt="none">
       {status === 0 ? text('webhooks.noAnswer') : status}
     </Badge>
   );

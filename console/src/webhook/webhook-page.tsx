@@ -21,7 +21,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { DeliveryBadge, isSuccess } from './delivery-badge.tsx';
+import { DeliveryBadge, isSuccessStatus } from './delivery-badge.tsx';
 import { DeliveryPanel } from './delivery-detail.tsx';
 import { DeliveryList, StateFilter } from './delivery-list.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -174,7 +174,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
 function failingTitle(since: string, events: readonly WebhookDelivery[]): string {
   const time = formatTime(since);
   const status = events.find(
-    ({ lastStatus }) => lastStatus !== null && !isSuccess(lastStatus),
+    ({ lastStatus }) => lastStatus !== null && !isSuccessStatus(lastStatus),
   )?.lastStatus;
   if (typeof status !== 'number') return text('webhooks.failingTitle', { time });
   return status === 0

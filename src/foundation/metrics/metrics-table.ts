@@ -479,7 +479,7 @@ export const metricsTable = {
           duration: '1m',
           severity: 'warning',
           summary: 'A process stopped reporting without having been stopped.',
-          action: 'See which one under Destinations, Processes, and check its machine.',
+          action: 'See which one under Account, Processes, and check its machine.',
           docs: 'docs/operate/scale.md#see-your-nodes',
         },
       ],

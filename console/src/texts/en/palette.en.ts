@@ -27,6 +27,5 @@ export const paletteTexts = {
   'shortcuts.or': 'or',
   'shortcuts.help': 'Show these shortcuts',
   'shortcuts.close': 'Close',
-  'shortcuts.anywhere': 'Anywhere',
-  'shortcuts.pages': 'Pages',
+  'shortcuts.general': 'General',
 } as const;
