@@ -98,8 +98,8 @@ test('scheduled messages: all messages with a tag are canceled, after a confirma
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/scheduled`);
-  await page.getByLabel('Tag').fill('news');
-  await page.getByLabel('Tag').press('Enter');
+  await page.getByRole('textbox', { name: 'Tag' }).fill('news');
+  await page.getByRole('textbox', { name: 'Tag' }).press('Enter');
   await page.getByRole('row', { name: /other@/ }).waitFor({ state: 'detached' });
   await visit.look('scheduled-filtered');
   await page.getByRole('button', { name: 'Reschedule 3 messages…' }).waitFor();

@@ -49,14 +49,13 @@ export function newVisitor(
   });
 }
 
-/** The browser doesn't draw sandboxed frames before they are in view. */
+/** The browser doesn't draw sandboxed frames before they are in view. Ends at the top, where sticky parts belong. */
 const drawFrames = `(async () => {
-  const { scrollX, scrollY } = window;
   for (const frame of document.querySelectorAll('iframe')) {
     frame.scrollIntoView({ behavior: 'instant', block: 'center' });
     for (let drawn = 0; drawn < 3; drawn += 1) await new Promise(requestAnimationFrame);
   }
-  scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
+  scrollTo({ top: 0, behavior: 'instant' });
 })()`;
 
 /** Takes a screenshot of the whole page. */

@@ -99,8 +99,9 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
               <Fieldset
                 key={group}
                 variant="unstyled"
+                m={0}
                 legend={
-                  <Text size="sm" fw={600} mb={8}>
+                  <Text size="sm" fw={600}>
                     {text(`keys.group.${group}`)}
                   </Text>
                 }

@@ -129,7 +129,7 @@ export function MessageFacts({ message }: { message: Message }) {
         <div>
           {named.map(([title, entries]) => (
             <section key={title} aria-labelledby={title}>
-              <Title order={3} id={title} mt="md" mb="xs">
+              <Title order={3} size="h2" id={title} mt="md" mb="xs">
                 {text(title)}
               </Title>
               <Facts

@@ -202,7 +202,7 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
       <NativeSelect
         aria-label={text('team.roleOf', { name: user.name || user.email })}
         // Otherwise long names would squeeze this column.
-        miw="9rem"
+        w="9.5rem"
         value={user.role}
         description={isOnlyOwner && text('team.lastOwner')}
         disabled={isOnlyOwner || change.isPending || !keys.isLoaded}

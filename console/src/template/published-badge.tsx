@@ -4,7 +4,12 @@ import { text } from '../texts/text.ts';
 /** The version that messages use; null: there is none yet. */
 export function PublishedBadge({ version }: { version: number | null }) {
   return (
-    <Badge className="state-badge" data-color={version === null ? 'gray' : 'green'} tt="none">
+    <Badge
+      component="span"
+      className="state-badge"
+      data-color={version === null ? 'gray' : 'green'}
+      tt="none"
+    >
       {version === null ? text('templates.unpublished') : text('templates.published', { version })}
     </Badge>
   );

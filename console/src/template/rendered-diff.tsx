@@ -103,7 +103,11 @@ export function VersionPreview({ side, mail, other }: VersionPreviewProps) {
   const subject = mail?.subject ?? '';
   const same = other === undefined || subject === other.mail?.subject;
   return (
-    <Paper withBorder p="sm" component="section" aria-label={name}>
+    <Paper
+      {...(other !== undefined && { withBorder: true, p: 'sm' })}
+      component="section"
+      aria-label={name}
+    >
       {other !== undefined && (
         <Text size="xs" c="dimmed">
           {name}

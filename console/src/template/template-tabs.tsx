@@ -1,5 +1,5 @@
 import './editor-texts.ts';
-import { Tabs } from '@mantine/core';
+import { Group, Tabs } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -18,7 +18,7 @@ const pages = {
 
 interface TemplateTabsProps {
   page: keyof typeof pages;
-  /** What the page knows about the draft, next to the title. */
+  /** What the page knows about the draft, below the title. */
   state?: ReactNode;
   /** The actions of the page, with the menu of the template, which can start with items of the page. */
   actions?: (menu: (items?: ReactNode) => ReactNode) => ReactNode;
@@ -45,11 +45,12 @@ export function TemplateTabs({ page, state, actions, children }: TemplateTabsPro
       <div className={page === 'edit' ? 'editor-bar' : undefined}>
         <PageHeading
           title={data?.name ?? template}
-          state={
-            <>
+          // Below the title, so that nothing moves when it changes.
+          hint={
+            <Group component="span" gap="xs" mih={24}>
               {data !== undefined && <PublishedBadge version={data.publishedVersion} />}
               {state}
-            </>
+            </Group>
           }
         >
           {actions === undefined ? menu() : actions(menu)}

@@ -65,7 +65,7 @@ export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDe
     </Button>
   );
   return (
-    <Stack gap={onPage ? 0 : 'md'}>
+    <Stack gap="md">
       {onPage ? (
         <PageHeading title={eventTypeOf(kind)} state={<DeliveryBadge state={state} />}>
           {replayButton}

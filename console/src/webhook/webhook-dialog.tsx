@@ -123,8 +123,9 @@ function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened
                 <Fieldset
                   key={group}
                   variant="unstyled"
+                  m={0}
                   legend={
-                    <Text size="sm" fw={600} mb={8}>
+                    <Text size="sm" fw={600}>
                       {text(`webhooks.group.${group}`)}
                     </Text>
                   }

@@ -17,7 +17,7 @@ import type { EditedDraft } from './use-save-draft.ts';
 /** Whether the draft is saved. */
 export function DraftState({ draft }: { draft: EditedDraft }) {
   return (
-    <Text size="sm" c="dimmed" role="status" className="said">
+    <Text span size="sm" c="dimmed" role="status" className="said">
       {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
     </Text>
   );
