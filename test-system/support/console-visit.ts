@@ -30,6 +30,35 @@ export interface ConsoleVisit {
   end(): Promise<void>;
 }
 
+/**
+ * The browser draws sandboxed frames only while they are in view, so the page is scrolled to the first one that isn't. What
+ * sticks to the window stays where it is at the top of the page.
+ */
+const scrollToFrame = `(async () => {
+  const frames = [...document.querySelectorAll('iframe')];
+  const hidden = frames.find((one) => one.getBoundingClientRect().bottom > innerHeight);
+  if (hidden === undefined) return;
+  scrollTo({ top: 0, behavior: 'instant' });
+  for (const one of document.querySelectorAll('body *'))
+    if (getComputedStyle(one).position === 'sticky') {
+      one.dataset.unstuck = '';
+      one.style.position = 'relative';
+      one.style.inset = 'auto';
+    }
+  hidden.scrollIntoView({ behavior: 'instant', block: 'center' });
+  for (let drawn = 0; drawn < 3; drawn += 1) await new Promise(requestAnimationFrame);
+})()`;
+
+const scrollBack = `(() => {
+  const unstuck = document.querySelectorAll('[data-unstuck]');
+  for (const one of unstuck) {
+    one.style.position = '';
+    one.style.inset = '';
+    delete one.dataset.unstuck;
+  }
+  if (unstuck.length > 0) scrollTo({ top: 0, behavior: 'instant' });
+})()`;
+
 export async function visitConsole(
   browser: Browser,
   url: string,
@@ -74,7 +103,9 @@ export async function visitConsole(
       await page.evaluate(
         'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
       );
+      await page.evaluate(scrollToFrame);
       await takeScreenshot(page, `console-${name}`);
+      await page.evaluate(scrollBack);
       const barriers = await findBarriers(page);
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);
       const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');

@@ -49,19 +49,9 @@ export function newVisitor(
   });
 }
 
-/** The browser doesn't draw sandboxed frames before they are in view. Ends at the top, where sticky parts belong. */
-const drawFrames = `(async () => {
-  for (const frame of document.querySelectorAll('iframe')) {
-    frame.scrollIntoView({ behavior: 'instant', block: 'center' });
-    for (let drawn = 0; drawn < 3; drawn += 1) await new Promise(requestAnimationFrame);
-  }
-  scrollTo({ top: 0, behavior: 'instant' });
-})()`;
-
 /** Takes a screenshot of the whole page. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await page.evaluate(drawFrames);
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
