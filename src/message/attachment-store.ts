@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
+import { bytesArray, textArray } from '../foundation/database/binary-array.ts';
 import { LargeValueClient } from '../foundation/database/large-value-client.ts';
 import {
   clientSettings,
@@ -7,7 +8,9 @@ import {
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
+import { isForeignKeyViolation } from '../foundation/database/sqlstate.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
+import { GroupCommit } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
@@ -16,6 +19,10 @@ type Kysely = Database['kysely'];
 export interface AttachmentContent {
   readonly sha256: string;
   readonly content: Buffer;
+}
+
+interface SmallContent extends AttachmentContent {
+  readonly accountId: AccountId;
 }
 
 /** Contents move through few connections, so that a burst neither fills memory nor holds up other statements. */
@@ -33,6 +40,11 @@ const writeLimits = {
   timeout: 10_000,
   retryAfter: 1,
 };
+/** Contents up to this size share a statement, which costs more than their bytes. */
+const maxSmallBytes = 32 * 1_024;
+const smallBatch = { max: 64, concurrency: 2, linger: { quietTurns: 5, maxMs: 5 } };
+/** Accounts take turns here, too; no account has more than half of what is stored at once. */
+const smallWriteLimits = { ...writeLimits, slots: 128, slotsPerGroup: 64 };
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 /**
@@ -73,6 +85,11 @@ export async function storeContents(
 export class AttachmentStore {
   readonly #pool: pg.Pool;
   readonly #writes = new FairSlots(writeLimits);
+  readonly #smallWrites = new FairSlots(smallWriteLimits);
+  readonly #small = new GroupCommit<SmallContent, unknown>((items) => this.#storeSmall(items), {
+    ...smallBatch,
+    waiting: Number.POSITIVE_INFINITY,
+  });
 
   constructor(settings: DatabaseSettings) {
     const base = clientSettings(settings, 'signalpost attachments');
@@ -93,17 +110,54 @@ export class AttachmentStore {
   }
 
   /**
-   * Stores contents, and keeps them from being swept for at least half an hour, in which a message must use them. Only those
-   * that the account doesn't have yet are sent to the database.
+   * Stores contents, and keeps them from being swept for at least half an hour, in which a message must use them. Large ones that
+   * the account has already aren't sent to the database.
    */
   async save(accountId: AccountId, contents: readonly AttachmentContent[]): Promise<void> {
-    const known = await this.#reserve(
-      accountId,
-      contents.map(({ sha256 }) => sha256),
-    );
-    for (const { sha256, content } of contents) {
-      if (known.has(sha256)) continue;
+    const small = contents.filter(({ content }) => content.length <= maxSmallBytes);
+    const large = contents.filter(({ content }) => content.length > maxSmallBytes);
+    const hashes = large.map(({ sha256 }) => sha256);
+    const known = large.length === 0 ? undefined : await this.#reserve(accountId, hashes);
+    await Promise.all(small.map((content) => this.#saveSmall(accountId, content)));
+    for (const { sha256, content } of large) {
+      if (known?.has(sha256) === true) continue;
       await this.#writes.run(accountId, () => this.#store(accountId, sha256, content));
+    }
+  }
+
+  async #saveSmall(accountId: AccountId, content: AttachmentContent): Promise<void> {
+    const error = await this.#smallWrites.run(accountId, async () =>
+      this.#small.add({ accountId, ...content }),
+    );
+    if (error !== undefined) throw error;
+  }
+
+  /** Stores contents of several accounts in one statement. @returns the error of each that wasn't stored */
+  async #storeSmall(items: readonly SmallContent[]): Promise<readonly unknown[]> {
+    // A statement can't store a row twice.
+    const rows = [
+      ...new Map(items.map((item) => [`${item.accountId} ${item.sha256}`, item])).values(),
+    ];
+    try {
+      await this.#pool.query({
+        name: 'store-attachments',
+        text: `insert into attachment_content (account_id, sha256, content, check_at)
+          select account_id, sha256, content, now() + ${reserve}
+          from unnest($1::text[], $2::bytea[], $3::bytea[]) as row (account_id, sha256, content)
+          order by account_id, sha256
+          on conflict (account_id, sha256) do update set check_at = excluded.check_at
+          where attachment_content.check_at <= now() + ${minReserve}`,
+        values: [
+          textArray(rows.map((row) => row.accountId)),
+          bytesArray(rows.map(({ sha256 }) => Buffer.from(sha256, 'hex').toString('latin1'))),
+          bytesArray(rows.map(({ content }) => content.toString('latin1'))),
+        ],
+      });
+      return items.map(() => undefined);
+    } catch (error) {
+      if (items.length === 1 || !isForeignKeyViolation(error)) return items.map(() => error);
+      // One account that was just deleted must not fail the others.
+      return Promise.all(items.map(async (item) => (await this.#storeSmall([item]))[0]));
     }
   }
 

@@ -1,4 +1,4 @@
-import './destination-texts.ts';
+import '../destination/destination-texts.ts';
 import { Badge, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ServiceProcess } from '../api/management.generated.ts';

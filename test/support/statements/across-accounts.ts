@@ -58,6 +58,7 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   },
   'management/import/rejection-store.ts': { statements: 1, why: aged },
   'manifest/read-manifest-store.ts': { statements: 1, why: 'lists the accounts to export' },
+  'message/attachment-store.ts': { statements: 1, why: batch },
   'message/message-partitions-store.ts': {
     statements: 2,
     why: 'a database has partitions for the retention classes of its accounts',
