@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { maxAttachmentLimit } from '../../src/message/attachment.ts';
 import { addKey } from '../support/api-key.ts';
 import { openDirectSubmission } from '../support/direct-submission.ts';
-import { readInbox } from '../support/inbox-client.ts';
 import { addSender, saveShop } from '../support/shop.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { openSubmissionShop } from '../support/submission-shop.ts';
 
 const world = await openDirectSubmission('127.0.0.97', { address: '127.0.0.98', port: 0 });
 const { database, shop } = world.direct;
@@ -39,36 +36,6 @@ function messageOf(bytes: number): string {
   assert.equal(message.length, bytes);
   return message;
 }
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text, 'latin1').digest('hex');
-}
-
-test('RFC 1870: a message of 25 MiB is delivered byte for byte, if the account’s limit allows it', async () => {
-  const message = messageOf(maxAttachmentLimit);
-  await world.submit(
-    'large@people.test',
-    message,
-    `MAIL FROM:<a@shop.test> SIZE=${message.length}`,
-  );
-  const { bytes, source, peer } = await world.mailTo('large@people.test');
-  assert.equal(hashOf(source.slice(-message.length)), hashOf(message));
-  assert.deepEqual(await world.dkimOf(bytes, peer), ['pass', 'pass']);
-});
-
-test('the inbox takes such a message, too', async () => {
-  const local = await openSubmissionShop();
-  await saveShop(local.shop.database, {
-    id: local.shop.shop.id,
-    attachmentLimit: maxAttachmentLimit,
-  });
-  const client = await local.login();
-  const message = messageOf(maxAttachmentLimit);
-  assert.match(await client.submit(['large@people.test'], message), /^250 /);
-  const { url } = local.shop.service;
-  const [mail] = await readInbox(url, '?to=large@people.test&wait=60');
-  assert.equal(hashOf((mail?.source ?? '').slice(-message.length)), hashOf(message));
-});
 
 test('RFC 1870: one byte more is refused, at MAIL if its size is announced, otherwise after it was received', async () => {
   const message = messageOf(maxAttachmentLimit + 1);
