@@ -77,7 +77,7 @@ export async function deliverWebhooks(
   }
 }
 
-/** The body with the reply of the event as `data.reply`; null if it was deleted. */
+/** The body with the reply of the event as `data.reply`; null if it was erased. */
 async function addReply(
   { database, attachments, publicUrl }: DeliverWebhooksDependencies,
   accountId: AccountId,
@@ -86,7 +86,7 @@ async function addReply(
 ): Promise<string> {
   const stored = await readReply(database.kysely, accountId, replyId);
   const reply =
-    stored === undefined
+    stored === undefined || stored.content === null
       ? null
       : await describeReply(stored, {
           accountId,

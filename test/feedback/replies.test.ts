@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import { authenticateReply } from '../../src/feedback/reply/authenticate-reply.ts';
 import { type AccountId, type MessageId, newMessageId } from '../../src/foundation/ids.ts';
@@ -252,6 +254,31 @@ test('knowing a reply address is not enough to fill the disk, and bounces still 
   assert.match(await world.deliver(other.replyTo, plainReply()), /^250 /);
 });
 
+test('slow replies to one account don’t keep out its bounces', async () => {
+  const message = await world.send();
+  const slow: SmtpClient[] = [];
+  for (let index = 0; index < 2; index += 1) {
+    const client = await SmtpClient.open({ port });
+    await client.greet();
+    await client.send('MAIL FROM:<ada@customer.test>', /^250 /);
+    await client.send(`RCPT TO:<${message.replyTo}>`, /^250 /);
+    await client.send('DATA', /^354 /);
+    slow.push(client);
+  }
+  assert.match(await world.deliver(message.replyTo, plainReply()), /^451 /);
+  const bounce = await readFile(
+    join(import.meta.dirname, 'mail-reports/postfix-mailbox-full.eml'),
+    'utf8',
+  );
+  const path = paths.make(
+    { messageId: message.id as MessageId, recipient: 0 },
+    'bounces.shop.test',
+  );
+  assert.match(await world.deliver(path, bounce, 'MAIL FROM:<>'), /^250 /);
+  for (const client of slow) assert.match(await client.send(`${plainReply()}.`), /^250 /);
+  assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);
+});
+
 test('an account has an hourly limit, after which senders have to try again later', async () => {
   const message = await world.send();
   const first = await world.reply(message);
@@ -300,6 +327,33 @@ test('SPF and DMARC say whether the reply is from the domain it names', async ()
   const forged = await world.reply(message, plainReply(from), 'MAIL FROM:<eve@customer.test>');
   const { dmarc } = forged.reply.authentication as { dmarc: unknown };
   assert.deepEqual(dmarc, { result: 'fail', domain: 'honest.test' });
+});
+
+test('a signature of the From domain that verifies counts for DKIM and DMARC, until the text is changed', async () => {
+  const message = await world.send();
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  dns.set('s1._domainkey.signed.test', { TXT: [`v=DKIM1; k=rsa; p=${key}`] });
+  dns.set('_dmarc.signed.test', { TXT: ['v=DMARC1; p=reject'] });
+  const source = plainReply({ From: 'ada@signed.test' }, 'signed');
+  const signature = {
+    signingDomain: 'signed.test',
+    selector: 's1',
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+  const options = { ...signature, signatureData: [signature] };
+  const { signatures } = await dkimSign(source, options);
+  const { reply } = await world.reply(message, signatures + source);
+  const results = reply.authentication as Record<string, unknown>;
+  assert.deepEqual(results.dkim, { result: 'pass', domain: 'signed.test' });
+  assert.deepEqual(results.dmarc, { result: 'pass', domain: 'signed.test' });
+  const changed = await world.reply(
+    message,
+    signatures + source.replace(/signed\r\n$/, 'other\r\n'),
+  );
+  const { dkim, dmarc } = changed.reply.authentication as Record<string, { result: string }>;
+  assert.notEqual(dkim?.result, 'pass');
+  assert.equal(dmarc?.result, 'fail');
 });
 
 test('DNS that fails makes the results temperror, and the reply is received', async () => {

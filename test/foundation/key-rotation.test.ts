@@ -17,6 +17,7 @@ import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { resealColumn } from '../../src/foundation/reseal.ts';
 import { seal, unsealAny } from '../../src/foundation/seal.ts';
+import { ReplyAddresses } from '../../src/message/reply-address.ts';
 import { EndSessionsLinks } from '../../src/outbox/end-sessions-links.ts';
 import {
   BrowserSessions,
@@ -113,6 +114,11 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     open: (key) => new ReturnPaths(key),
     make: (paths) => paths.make({ messageId: message.messageId, recipient: 0 }, 'shop.test'),
     accepts: (paths, address) => paths.read(address) !== undefined,
+  }),
+  'reply address': use({
+    open: (key) => new ReplyAddresses(key),
+    make: (addresses) => addresses.make(message.accountId, message.messageId, 'shop.test'),
+    accepts: (addresses, address) => addresses.read(address) !== undefined,
   }),
   'tracked link': use({
     open: (key) => new TrackingTokens(key),

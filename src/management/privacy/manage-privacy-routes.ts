@@ -108,7 +108,7 @@ export const erasePersonData = defineOperation({
   confirmed: true,
   summary: 'Erase all data about an address',
   description:
-    'Cancels messages waiting to be sent to it and deletes captured mail to it. You can’t undo this.',
+    'Cancels messages waiting to be sent to it, and deletes captured mail to it and replies from it. You can’t undo this.',
   query: Type.Object(
     {
       keepSuppressions: Type.Optional(
