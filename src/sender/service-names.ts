@@ -54,7 +54,7 @@ export function findNameProblems(service: ServiceNames): NameProblem[] {
         setting: 'DELIVERY',
         sentence: 'Signalpost isn’t sending to the internet yet.',
         nextStep:
-          'DKIM and DMARC can be published now. For the return path records, set SMTP_URL or DELIVERY=direct first.',
+          'Publish DKIM and DMARC now. For the return path records, set SMTP_URL or DELIVERY=direct first.',
       },
     ];
   const problems: NameProblem[] = [];

@@ -103,6 +103,8 @@ for (const [device, options] of [
       const tabs = page.getByRole('navigation', { name: 'Message parts' });
       await tabs.getByRole('link', { name: tab }).click();
       await page.getByRole('region', { name: tab }).waitFor();
+      const copies = page.getByRole('button', { name: 'Copy link: View your order' });
+      assert.equal(await copies.count(), tab === 'Links' && script ? 1 : 0, tab);
       await look(page, `${tab.toLowerCase()}-${device}`, script);
     }
     await page.goto(inbox);

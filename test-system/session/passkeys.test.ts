@@ -105,6 +105,10 @@ test('a passkey is created, signs in alone and after the password, and a recover
   await loseDevice();
   await page.goto(`${site}/sign-in?next=/me`);
   await look(page, 'sign-in-with-passkey');
+  await page.getByRole('button', { name: 'Show' }).click();
+  assert.equal(await page.getByLabel('Password').getAttribute('type'), 'text');
+  await page.getByRole('button', { name: 'Hide' }).click();
+  assert.equal(await page.getByLabel('Password').getAttribute('type'), 'password');
   await signInWithPassword(page, email);
   await page.getByRole('heading', { name: 'Verify it’s you' }).waitFor();
   await look(page, 'passkey-second-factor');

@@ -49,7 +49,7 @@ export function RenderedMessagePanel({
         />
       )}
       <ProblemAlert error={rendered.error} />
-      {rendered.isLoading && <Skeleton height={400} mt={50} className="mail-fit" />}
+      {rendered.isLoading && <Skeleton height={320} mt={50} className="mail-fit" />}
       {data !== undefined && (
         <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
           <Tabs.List mb="sm">

@@ -28,8 +28,7 @@ export const destinationsTexts = {
   'destinations.noneHint': 'Mail that can’t be sent right away appears here.',
 
   'receivers.title': 'Rate limits',
-  'receivers.hint':
-    'How fast each mailbox provider takes mail, for all domains it serves. All processes share these limits.',
+  'receivers.hint': 'How fast each mailbox provider takes mail. All processes share these limits.',
   'receivers.none': 'No rate limits yet',
   'receivers.noneHint': 'They appear here once you send to a mailbox provider.',
   'receivers.name': 'Destination',

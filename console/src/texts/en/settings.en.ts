@@ -130,8 +130,8 @@ export const settingsTexts = {
   'processes.state.vanished': 'Vanished',
   'processes.since': 'Started',
   'processes.seen': 'Last seen',
-  'processes.inFlight': 'Sending now',
-  'processes.delay': 'Event loop delay',
+  'processes.inFlight': 'Sending\u00a0now',
+  'processes.delay': 'Event loop\u00a0delay',
   'processes.delayMs': '{delay} ms',
 
   'settings.installation': 'Installation',
