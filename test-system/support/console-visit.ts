@@ -36,9 +36,10 @@ export interface ConsoleVisit {
  */
 const scrollToFrame = `(async () => {
   const frames = [...document.querySelectorAll('iframe')];
+  if (frames.length === 0) return;
+  scrollTo({ top: 0, behavior: 'instant' });
   const hidden = frames.find((one) => one.getBoundingClientRect().bottom > innerHeight);
   if (hidden === undefined) return;
-  scrollTo({ top: 0, behavior: 'instant' });
   for (const one of document.querySelectorAll('body *'))
     if (getComputedStyle(one).position === 'sticky') {
       one.dataset.unstuck = '';
