@@ -26,10 +26,10 @@ export const defaultAssumptions: Assumptions = {
   diskFactor: 1.3,
 };
 
-export type ResourceName = 'nodes' | 'database cores' | 'write-ahead log' | 'slowest follower';
+type ResourceName = 'nodes' | 'database cores' | 'write-ahead log' | 'slowest follower';
 
 /** A resource that messages wait for. */
-export interface PlannedResource {
+interface PlannedResource {
   readonly name: ResourceName;
   /** Messages a second at which it is fully used. */
   readonly maxRate: number;
