@@ -206,8 +206,10 @@ export class Worker {
       const own = this.#claimCapacity(accountId, share);
       if (own === undefined) this.#accountsAtLimit.add(accountId);
       else if (accountIds.length > 0 && own < max) this.#ring.add(accountId);
-      else accountIds.push(accountId);
-      if (accountIds.length === 1 && own !== undefined) max = own;
+      else {
+        if (accountIds.length === 0) max = own;
+        accountIds.push(accountId);
+      }
     }
     return { accountIds, max };
   }
