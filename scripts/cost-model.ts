@@ -50,13 +50,7 @@ function readCost(
   rate: number,
   otherwise?: UnitCost,
 ): UnitCost {
-  const found = summaries.find((summary) => summary.topic === 'capacity' && summary.case === name);
-  const read = (key: string, fallback?: number): number => {
-    const spread = found && spreadOf(found.runs, key);
-    const value = spread === undefined ? fallback : (spread.median ?? spread.high);
-    if (value === undefined) throw new Error(`results.json has no ${key} of capacity, ${name}`);
-    return value;
-  };
+  const read = (key: string, fallback?: number) => readFigure(summaries, name, key, fallback);
   return {
     rate,
     serviceMicroseconds: read('service_us'),
@@ -65,4 +59,21 @@ function readCost(
     walBytes: read('wal_bytes'),
     keptBytes: read('kept_bytes'),
   };
+}
+
+/**
+ * A figure that `npm run bench -- capacity` measured: its median, or the highest of two runs.
+ * @throws if it is missing and there is no fallback
+ */
+export function readFigure(
+  summaries: readonly CaseSummary[],
+  name: string,
+  key: string,
+  fallback?: number,
+): number {
+  const found = summaries.find((summary) => summary.topic === 'capacity' && summary.case === name);
+  const spread = found && spreadOf(found.runs, key);
+  const value = spread === undefined ? fallback : (spread.median ?? spread.high);
+  if (value === undefined) throw new Error(`results.json has no ${key} of capacity, ${name}`);
+  return value;
 }

@@ -12,6 +12,7 @@ import {
   failoverTopics,
   headlines,
 } from './benchmark-topics.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** The tables of docs/benchmarks.md, by the name of their topic. */
 export function describeBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
@@ -50,20 +51,20 @@ function summarizeAll(summaries: readonly CaseSummary[]): string {
     );
     return [link, filled];
   });
-  return formatMarkdown([['', 'result'], ...rows]);
+  return markdownTable(['', 'result'], rows);
 }
 
 function toTable(
   summaries: readonly CaseSummary[],
   columns: NonNullable<BenchmarkTopic['columns']>,
 ): string {
-  return formatMarkdown([
+  return markdownTable(
     ['', ...columns.map(([head]) => head)],
-    ...summaries.map((summary) => [
+    summaries.map((summary) => [
       summary.case,
       ...columns.map(([, figure]) => formatCell(summary, figure)),
     ]),
-  ]);
+  );
 }
 
 function formatCell(summary: CaseSummary, figure: string): string {
@@ -83,7 +84,7 @@ function formatCell(summary: CaseSummary, figure: string): string {
 function summarizeReading(summaries: readonly CaseSummary[]): string {
   const runs = summaries.flatMap((summary) => summary.runs);
   const histories = Map.groupBy(runs, ({ params }) => Number(params?.history));
-  return formatMarkdown([
+  return markdownTable(
     [
       'messages stored',
       'cases',
@@ -92,7 +93,7 @@ function summarizeReading(summaries: readonly CaseSummary[]): string {
       'limit ms',
       'cases with p99 within it',
     ],
-    ...[...histories].map(([history, of]) => {
+    [...histories].map(([history, of]) => {
       const limit = Number(of[0]?.limit_ms);
       return [
         history.toLocaleString('en-US'),
@@ -103,7 +104,7 @@ function summarizeReading(summaries: readonly CaseSummary[]): string {
         String(of.filter(({ p99_ms }) => Number(p99_ms) <= limit).length),
       ];
     }),
-  ]);
+  );
 }
 
 function formatFigure(
@@ -113,10 +114,4 @@ function formatFigure(
 ): string {
   const spread = spreadOf(runs, figure);
   return spread === undefined ? '' : format(spread, figure);
-}
-
-function formatMarkdown(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...rest] = rows;
-  const lines = [head, head.map(() => '---'), ...rest];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

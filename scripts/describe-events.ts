@@ -1,4 +1,5 @@
 import { eventKindNames, eventKinds } from '../src/message/event-kinds.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** The table of docs/reference/events.md. */
 export function describeEvents(): Readonly<Record<'events', string>> {
@@ -23,8 +24,7 @@ export function describeEvents(): Readonly<Record<'events', string>> {
     'report',
     'suppresses as',
   ];
-  const lines = [head, head.map(() => '---'), ...rows];
-  return { events: lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n') };
+  return { events: markdownTable(head, rows) };
 }
 
 function code(text: string): string {

@@ -1,6 +1,7 @@
-import { type CaseSummary, spreadOf } from './benchmark-results.ts';
-import { costAt, type MeasuredCosts, readCosts } from './cost-model.ts';
+import type { CaseSummary } from './benchmark-results.ts';
+import { costAt, type MeasuredCosts, readCosts, readFigure } from './cost-model.ts';
 import { formatStorage } from './format-storage.ts';
+import { markdownTable } from './markdown-table.ts';
 import { type CapacityPlan, planCapacity } from './plan-capacity.ts';
 
 /** The tables of docs/how-it-works/scale.md, computed from the topic `capacity` of the results. */
@@ -29,9 +30,9 @@ export function describePlan(plan: CapacityPlan): string {
     `${waitMs < 0.1 ? 'less than 0.1' : waitMs.toFixed(1)} ms`,
   ]);
   return [
-    table(['', 'needed'], machines),
+    markdownTable(['', 'needed'], machines),
     '',
-    table(
+    markdownTable(
       ['resource, the first to be used up first', 'most', 'used at the peak', 'mean wait'],
       resources,
     ),
@@ -40,12 +41,7 @@ export function describePlan(plan: CapacityPlan): string {
 
 /** The model's predictions for loads that it wasn't made from, beside their runs. */
 function checkAgainstRuns(summaries: readonly CaseSummary[], costs: MeasuredCosts): string {
-  const find = (name: string, key: string): number => {
-    const found = summaries.find(({ topic, case: own }) => topic === 'capacity' && own === name);
-    const spread = found && spreadOf(found.runs, key);
-    if (spread === undefined) throw new Error(`results.json has no ${key} of capacity, ${name}`);
-    return spread.median ?? spread.high;
-  };
+  const find = (name: string, key: string) => readFigure(summaries, name, key);
   const between = '400 a second, 200 accounts';
   const predicted = costAt(400, costs);
   const cores = 2;
@@ -61,7 +57,7 @@ function checkAgainstRuns(summaries: readonly CaseSummary[], costs: MeasuredCost
       'messages/s',
     ],
   ];
-  return table(
+  return markdownTable(
     ['', 'model', 'run', 'difference'],
     rows.map(([what, model, run, unit]) => [
       what,
@@ -70,8 +66,4 @@ function checkAgainstRuns(summaries: readonly CaseSummary[], costs: MeasuredCost
       `${Math.round((model / run - 1) * 100)}%`,
     ]),
   );
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

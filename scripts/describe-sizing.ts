@@ -1,6 +1,7 @@
 import type { CaseSummary } from './benchmark-results.ts';
 import { readCosts } from './cost-model.ts';
 import { formatStorage } from './format-storage.ts';
+import { markdownTable } from './markdown-table.ts';
 import { type CapacityPlan, defaultAssumptions, planCapacity } from './plan-capacity.ts';
 
 const mebibyte = 1_048_576;
@@ -22,11 +23,7 @@ export function describeSizing(summaries: readonly CaseSummary[]): Record<string
     'databases',
   ];
   const rows = messagesPerDay.map((count) => rowOf(count, planCapacity(count, costs)));
-  return {
-    sizing: [head, head.map(() => '---'), ...rows]
-      .map((row) => `| ${row.join(' | ')} |`)
-      .join('\n'),
-  };
+  return { sizing: markdownTable(head, rows) };
 }
 
 function rowOf(count: number, plan: CapacityPlan): string[] {

@@ -206,6 +206,7 @@ export function createApp(dependencies: AppDependencies): App {
     hostname: config.hostname,
     bounceServer: config.bounceServer,
     attachments,
+    replyAddresses,
     dnsServers,
     memoryShare: share,
     intake: config.intake,

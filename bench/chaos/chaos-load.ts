@@ -6,6 +6,7 @@ import { distinctBody } from '../bench-account.ts';
 import { makeCounts } from './chaos-faults.ts';
 import type { ChaosNode } from './chaos-node.ts';
 import { fileNameOf } from './rough-sink.ts';
+import { SteadyClients } from './steady-clients.ts';
 
 const address = (name: string): string => `${name}@example.test`;
 
@@ -114,8 +115,6 @@ interface Acceptance {
   readonly node: ChaosNode;
 }
 
-/** How long requests are repeated after the end. */
-const giveUpDelayMs = 60_000;
 /** Between repetitions of a request: the first pause, which doubles, and the longest. */
 const repeatDelayMs = { first: 500, max: 4_000 };
 /** How long an answer may take before a request is repeated. */
@@ -135,10 +134,7 @@ export class ChaosLoad {
   readonly #nodes: readonly ChaosNode[];
   readonly #targets: readonly ChaosTargets[];
   readonly #repeats: boolean;
-  readonly #open = new Set<Promise<void>>();
-  readonly #loop: Promise<void>;
-  #running = true;
-  #givesUp = false;
+  readonly #clients: SteadyClients;
 
   constructor(
     nodes: readonly ChaosNode[],
@@ -148,26 +144,12 @@ export class ChaosLoad {
     this.#nodes = nodes;
     this.#targets = targets;
     this.#repeats = repeats;
-    this.#loop = this.#run(1_000 / perSecond);
+    this.#clients = new SteadyClients(perSecond, (number) => this.#send(number));
   }
 
   /** Resolves once every request has ended. */
-  async stop(): Promise<void> {
-    this.#running = false;
-    await this.#loop;
-    const giveUp = setTimeout(() => {
-      this.#givesUp = true;
-    }, giveUpDelayMs);
-    await Promise.all(this.#open);
-    clearTimeout(giveUp);
-  }
-
-  async #run(intervalMs: number): Promise<void> {
-    for (let number = 0; this.#running; number += 1) {
-      const sending: Promise<void> = this.#send(number).finally(() => this.#open.delete(sending));
-      this.#open.add(sending);
-      await delay(intervalMs);
-    }
+  stop(): Promise<void> {
+    return this.#clients.stop();
   }
 
   async #send(number: number): Promise<void> {
@@ -196,7 +178,7 @@ export class ChaosLoad {
       const answer = await this.#request(url, request, turn);
       const results = bodies.map((_, place) => answer?.results[place] ?? answer?.whole);
       const isFinal = results.every((result) => result !== undefined && !canRepeat(result));
-      if (isFinal || !this.#repeats || this.#givesUp) {
+      if (isFinal || !this.#repeats || this.#clients.giveUp) {
         if (answer === undefined) this.unanswered += 1;
         for (const [place, body] of bodies.entries()) this.#note(kind, body, results[place]);
         return;

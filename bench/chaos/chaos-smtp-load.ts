@@ -5,6 +5,7 @@ import { BenchSessionLost, BenchSmtpSession, toWire } from '../submission/bench-
 import { makeCounts } from './chaos-faults.ts';
 import type { ChaosNode } from './chaos-node.ts';
 import { fileNameOf } from './rough-sink.ts';
+import { SteadyClients } from './steady-clients.ts';
 
 /** What programs log in with. */
 export interface ChaosLogin {
@@ -100,8 +101,6 @@ const smtpKindNames = Object.keys(smtpKinds) as SmtpKind[];
 
 /** Between attempts. */
 const retryDelayMs = 500;
-/** How long messages are submitted again after the end. */
-const giveUpDelayMs = 60_000;
 /** Of each reply. */
 const replyTimeoutMs = 20_000;
 
@@ -118,34 +117,17 @@ export class ChaosSmtpLoad {
   repeated = 0;
   readonly #nodes: readonly ChaosNode[];
   readonly #login: ChaosLogin;
-  readonly #open = new Set<Promise<void>>();
-  readonly #loop: Promise<void>;
-  #running = true;
-  #givesUp = false;
+  readonly #clients: SteadyClients;
 
   constructor(nodes: readonly ChaosNode[], login: ChaosLogin, perSecond: number) {
     this.#nodes = nodes;
     this.#login = login;
-    this.#loop = this.#run(1_000 / perSecond);
+    this.#clients = new SteadyClients(perSecond, (number) => this.#send(number));
   }
 
   /** Resolves once every client has ended. */
-  async stop(): Promise<void> {
-    this.#running = false;
-    await this.#loop;
-    const giveUp = setTimeout(() => {
-      this.#givesUp = true;
-    }, giveUpDelayMs);
-    await Promise.all(this.#open);
-    clearTimeout(giveUp);
-  }
-
-  async #run(intervalMs: number): Promise<void> {
-    for (let number = 0; this.#running; number += 1) {
-      const sending: Promise<void> = this.#send(number).finally(() => this.#open.delete(sending));
-      this.#open.add(sending);
-      await delay(intervalMs);
-    }
+  stop(): Promise<void> {
+    return this.#clients.stop();
   }
 
   async #send(number: number): Promise<void> {
@@ -163,7 +145,7 @@ export class ChaosSmtpLoad {
         return;
       }
       if (code !== undefined) this.repeated += 1;
-      if (this.#givesUp) {
+      if (this.#clients.giveUp) {
         this.unanswered += 1;
         return;
       }

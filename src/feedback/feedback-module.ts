@@ -13,7 +13,7 @@ import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { Http } from '../http/create-http.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
-import { ReplyAddresses } from '../message/reply-address.ts';
+import type { ReplyAddresses } from '../message/reply-address.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
@@ -49,6 +49,7 @@ export interface FeedbackDependencies {
   /** Server that receives mail to return paths and reply addresses; undefined for none. */
   readonly bounceServer: BounceServerSettings | undefined;
   readonly attachments: Pick<AttachmentStore, 'save'>;
+  readonly replyAddresses: ReplyAddresses;
   /** For checking who replies are from. */
   readonly dnsServers: readonly DnsServer[];
   /** From `memoryShare`. */
@@ -150,7 +151,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         write,
         replies: new ReplyIntake({
           database,
-          addresses: new ReplyAddresses(key),
+          addresses: dependencies.replyAddresses,
           attachments,
           reader: new ReplyReader({ dnsServers, hostname }),
           isReturnPath: (address) => returnPaths.read(address) !== undefined,

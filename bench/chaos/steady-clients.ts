@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** How long clients try again after the end. */
+const giveUpDelayMs = 60_000;
+
+/** Clients that begin at a steady rate, each with its own number, and go on by themselves. */
+export class SteadyClients {
+  readonly #open = new Set<Promise<void>>();
+  readonly #loop: Promise<void>;
+  #running = true;
+  #givesUp = false;
+
+  /** @param run one client; resolves when it has ended */
+  constructor(perSecond: number, run: (number: number) => Promise<void>) {
+    this.#loop = this.#begin(1_000 / perSecond, run);
+  }
+
+  /** Whether clients stop trying again. */
+  get giveUp(): boolean {
+    return this.#givesUp;
+  }
+
+  /** Resolves once every client has ended. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    await this.#loop;
+    const giveUp = setTimeout(() => {
+      this.#givesUp = true;
+    }, giveUpDelayMs);
+    await Promise.all(this.#open);
+    clearTimeout(giveUp);
+  }
+
+  async #begin(intervalMs: number, run: (number: number) => Promise<void>): Promise<void> {
+    for (let number = 0; this.#running; number += 1) {
+      const running: Promise<void> = run(number).finally(() => this.#open.delete(running));
+      this.#open.add(running);
+      await delay(intervalMs);
+    }
+  }
+}
