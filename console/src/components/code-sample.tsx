@@ -1,7 +1,7 @@
-import { Button, Code, Group, Text } from '@mantine/core';
+import { Button, Code } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { text } from '../texts/text.ts';
-import { CopyButton } from './copy-field.tsx';
+import { CopyHeading } from './copy-field.tsx';
 
 /** Max lines of a sample that is shown in full. */
 const maxSampleLines = 18;
@@ -12,12 +12,7 @@ export function CodeSample({ title, code }: { title: string; code: string }) {
   const isCut = !isExpanded && code.split('\n').length > maxSampleLines;
   return (
     <div>
-      <Group justify="space-between" mb={4}>
-        <Text size="sm" fw={600}>
-          {title}
-        </Text>
-        <CopyButton value={code} />
-      </Group>
+      <CopyHeading title={title} value={code} />
       <div className="sample" data-cut={isCut}>
         <Code block className="snippet">
           {code}

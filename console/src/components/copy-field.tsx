@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Code, Group } from '@mantine/core';
+import { ActionIcon, Button, Code, Group, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
@@ -58,5 +58,17 @@ export function CopyButton({ value, children, large = false }: CopyButtonProps) 
     >
       {clipboard.copied ? text('copy.done') : (children ?? text('copy'))}
     </Button>
+  );
+}
+
+/** The title of a text below it, with a button that copies the text. */
+export function CopyHeading({ title, value }: { title: string; value: string }) {
+  return (
+    <Group justify="space-between" mb={4}>
+      <Text size="sm" fw={600}>
+        {title}
+      </Text>
+      <CopyButton value={value} />
+    </Group>
   );
 }

@@ -1,8 +1,8 @@
-import { Code, Group, Text } from '@mantine/core';
+import { Code } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { CopyButton } from '../components/copy-field.tsx';
+import { CopyHeading } from '../components/copy-field.tsx';
 import { curlWithKey } from '../template/snippets.ts';
 import { text } from '../texts/text.ts';
 
@@ -16,12 +16,7 @@ export function TryKey({ keyText, templateId }: { keyText: string; templateId: s
   const command = curlWithKey(facts, keyText);
   return (
     <div>
-      <Group justify="space-between" mb={4}>
-        <Text size="sm" fw={600}>
-          {text('keys.try')}
-        </Text>
-        <CopyButton value={command} />
-      </Group>
+      <CopyHeading title={text('keys.try')} value={command} />
       <Code block className="snippet">
         {command}
       </Code>

@@ -1,6 +1,6 @@
-import { Code, Group, Text } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import type { WebhookTest } from '../api/management.generated.ts';
-import { CopyButton } from '../components/copy-field.tsx';
+import { CopyHeading } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { text } from '../texts/text.ts';
 
@@ -46,12 +46,7 @@ function Headers({ title, headers }: HeadersProps) {
 export function TextBlock({ title, children }: { title: string; children: string }) {
   return (
     <div>
-      <Group justify="space-between" mb={4}>
-        <Text size="sm" fw={600}>
-          {title}
-        </Text>
-        <CopyButton value={children} />
-      </Group>
+      <CopyHeading title={title} value={children} />
       <Code block className="payload" tabIndex={0}>
         {children}
       </Code>
