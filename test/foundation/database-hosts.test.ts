@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type pg from 'pg';
 import { ChangeListener } from '../../src/foundation/change-listener.ts';
 import { splitDatabaseUrl } from '../../src/foundation/database/database-url.ts';
 import {
@@ -7,6 +8,7 @@ import {
   openDatabase,
   requireServer,
 } from '../../src/foundation/database/open-database.ts';
+import type { ServiceClient } from '../../src/foundation/database/service-client.ts';
 import { isUnavailable } from '../../src/foundation/database/sqlstate.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { openGate } from '../support/tcp-gate.ts';
@@ -123,4 +125,18 @@ test('a statement without an answer moves to another host by itself; a slow one 
     gate.open();
   }
   assert.ok(gates.some(({ blockedCount }) => blockedCount > 0));
+});
+
+test('the search for a primary goes on while idle connections hang, without another statement', async () => {
+  const [first, second] = [await openGate(url), await openGate(url)];
+  second.close();
+  const database = openDatabase({ url: urlOf([first, second]) });
+  after(() => database.close());
+  const client = (await database.pool.connect()) as pg.PoolClient & ServiceClient;
+  client.release();
+  first.hold();
+  client.suspectServer();
+  await waitFor('a second search', () => first.blockedCount >= 2);
+  second.open();
+  await waitFor('the connection to be dropped', () => database.pool.totalCount === 0);
 });

@@ -17,8 +17,10 @@ export interface PrimaryConnection {
 const answerTimeoutMs = { first: 1_000, max: 8_000 };
 /** How long to wait for other servers once one is known to accept writes. */
 const othersTimeoutMs = 200;
-/** Between questions to a standby, which may be promoted while another server doesn't answer, and between searches. */
+/** Between attempts to connect to a server, and between searches that nobody depends on. */
 const pauseMs = 250;
+/** Between questions to a standby, which may be promoted at any moment. They share a connection, so they cost little. */
+const questionIntervalMs = 100;
 
 /** The timeline counts the promotions; a standby has no current one. */
 const question = `select case when pg_is_in_recovery() then null
@@ -81,6 +83,11 @@ export class PrimaryFinder {
         this.#primary = undefined;
         // On a busy machine, a second can be too short.
         this.#answerTimeoutMs = Math.min(2 * this.#answerTimeoutMs, answerTimeoutMs.max);
+        if (this.#connections.size > 0) {
+          // They hang until a primary is found, so the search goes on without a gap.
+          this.#startSearch().catch(() => undefined);
+          return;
+        }
         // Until then, callers get the same error.
         setTimeout(() => {
           this.#search = undefined;
@@ -135,7 +142,7 @@ async function askUntil(
 ): Promise<PrimaryAnswer> {
   for (;;) {
     try {
-      return await askServer(server, Math.max(1, round.deadline - performance.now()));
+      return await askServer(server, round);
     } catch (error) {
       if (performance.now() + pauseMs >= round.deadline) throw error;
       await delay(pauseMs);
@@ -143,8 +150,12 @@ async function askUntil(
   }
 }
 
-/** @throws Error if the server doesn't answer in time or is a standby */
-async function askServer({ config, address }: Server, timeoutMs: number): Promise<PrimaryAnswer> {
+/** @throws Error if the server doesn't answer in time, or is still a standby when the round is over */
+async function askServer(
+  { config, address }: Server,
+  round: { readonly deadline: number },
+): Promise<PrimaryAnswer> {
+  const timeoutMs = Math.max(1, round.deadline - performance.now());
   const client = new pg.Client({
     ...config,
     application_name: 'signalpost primary',
@@ -154,10 +165,13 @@ async function askServer({ config, address }: Server, timeoutMs: number): Promis
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ timeline: number | null }>(question);
-    const timeline = rows[0]?.timeline ?? null;
-    if (timeline === null) throw new Error('is a standby');
-    return { address, timeline };
+    for (;;) {
+      const { rows } = await client.query<{ timeline: number | null }>(question);
+      const timeline = rows[0]?.timeline ?? null;
+      if (timeline !== null) return { address, timeline };
+      if (performance.now() + questionIntervalMs >= round.deadline) throw new Error('is a standby');
+      await delay(questionIntervalMs);
+    }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${address.host}:${address.port}: ${reason}`, { cause });
