@@ -18,7 +18,7 @@ export async function benchLatency(options: BenchOptions): Promise<BenchResult[]
 export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
   using sink = await BenchSink.start();
   const { nodeOptions } = options;
-  const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10), nodeOptions };
+  const worker = { worker: true, smtpUrl: sink.smtpUrl(10), nodeOptions };
   await using bench = await openBench(worker, openLetterAccount);
   return await measureLatency('together', [0.5], options, bench, sink);
 }
@@ -84,7 +84,7 @@ async function measureLatency(
 /** Resident memory of processes that accept at saturation and deliver. What each fifth held tells a slope from a step. */
 export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResult[]> {
   using sink = await BenchSink.start();
-  const worker = { roles: 'http,worker', smtpUrl: sink.smtpUrl(10) };
+  const worker = { worker: true, smtpUrl: sink.smtpUrl(10) };
   await using bench = await openBench(worker, openLetterAccount);
   const load = openLoad(bench);
   using memory = new MemoryWatch(bench.service);

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { createApp, type NodeRole } from '../src/app.ts';
+import { createApp } from '../src/app.ts';
 import { listen } from '../src/command/listen.ts';
 import { openInstallation } from '../src/command/open-installation.ts';
 import { aborted, stopSignal } from '../src/command/stop-signal.ts';
@@ -8,6 +8,7 @@ import { stopWithTimeout } from '../src/command/stop-with-timeout.ts';
 import { reportUrl, superviseProcesses } from '../src/command/supervise-processes.ts';
 import { readConfig } from '../src/config/config.ts';
 import { createLog } from '../src/foundation/log.ts';
+import { nodeRoles } from '../src/foundation/processes/node-role.ts';
 import type { Http } from '../src/http/create-http.ts';
 import { sendBodyBytes } from '../src/http/limits/route-limits.ts';
 import { SendBodyParser } from '../src/submission/parse-send-body.ts';
@@ -47,7 +48,8 @@ const announce = (url: string): void => void process.stdout.write(`ready at ${ur
 
 async function serveHere(): Promise<void> {
   const installation = await openInstallation(config, log, signal);
-  const roles = new Set((process.env.BENCH_ROLES ?? 'http').split(',') as NodeRole[]);
+  const works = process.env.BENCH_WORKER !== undefined;
+  const roles = new Set(nodeRoles.filter((role) => works || role !== 'worker'));
   const app = createApp({ config, log, roles, moreRoutes, ...installation });
   registerNoOpRoutes(app.http);
   await app.start();

@@ -61,7 +61,8 @@ export async function startBenchProgram(
 export interface BenchServiceOptions {
   /** Undefined: one for each core, as `serve` has it. */
   readonly processes?: number;
-  readonly roles?: string;
+  /** Whether it delivers as well. Default: false. */
+  readonly worker?: boolean;
   readonly smtpUrl?: string;
   readonly nodeOptions?: readonly string[];
   /** Settings in addition. */
@@ -76,14 +77,14 @@ export const benchMasterKey = Buffer.alloc(32, 7).toString('base64');
 /** Starts the service with the routes of `bench-server.ts` on a migrated database. */
 export function startBenchService(
   database: BenchDatabase,
-  { processes, roles, smtpUrl, nodeOptions, environment }: BenchServiceOptions = {},
+  { processes, worker, smtpUrl, nodeOptions, environment }: BenchServiceOptions = {},
 ): Promise<BenchService> {
   return startNode(database, nodeOptions, ['bench/bench-server.ts'], {
     LOG_LEVEL: 'error',
     // The load comes from one address.
     MAX_CONNECTIONS_PER_PEER: '20000',
     ...(processes !== undefined && { BENCH_PROCESSES: String(processes) }),
-    ...(roles !== undefined && { BENCH_ROLES: roles }),
+    ...(worker === true && { BENCH_WORKER: '1' }),
     ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),
     ...environment,
   });

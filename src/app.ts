@@ -32,6 +32,7 @@ import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { memoryShare } from './foundation/memory-share.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
+import { type NodeRole, nodeRoles } from './foundation/processes/node-role.ts';
 import { ProcessReport } from './foundation/processes/process-report.ts';
 import type { Tracing } from './foundation/tracing/tracing.ts';
 import { hostedImagePrefix } from './hosted-image/hosted-image-path.ts';
@@ -82,21 +83,13 @@ import { AccountEvents, followAccountEvents } from './webhook/account-events.ts'
 import { EventPublisher } from './webhook/event-stream/event-publisher.ts';
 import { createWebhooks } from './webhook/webhook-module.ts';
 
-/** What a node does: serve HTTP, deliver messages. */
-export type NodeRole = 'http' | 'worker';
-
-const allRoles: ReadonlySet<NodeRole> = new Set(['http', 'worker']);
-
-const notHttp =
-  'This node only delivers messages (--role worker). Send requests to a node with the role http.';
-
 export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
   readonly key: MasterKey;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Both by default. */
+  /** All by default. */
   readonly roles?: ReadonlySet<NodeRole>;
   /** Number of processes that share the node's cores, including this one; one by default. */
   readonly processes?: number;
@@ -134,7 +127,7 @@ function managementConnections(processes = 1): number {
 
 /** Wires the whole service: configuration and database in, modules connected, HTTP out. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, key, log, tracing, roles = allRoles } = dependencies;
+  const { config, database, key, log, tracing, roles = new Set(nodeRoles) } = dependencies;
   const clock = dependencies.clock ?? systemClock;
   const share = memoryShare(dependencies.processes);
   const metrics = new Registry();
@@ -204,7 +197,7 @@ export function createApp(dependencies: AppDependencies): App {
     keepAddresses: config.keepReaderAddresses,
     smtpUrl: config.smtpUrl,
     hostname: config.hostname,
-    bounceServer: config.bounceServer,
+    bounceServer: roles.has('smtp') ? config.bounceServer : undefined,
     attachments,
     replyAddresses,
     dnsServers,
@@ -286,7 +279,7 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const smtpSubmission = createSmtpSubmission({
-    settings: roles.has('http') ? config.smtpSubmission : undefined,
+    settings: roles.has('smtp') ? config.smtpSubmission : undefined,
     hostname: config.hostname,
     publicUrl: config.publicUrl,
     database,
@@ -365,7 +358,7 @@ export function createApp(dependencies: AppDependencies): App {
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
     access: config.logLines.access ? new AccessLog(log) : undefined,
-    misdirected: roles.has('http') ? undefined : notHttp,
+    misdirected: describeMisdirected(roles),
   });
 
   registerHealthRoutes(http, async () => {
@@ -418,20 +411,21 @@ export function createApp(dependencies: AppDependencies): App {
     publicUrl: () => publicUrl(http, config.publicUrl),
     smtpSubmission: () => smtpSubmission.endpoint(),
   });
-  if (roles.has('http')) {
+  // People sign in to both: programs' access tokens come from the consent of a person.
+  if (roles.has('http') || roles.has('management')) {
     registerBrandRoutes(http);
-    const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
-    registerConsoleRoutes(http, hostedImages);
     session.registerRoutes(http);
+  }
+  if (roles.has('http')) {
     submission.registerRoutes(http);
     feedback.registerRoutes(http);
     registerVerifySenderRoutes(http, senderVerification);
     registerHostedImageRoute(http, { database, attachments, memoryShare: share });
-    registerListRoutes(http, {
-      database,
-      accounts,
-      ...access,
-    });
+    registerListRoutes(http, { database, accounts, ...access });
+  }
+  if (roles.has('management')) {
+    const hostedImages = () => `${publicUrl(http, config.publicUrl)}${hostedImagePrefix}`;
+    registerConsoleRoutes(http, hostedImages);
     management.registerRoutes(http);
     if (inbox === undefined) registerInboxOffRoutes(http);
     else inbox.registerRoutes(http);
@@ -445,7 +439,7 @@ export function createApp(dependencies: AppDependencies): App {
     async start() {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
-      if (roles.has('http')) replicas.start();
+      if (roles.has('management')) replicas.start();
       processReport.start();
       access.start();
       session.start();
@@ -490,4 +484,14 @@ export function createApp(dependencies: AppDependencies): App {
       await tracing?.close();
     },
   };
+}
+
+/**
+ * What a node says to requests that it can't answer but another node may.
+ * @returns undefined if it answers everything over HTTP
+ */
+function describeMisdirected(roles: ReadonlySet<NodeRole>): string | undefined {
+  const missing = (['http', 'management'] as const).filter((role) => !roles.has(role));
+  if (missing.length === 0) return undefined;
+  return `This node (--role ${[...roles].join(',')}) doesn’t answer this. Send the request to a node with the role ${missing.join(' or ')}.`;
 }

@@ -32,7 +32,7 @@ export async function benchJourney(options: BenchOptions): Promise<BenchResult[]
   const { database, shop } = history;
   await using service = await startBenchService(history, {
     nodeOptions: options.nodeOptions,
-    roles: 'http,worker',
+    worker: true,
     smtpUrl: sink.smtpUrl(20),
   });
   const started = performance.now();

@@ -52,7 +52,7 @@ export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]>
   const messages = await deliveredMessages(database, shop.id, 5_000);
   await using service = await startBenchService(history, {
     nodeOptions: options.nodeOptions,
-    roles: 'http,worker',
+    worker: true,
     smtpUrl: 'smtp://127.0.0.1:9?tls=off',
   });
   const before = await countTracked(database);

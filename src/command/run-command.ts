@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { nodeRoles } from '../foundation/processes/node-role.ts';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import { addDemoCommands } from './demo-commands.ts';
@@ -91,11 +92,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   program
     .command('serve')
     .description('run one of several nodes on your own database (DATABASE_URL)')
-    .option(
-      '--role <roles>',
-      'roles of this node: http, worker, or both, separated by a comma',
-      'http,worker',
-    )
+    .option('--role <roles>', 'roles of this node, separated by a comma', nodeRoles.join(','))
     .option(
       '--processes <count>',
       'number of processes that share the port and the work',

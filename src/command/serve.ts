@@ -1,9 +1,9 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import type { NodeRole } from '../app.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { openLog } from '../foundation/log-output/open-log.ts';
+import { type NodeRole, nodeRoles } from '../foundation/processes/node-role.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
 import { drain } from './drain.ts';
@@ -20,8 +20,8 @@ import { warnAboutServer } from './warn-about-server.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `serve`: one of several nodes on the operator's own database, with the given roles. A worker-only node listens too,
- * for /healthz, /readyz and /metrics.
+ * `serve`: one of several nodes on the operator's own database, with the given roles. One without `http` and
+ * `management` listens too, for /healthz, /readyz and /metrics.
  * @param processes number of processes that share the port and the work; one per core by default
  * @throws OperatorError without DATABASE_URL or for an unknown role
  */
@@ -102,9 +102,13 @@ async function serveProcess(
 }
 
 function readRoles(text: string): Set<NodeRole> {
-  const names = text.split(',').map((name) => name.trim());
-  const invalid = names.find((name) => name !== 'http' && name !== 'worker');
-  if (invalid !== undefined)
-    throw new OperatorError(`--role must be http, worker or both, not "${invalid}".`);
-  return new Set(names as NodeRole[]);
+  const roles = text.split(',').map((name) => {
+    const role = nodeRoles.find((known) => known === name.trim());
+    if (role === undefined)
+      throw new OperatorError(
+        `--role must be one or more of ${nodeRoles.join(', ')}, separated by a comma, not "${name.trim()}".`,
+      );
+    return role;
+  });
+  return new Set(roles);
 }

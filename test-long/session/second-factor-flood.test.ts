@@ -12,7 +12,7 @@ import type { CodeGuesses } from './guess-codes.ts';
 const { url, database } = await createTestDatabase();
 const service = await startTestService({
   databaseUrl: url,
-  roles: ['http'],
+  worker: false,
   environment: { TRUST_PROXY: '127.0.0.1' },
 });
 const world = new SessionWorld(database);

@@ -10,7 +10,7 @@ import {
 } from '../support/open-chromium.ts';
 
 const { url: databaseUrl } = await createTestDatabase();
-const service = await startTestService({ databaseUrl, roles: ['http'] });
+const service = await startTestService({ databaseUrl, worker: false });
 const browser = await openChromium();
 
 /** Known problems in the viewer's own markup, which can't be configured: unnamed copy buttons, examples without focus. */

@@ -18,7 +18,7 @@ const database = openDatabase({ url: databaseUrl });
 after(() => database.close());
 await migrate(database);
 const shop = await openShop(database);
-const options = { databaseUrl, roles: ['http'] } as const;
+const options = { databaseUrl, worker: false } as const;
 const [service, otherNode] = [await startTestService(options), await startTestService(options)];
 const client = new SendClient(service, await getToken(service, shop));
 const otherClient = new SendClient(otherNode, await getToken(service, shop));
@@ -139,7 +139,7 @@ test('if the primary’s host vanishes, a node with both hosts accepts again onc
   const hosts = `${new URL(gate.url).host},${standby.host}`;
   const node = await startTestService({
     databaseUrl: `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`,
-    roles: ['http'],
+    worker: false,
   });
   const sender = new SendClient(node, await getToken(node, shop));
   assert.equal((await sender.send()).status, 200);

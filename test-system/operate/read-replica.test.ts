@@ -30,7 +30,7 @@ after(() => database.close());
 await migrate(database);
 const gate = await openGate(replicaUrl);
 const start = (readUrl: string) =>
-  startTestService({ databaseUrl, roles: ['http'], environment: { DATABASE_READ_URL: readUrl } });
+  startTestService({ databaseUrl, worker: false, environment: { DATABASE_READ_URL: readUrl } });
 const [service, otherNode] = [await start(gate.url), await start(replicaUrl)];
 const { shop, owner, path } = await openManagedShop(database, service);
 const onOtherNode = await signInToManagement(otherNode, shop.owner.email);

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const shop = await openShop(database);
 await openShop(database, { id: '46200' });
 const world = new SessionWorld(database, shop.id);
@@ -167,7 +167,7 @@ describe('API keys on the send operation', () => {
   test('a key limited to networks works only from those networks', async () => {
     const behind = await startTestService({
       databaseUrl: url,
-      roles: ['http'],
+      worker: false,
       environment: { TRUST_PROXY: '127.0.0.1' },
     });
     const key = await addKey(database, shop.id, { networks: ['192.0.2.0/24', '2001:db8::/48'] });

@@ -9,7 +9,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url: databaseUrl } = await createTestDatabase();
 const shop = await openShop(database);
-const { url } = await startTestService({ databaseUrl, roles: ['http'] });
+const { url } = await startTestService({ databaseUrl, worker: false });
 const manage = createManagement({ url, key: await addKey(database, shop.id) });
 const path = { accountId: shop.id };
 

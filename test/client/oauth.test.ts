@@ -18,7 +18,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url: databaseUrl } = await createTestDatabase();
 const shop = await openShop(database);
-const service = await startTestService({ databaseUrl, roles: ['http'] });
+const service = await startTestService({ databaseUrl, worker: false });
 const folder = await mkdtemp(join(tmpdir(), 'client-test-'));
 after(() => rm(folder, { recursive: true }));
 

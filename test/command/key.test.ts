@@ -13,7 +13,7 @@ import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const shop = await openShop(database);
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 const world = new SessionWorld(database, shop.id);

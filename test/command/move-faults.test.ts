@@ -50,7 +50,7 @@ async function createInstallation(messages = 40): Promise<string> {
   const database = openDatabase({ url });
   await requireMatchingKey(database, testKey);
   const shop = await openShop(database);
-  const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const service = await startTestService({ databaseUrl: url, worker: false });
   const client = new SendClient(service, await getToken(service, shop));
   await Promise.all(
     Array.from({ length: messages }, async (_, index) => {

@@ -34,7 +34,7 @@ async function isServing(pid = 0): Promise<boolean> {
 }
 
 test('nodes with separate roles share one database', async () => {
-  const nodes = ['http', 'worker', 'http,worker'].map((role) =>
+  const nodes = ['http', 'management, smtp', 'worker'].map((role) =>
     runSignalpost(['serve', '--role', role], environment),
   );
   for (const node of nodes) {
@@ -73,7 +73,10 @@ test('a node with another key is refused with a message', async () => {
 test('an unknown role is refused with a message', async () => {
   const node = runSignalpost(['serve', '--role', 'http,cook'], environment);
   assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /--role must be http, worker or both, not "cook"/);
+  assert.match(
+    node.output.stderr,
+    /--role must be one or more of http, management, smtp, worker, separated by a comma, not "cook"/,
+  );
 });
 
 test('serve without DATABASE_URL is refused with a message', async () => {

@@ -14,7 +14,7 @@ const { url: databaseUrl, database } = await createTestDatabase();
 const shop = await openShop(database);
 const sink = await startSink();
 const environment = { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` };
-const accepting = await startTestService({ databaseUrl, environment, roles: ['http'] });
+const accepting = await startTestService({ databaseUrl, environment, worker: false });
 const client = new SendClient(accepting, await getToken(accepting, shop));
 
 async function accept(): Promise<string> {

@@ -2,22 +2,28 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { ChangeListener } from '../../src/foundation/change-listener.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
 import { dueTopic } from '../../src/queue/announce-due.ts';
+import { addKey } from '../support/api-key.ts';
 import { openManagedShop, signInToManagement } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { metricsHeaders } from '../support/service-tokens.ts';
 import { getToken } from '../support/shop.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
+import { submissionEnvironment, templateMail } from '../support/submission-shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
-const accepting = await startTestService({ databaseUrl: url, roles: ['http'] });
-const showing = await startTestService({ databaseUrl: url, roles: ['http'] });
+const accepting = await startTestService({ databaseUrl: url, worker: false });
+const showing = await startTestService({ databaseUrl: url, worker: false });
 const { shop, path, owner } = await openManagedShop(database, accepting);
 const viewer = await signInToManagement(showing, shop.owner.email);
-const client = new SendClient(accepting, await getToken(accepting, shop));
+const key = await addKey(database, shop.id, { scopes: ['messages:send'] });
+const token = await getToken(accepting, shop);
+const client = new SendClient(accepting, token);
 
 async function send(): Promise<string> {
   const answer = await client.send();
@@ -77,18 +83,78 @@ test('a worker answers probes and metrics, and says where to send everything els
   ] as const) {
     const answer = await sendRequest(`${worker.url}${address}`, { method });
     assert.equal(answer.status, 421, address);
-    assert.match(String(answer.body.message), /Send requests to a node with the role http\.$/);
+    assert.match(
+      String(answer.body.message),
+      /^This node \(--role worker\) .* a node with the role http or management\.$/,
+    );
   }
 });
 
-test('a node with both roles accepts, delivers and shows', async () => {
-  const both = await startTestService({ databaseUrl: url });
-  const own = new SendClient(both, await getToken(both, shop));
-  const answer = await own.send();
-  assert.equal(answer.status, 200, answer.text);
-  const manager = await signInToManagement(both, shop.owner.email);
-  await waitFor('the delivery', async () => {
-    const message = await manager.get(`${path}/messages/${answer.body.messageId}`);
-    return message.body.state === 'delivered';
+/** All ways to give the roles to one node, or to two. */
+const splits = Array.from({ length: 2 ** nodeRoles.length }, (_, chosen) => {
+  const has = (role: NodeRole): boolean => (chosen & (1 << nodeRoles.indexOf(role))) !== 0;
+  return [nodeRoles.filter(has), nodeRoles.filter((role) => !has(role))] as const;
+}).filter(([first]) => first.includes('http'));
+
+for (const nodes of splits) {
+  const names = nodes.filter((roles) => roles.length > 0).map((roles) => roles.join(', '));
+  test(`messages over HTTP and SMTP are accepted, delivered and shown by ${names.join(' and ')}`, async () => {
+    const { environment } = await submissionEnvironment();
+    const services = await Promise.all(
+      nodes.map(
+        async (roles) =>
+          [roles, roles.length > 0 && (await startRoles(roles, environment))] as const,
+      ),
+    );
+    const nodeOf = (role: NodeRole): TestService => {
+      const service = services.find(([roles]) => roles.includes(role))?.[1];
+      assert.ok(service);
+      return service;
+    };
+    for (const [roles, service] of services) if (service) await assertServes(service, roles);
+    const accepted = await new SendClient(nodeOf('http'), token).send();
+    assert.equal(accepted.status, 200, accepted.text);
+    const { tlsPort = 0 } = nodeOf('smtp').app.submissionPorts();
+    const smtp = await SmtpClient.open({ port: tlsPort, tls: true });
+    await smtp.greet();
+    assert.match(await smtp.login(shop.id, key), /^235 /);
+    assert.match(await smtp.submit([`${names.length}@people.test`], templateMail()), /^250 /);
+    await smtp.end();
+    const manager = await signInToManagement(nodeOf('management'), shop.owner.email);
+    await waitFor('both deliveries', async () => {
+      const list = await manager.get(`${path}/messages?state=queued`);
+      return list.status === 200 && (list.body.items as unknown[]).length === 0;
+    });
+    const shown = await manager.get(`${path}/messages/${accepted.body.messageId}`);
+    assert.equal(shown.body.state, 'delivered');
+    for (const [, service] of services) if (service) await service.stop();
   });
-});
+}
+
+function startRoles(
+  roles: readonly NodeRole[],
+  environment: Readonly<Record<string, string>>,
+): Promise<TestService> {
+  return startTestService({
+    databaseUrl: url,
+    roles,
+    environment: { ...environment, BOUNCE_PORT: '0', BOUNCE_HOST: '127.0.0.1' },
+  });
+}
+
+/** Each role opens its own routes and ports, and no others. */
+async function assertServes(
+  { url: address, app }: TestService,
+  roles: readonly NodeRole[],
+): Promise<void> {
+  const statusOf = async (method: string, route: string) =>
+    (await sendRequest(`${address}${route}`, { method })).status;
+  const has = (role: NodeRole) => roles.includes(role);
+  assert.equal(await statusOf('GET', '/readyz'), 200);
+  assert.equal(await statusOf('POST', `/ete/v1/email/${shop.id}/t-0001`), has('http') ? 401 : 421);
+  assert.equal(await statusOf('GET', '/manage/v1/me'), has('management') ? 401 : 421);
+  assert.equal(await statusOf('GET', '/console'), has('management') ? 200 : 421);
+  assert.equal((await statusOf('GET', '/sign-in')) === 421, !has('http') && !has('management'));
+  assert.equal(app.submissionPorts().tlsPort !== undefined, has('smtp'));
+  assert.equal(app.bouncePort() !== undefined, has('smtp'));
+}

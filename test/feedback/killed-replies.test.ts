@@ -25,7 +25,7 @@ async function start() {
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  const service = runSignalpost(['serve', '--role', 'http', '--processes', '1'], {
+  const service = runSignalpost(['serve', '--role', 'http,smtp', '--processes', '1'], {
     DATABASE_URL: url,
     PORT: '0',
     LOG_LEVEL: 'error',
@@ -57,7 +57,7 @@ async function count(table: 'message_reply' | 'message_event'): Promise<number> 
 }
 
 test('kill -9 between the commit and the reply: the mail is sent again, and stored once', async () => {
-  const accepting = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const accepting = await startTestService({ databaseUrl: url, worker: false });
   const answer = await new SendClient(accepting, await getToken(accepting, shop)).send({
     body: bodyWith({ actions: { receiveReplies: true } }),
   });

@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { shop, owner: operator } = await openManagedShop(database, service, '46100');
 await database.pool.query('update person set operator = true where id = $1', [shop.owner.id]);
 const world = new SessionWorld(database, shop.id);

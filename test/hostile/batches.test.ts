@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { bodyTraffic } = service.app.http;
 const shop = await openShop(database);
 const token = await getToken(service, shop);

@@ -45,7 +45,7 @@ const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const start = (environment: Readonly<Record<string, string>>): Promise<TestService> =>
   startTestService({
     databaseUrl: url,
-    roles: ['http'],
+    worker: false,
     environment: { ...behindProxy, ...environment },
   });
 /** A service with the intakes of all relays configured. */

@@ -17,7 +17,7 @@ import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const victim = await openManagedShop(database, service, '46100');
 const attacker = await openManagedShop(database, service, '46200');
 

@@ -9,7 +9,7 @@ import { startTestService, testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { shop, path } = await openManagedShop(database, service);
 const world = new SessionWorld(database);
 await world.addAccount();

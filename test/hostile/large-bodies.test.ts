@@ -15,7 +15,7 @@ import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { large } = service.app.http.bodyTraffic;
 
 const bodyBytes = 10 * mebibyte;

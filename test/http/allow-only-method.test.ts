@@ -6,7 +6,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 await openShop(database);
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 
 test('RFC 9110 15.5.6: an unsupported method on a path of the contract gets a 405 with the allowed one', async () => {
   for (const [path, allowed, methods] of [

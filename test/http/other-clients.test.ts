@@ -127,7 +127,7 @@ test('discovery at localhost names the issuer, unless PUBLIC_URL is localhost', 
   assert.equal(known.headers.get('access-control-allow-origin'), '*');
   const named = await startTestService({
     databaseUrl,
-    roles: ['http'],
+    worker: false,
     environment: { PUBLIC_URL: 'http://localhost:8080' },
   });
   const local = await rawRequest(`${named.url}${path}`, { headers: { host: 'localhost:8080' } });
@@ -183,7 +183,7 @@ test('pages of the listed origins can call the API, without credentials; those o
   // An error can be read too.
   const refused = await sendRequest(`${url}/manage/v1/me`, { headers: { origin } });
   assert.equal(refused.headers.get('access-control-allow-origin'), origin);
-  const closed = await startTestService({ databaseUrl, roles: ['http'] });
+  const closed = await startTestService({ databaseUrl, worker: false });
   assert.equal(
     (await preflight(`${closed.url}/api/1/list`, origin)).headers['access-control-allow-origin'],
     undefined,

@@ -56,7 +56,7 @@ test("readiness says why a node can't serve", async () => {
 
 test('readiness responds within seconds while the database hangs, and recovers with it', async () => {
   const gate = await openGate(databaseUrl);
-  const node = await startTestService({ databaseUrl: gate.url, roles: ['http'] });
+  const node = await startTestService({ databaseUrl: gate.url, worker: false });
   assert.equal((await fetch(`${node.url}/readyz`)).status, 200);
   gate.hold();
   const started = performance.now();
@@ -99,7 +99,7 @@ test('without METRICS_TOKEN nobody can read the metrics, and the response names 
   const closed = await startTestService({
     databaseUrl,
     environment: { METRICS_TOKEN: '' },
-    roles: ['http'],
+    worker: false,
   });
   for (const headers of [{}, { authorization: 'Bearer undefined' }, metricsHeaders]) {
     const { status, text } = await sendRequest(`${closed.url}/metrics`, { headers });

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const shop = await openShop(database);
 const key = await addKey(database, shop.id);
 

@@ -19,7 +19,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const environment = { TRUST_PROXY: '127.0.0.1' };
-const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
+const service = await startTestService({ databaseUrl: url, worker: false, environment });
 const { owner, path, shop, as } = await openManagedShop(database, service);
 const viewer = await as('viewer');
 const policy = `${path}/policy`;
@@ -159,7 +159,7 @@ test('people confirm who they are again after the hours of the policy', async ()
 
 test('ASVS 4.0.3 4.3.1: operators need a second factor, unless mail stays on this machine', async () => {
   const relay = { ...environment, DELIVERY: 'relay', SMTP_URL: 'smtp://127.0.0.1:9' };
-  const real = await startTestService({ databaseUrl: url, roles: ['http'], environment: relay });
+  const real = await startTestService({ databaseUrl: url, worker: false, environment: relay });
   const person = await new SessionWorld(database, shop.id).addPerson();
   await setOperator(database.kysely, person.id, true);
   const operations = '/installation/accounts';

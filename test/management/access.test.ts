@@ -43,7 +43,7 @@ const allCallers: readonly Caller[] = [
 ];
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const managed = await openManagedShop(database, service);
 // Another account, so that the shop's owner doesn't own every account.
 await openManagedShop(database, service, '46200');

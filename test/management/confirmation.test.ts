@@ -10,7 +10,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { owner, shop, path, as, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 const viewer = await as('viewer');

@@ -12,7 +12,7 @@ const environment = {
   DELIVERY: 'direct',
   DIRECT_SOURCES: '192.0.2.10=mail1.service.test,bulk/192.0.2.11=mail2.service.test',
 };
-const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
+const service = await startTestService({ databaseUrl: url, worker: false, environment });
 const { owner, path, as, makeOperator, shop: account } = await openManagedShop(database, service);
 await makeOperator();
 await addPasskey(database, account.owner.id);
@@ -103,7 +103,7 @@ test('invalid settings are rejected with field and reason', async () => {
 
 test('a tracking host requires PUBLIC_URL', async () => {
   const inner = await createTestDatabase();
-  const plain = await startTestService({ databaseUrl: inner.url, roles: ['http'] });
+  const plain = await startTestService({ databaseUrl: inner.url, worker: false });
   const other = await openManagedShop(inner.database, plain);
   await other.owner.put(`${other.path}/domains/shop.test`, {});
   const answer = await other.owner.put(`${other.path}/domains/shop.test/settings`, {

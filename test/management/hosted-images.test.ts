@@ -9,7 +9,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const managed = await openManagedShop(database, service);
 const other = await openManagedShop(database, service, '46200');
 const { owner, path, shop } = managed;

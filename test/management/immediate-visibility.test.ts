@@ -16,7 +16,7 @@ const { database, url } = await createTestDatabase();
  */
 async function startNode() {
   const before = await listeners();
-  const node = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const node = await startTestService({ databaseUrl: url, worker: false });
   const listener = await waitFor('the node to listen', async () =>
     (await listeners()).find((pid) => !before.includes(pid)),
   );
@@ -30,7 +30,7 @@ async function listeners(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 await waitFor('the service to listen', async () => (await listeners()).length === 1);
 const { shop, owner, path } = await openManagedShop(database, service);
 await setOperator(database.kysely, shop.owner.id, true);

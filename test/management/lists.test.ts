@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { shop, owner, path } = await openManagedShop(database, service);
 const list = `${path}/lists/l-0001`;
 await owner.put(list, { name: 'Customers' });
@@ -169,7 +169,7 @@ test('rejected rows say why in plain words, and can be downloaded, corrected and
 test('an import stopped by a restart or kill -9 says so and continues with the same file, counting every row once', async () => {
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
-  const node = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const node = await startTestService({ databaseUrl: url, worker: false });
   const there = await signInToManagement(node, shop.owner.email);
   const people = 30_000;
   const rows = Array.from({ length: people }, (_, n) =>

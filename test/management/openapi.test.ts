@@ -12,7 +12,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { url: databaseUrl } = await createTestDatabase();
-const service = await startTestService({ databaseUrl, roles: ['http'] });
+const service = await startTestService({ databaseUrl, worker: false });
 
 test('the document is up to date with the schemas', async () => {
   const text = await readFile(join(root, 'docs/openapi.json'), 'utf8');

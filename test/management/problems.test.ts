@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 

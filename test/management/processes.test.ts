@@ -9,7 +9,7 @@ import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const managed = await openManagedShop(database, service);
 const { owner } = managed;
 const path = '/installation/processes';
@@ -47,7 +47,10 @@ test('each process is listed with its version, roles and load until it stops', a
     const found = await list();
     return found.length === 2 && found;
   });
-  assert.deepEqual(both.map(({ roles }) => roles.join()).sort(), ['http', 'worker']);
+  assert.deepEqual(both.map(({ roles }) => roles.join()).sort(), [
+    'http,management,smtp',
+    'worker',
+  ]);
   for (const process of both) {
     assert.equal(process.version, packageJson.version);
     assert.equal(process.state, 'running');
@@ -56,7 +59,7 @@ test('each process is listed with its version, roles and load until it stops', a
   }
   assert.match(
     (await metric('signalpost_process_info')) ?? '',
-    new RegExp(`\\{version="${packageJson.version}",roles="http"\\} 1$`),
+    new RegExp(`\\{version="${packageJson.version}",roles="http,management,smtp"\\} 1$`),
   );
   assert.equal(
     await metric('signalpost_service_processes{state="running"}'),
@@ -65,7 +68,7 @@ test('each process is listed with its version, roles and load until it stops', a
   await worker.stop();
   assert.deepEqual(
     (await list()).map(({ roles }) => roles.join()),
-    ['http'],
+    ['http,management,smtp'],
   );
 });
 

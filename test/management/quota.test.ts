@@ -8,7 +8,7 @@ import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 const client = new SendClient(service, await getToken(service, shop));

@@ -10,7 +10,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 const environment = { SMTP_HOSTNAME: 'mail.service.test' };
-const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
+const service = await startTestService({ databaseUrl: url, worker: false, environment });
 const { owner, as, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 const receivers = '/installation/receivers';

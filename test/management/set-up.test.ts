@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const page = new ManagementClient(service, undefined, { 'x-signalpost-request': '1' });
 const nobody = {
   email: 'Ann@shop.test',

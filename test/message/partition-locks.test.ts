@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url, clock } = await createTestDatabase();
 const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 const log = createLog('silent');
 const year = 365 * 24 * 60 * 60 * 1000;

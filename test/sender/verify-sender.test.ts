@@ -11,7 +11,7 @@ import { startTestService, testKey } from '../support/test-service.ts';
 
 const { url: databaseUrl, database, clock } = await createTestDatabase();
 // A node without a worker, so that the mail stays queued.
-const service = await startTestService({ databaseUrl, roles: ['http'] });
+const service = await startTestService({ databaseUrl, worker: false });
 const accountId = await saveShop(database, { id: '46100' });
 const asker = await new SessionWorld(database, accountId).addPerson();
 const proofs = new SenderVerification({ database, clock, key: testKey, mailEnabled: true });

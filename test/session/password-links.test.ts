@@ -122,7 +122,7 @@ test('the link is nowhere in the database except in the message itself', async (
 
 test('without a system mail sender, the page names the setting', async () => {
   const environment = { SMTP_URL: 'smtp://127.0.0.1:1' };
-  const plain = await startTestService({ databaseUrl: url, environment, roles: ['http'] });
+  const plain = await startTestService({ databaseUrl: url, environment, worker: false });
   const page = await new TestBrowser(plain.url).open('/forgot-password');
   assert.match(page.text, /SYSTEM_MAIL_FROM/);
 });

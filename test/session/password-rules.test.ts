@@ -8,10 +8,10 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { url, database, clock } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, clock, worker: false });
 const strong = await startTestService({
   databaseUrl: url,
-  roles: ['http'],
+  worker: false,
   environment: { PASSWORD_MEMORY: '32' },
 });
 const world = new SessionWorld(database);

@@ -35,7 +35,7 @@ test('a developer reads where programs submit messages: the ports, and a host th
 });
 
 test('null if submission is off', async () => {
-  const service = await startTestService({ databaseUrl: shop.databaseUrl, roles: ['http'] });
+  const service = await startTestService({ databaseUrl: shop.databaseUrl, worker: false });
   assert.equal(await readSettings(service), null);
 });
 

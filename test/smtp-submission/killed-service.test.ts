@@ -23,7 +23,7 @@ async function start() {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
-  const service = runSignalpost(['serve', '--role', 'http', '--processes', '1'], {
+  const service = runSignalpost(['serve', '--role', 'http,smtp', '--processes', '1'], {
     DATABASE_URL: url,
     PORT: '0',
     LOG_LEVEL: 'error',

@@ -225,7 +225,7 @@ for (const [what, attachment] of refused)
 test('an operator can change what is refused', async () => {
   const lenient = await startTestService({
     databaseUrl: url,
-    roles: ['http'],
+    worker: false,
     environment: { ATTACHMENT_REFUSED_TYPES: '.pdf, text/csv' },
   });
   const other = new SendClient(lenient, await getToken(lenient, shop));

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait-for.ts';
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
 const gate = await openGate(url);
-const service = await startTestService({ databaseUrl: gate.url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: gate.url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 async function storedIds(): Promise<string[]> {

@@ -13,7 +13,7 @@ const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
 const gates = [await openGate(url), await openGate(url)] as const;
 const services = await Promise.all(
-  gates.map((gate) => startTestService({ databaseUrl: gate.url, roles: ['http'] })),
+  gates.map((gate) => startTestService({ databaseUrl: gate.url, worker: false })),
 );
 const [service] = services;
 const token = service === undefined ? '' : await getToken(service, shop);

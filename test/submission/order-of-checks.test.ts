@@ -11,7 +11,7 @@ const shop = await openShop(database, { suspended: true, addOns: [] });
 await database.pool.query(
   `insert into suppression (account_id, address, reason) values ('46100', 'gone@example.test', 'hard_bounce')`,
 );
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const token = await getToken(service, shop);
 const client = new SendClient(service, token);
 

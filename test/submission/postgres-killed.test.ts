@@ -23,7 +23,7 @@ const database = openDatabase({ url: url.href });
 after(() => database.close());
 await migrate(database);
 const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url.href, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url.href, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 test('rule 1: kill -9 of PostgreSQL under load loses no accepted request and stores none twice', async () => {

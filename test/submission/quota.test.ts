@@ -9,8 +9,8 @@ import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url, clock } = await createTestDatabase();
-const first = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
-const second = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
+const first = await startTestService({ databaseUrl: url, clock, worker: false });
+const second = await startTestService({ databaseUrl: url, clock, worker: false });
 
 async function openLimited(id: string, quota: Quota) {
   const shop = await openShop(database, { id, quota });
@@ -151,7 +151,7 @@ test('a quota change takes effect, and removing the quota removes the limit', as
 test('a node returns its unused quota when it stops', async () => {
   const id = 'q-stop';
   const shop = await openShop(database, { id, quota: { perHour: 1_000, perDay: 1_000 } });
-  const third = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
+  const third = await startTestService({ databaseUrl: url, clock, worker: false });
   const client = new SendClient(third, await getToken(third, shop));
   const answers = await Promise.all(Array.from({ length: 40 }, () => client.send({ account: id })));
   assert.deepEqual(counted(answers), { 200: 40 });

@@ -43,7 +43,7 @@ test('mail to a real server carries an address of the sending domain, and a repl
   assert.deepEqual(rows, [{ message_id: answer.body.messageId }]);
   await direct.database.pool.query(`update sending_domain set state = 'broken'`);
   const { databaseUrl, environment, shop } = direct;
-  const later = await startTestService({ databaseUrl, environment, roles: ['http'] });
+  const later = await startTestService({ databaseUrl, environment, worker: false });
   const sender = new SendClient(later, await getToken(later, shop));
   const refused = await sender.send({ body: withReplies });
   assert.match(reasonOf(refused), /DNS records of shop\.test/);
@@ -60,7 +60,7 @@ test('without what replies need, a request for them names what to do', async () 
     [{ ...relay, ...bounces, SMTP_HOSTNAME: 'mail.shop.test' }, /shop\.test as a sending domain/],
   ] as const;
   for (const [environment, expected] of cases) {
-    const service = await startTestService({ databaseUrl, environment, roles: ['http'] });
+    const service = await startTestService({ databaseUrl, environment, worker: false });
     const client = new SendClient(service, await getToken(service, shop));
     assert.match(reasonOf(await client.send({ body: withReplies })), expected);
     assert.equal((await client.send()).status, 200);

@@ -119,7 +119,7 @@ test('when the cache is full, the usage stored first is evicted', () => {
 test('a stored message shows whether its usage is new; a rejected one leaves it new', async () => {
   const { database, url } = await createTestDatabase();
   const shop = await openShop(database);
-  const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const service = await startTestService({ databaseUrl: url, worker: false });
   const client = new SendClient(service, await getToken(service, shop));
   const send = async (changes: Parameters<typeof bodyWith>[0], status = 200) => {
     const answer = await client.send({ body: bodyWith(changes) });

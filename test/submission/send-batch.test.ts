@@ -12,7 +12,7 @@ import { waitForLock } from '../support/wait-for-lock.ts';
 const { database, url, clock } = await createTestDatabase();
 const shop = await openShop(database);
 const other = await openShop(database, { id: '46200' });
-const service = await startTestService({ databaseUrl: url, roles: ['http'], clock });
+const service = await startTestService({ databaseUrl: url, worker: false, clock });
 const token = await getToken(service, shop);
 const single = new SendClient(service, token);
 const key = await addKey(database, shop.id, { scopes: ['messages:send'] });

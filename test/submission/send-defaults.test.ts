@@ -10,7 +10,7 @@ const shop = await openShop(database);
 await addSender(database, shop.id, shop.owner.email, { displayNames: ['*', 'The Owner'] });
 await addSender(database, shop.id, 'bare@shop.test');
 await publishShopTemplate(database, shop, { id: 't-creator', freshnessSeconds: 120 });
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 interface Stored {

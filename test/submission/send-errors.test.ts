@@ -14,7 +14,7 @@ await publishShopTemplate(database, shop, { id: 't-creator' });
 await publishShopTemplate(database, shop, { id: 't-unverified', sender: 'new@shop.test' });
 const suspended = await openShop(database, { id: '46200', suspended: true });
 const plain = await openShop(database, { id: '46300', addOns: [] });
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const token = await getToken(service, shop);
 const client = new SendClient(service, token);
 const suspendedClient = new SendClient(service, await getToken(service, suspended));

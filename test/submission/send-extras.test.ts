@@ -10,7 +10,7 @@ import { startTestService } from '../support/test-service.ts';
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
 const environment = { REFUSED_HEADERS: 'X-Priority, x-internal-*' };
-const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
+const service = await startTestService({ databaseUrl: url, worker: false, environment });
 const clients = [
   new SendClient(service, await getToken(service, shop)),
   new SendClient(service, await addKey(database, shop.id)),

@@ -7,7 +7,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 /** One code point each: a letter, an emoji of two UTF-16 units and four bytes, a combining mark of two bytes. */

@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const token = await getToken(service, shop);
 const client = new SendClient(service, token);
 const body = JSON.stringify(goodBody());

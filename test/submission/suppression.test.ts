@@ -8,7 +8,7 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 await database.pool.query(`

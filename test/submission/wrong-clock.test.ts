@@ -21,7 +21,7 @@ function setClock(days: number): void {
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
 setClock(-100);
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const service = await startTestService({ databaseUrl: url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 async function accept(): Promise<string> {

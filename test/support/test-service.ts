@@ -1,10 +1,11 @@
 import { after } from 'node:test';
-import { type App, createApp, type NodeRole } from '../../src/app.ts';
+import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { openLog } from '../../src/foundation/log-output/open-log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
 import { openTracing } from '../../src/foundation/tracing/open-tracing.ts';
 import { checkAnswers } from './check-answers.ts';
 import { serviceTokens } from './service-tokens.ts';
@@ -16,8 +17,10 @@ export interface TestServiceOptions {
   /** The database of the service: a URL of `createTestDatabase`, or of a proxy before it. */
   readonly databaseUrl: string;
   readonly clock?: Clock;
-  /** Default: all roles. Without `worker`, accepted messages stay queued. */
+  /** Default: all roles. */
   readonly roles?: readonly NodeRole[];
+  /** Without it, accepted messages stay queued. Default: true. */
+  readonly worker?: boolean;
   /** Additional settings, as an operator would set them. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -53,7 +56,9 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     log,
     tracing: await openTracing(config.tracing, log),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.roles === undefined ? {} : { roles: new Set(options.roles) }),
+    roles: new Set(
+      options.roles ?? nodeRoles.filter((role) => role !== 'worker' || options.worker !== false),
+    ),
   });
   checkAnswers(app.http.server);
   await app.start();

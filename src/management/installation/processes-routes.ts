@@ -10,7 +10,9 @@ const ProcessView = Type.Object(
     host: Type.String({ description: 'Name of its machine or container.' }),
     pid: Type.Integer({ description: 'Its process ID there.' }),
     version: Type.String(),
-    roles: Type.Array(Type.String(), { description: 'What it does: `http`, `worker`.' }),
+    roles: Type.Array(Type.String(), {
+      description: 'What it does: `http`, `management`, `smtp`, `worker`.',
+    }),
     state: Type.Enum(['running', 'vanished'], {
       description:
         '`vanished`: it hasn’t reported for 15 seconds and didn’t say that it stops. It’s removed after an hour.',
