@@ -18,8 +18,8 @@ export function describePlan(plan: CapacityPlan): string {
   const whole = (value: number) => Math.ceil(value).toLocaleString('en-US');
   const machines = [
     ['peak', `${whole(plan.peak)} messages/s`],
-    ['nodes', `${whole(plan.nodes)}, with ${whole(plan.serviceCores)} cores in all`],
-    ['databases', `${whole(plan.databases)}, with ${whole(plan.databaseCores)} cores in all`],
+    ['nodes', `${whole(plan.nodes)}, with ${whole(plan.serviceCores)} cores in total`],
+    ['databases', `${whole(plan.databases)}, with ${whole(plan.databaseCores)} cores in total`],
     ['write-ahead log', `${formatStorage(plan.logPerDay)} a day`],
     ['disk', formatStorage(plan.disk)],
   ];
@@ -33,7 +33,7 @@ export function describePlan(plan: CapacityPlan): string {
     markdownTable(['', 'needed'], machines),
     '',
     markdownTable(
-      ['resource, the first to be used up first', 'most', 'used at the peak', 'mean wait'],
+      ['resource, in the order they run out', 'max', 'used at the peak', 'mean wait'],
       resources,
     ),
   ].join('\n');
@@ -51,7 +51,7 @@ function checkAgainstRuns(summaries: readonly CaseSummary[], costs: MeasuredCost
     ['service at 400/s', predicted.serviceMicroseconds, find(between, 'service_us'), 'µs'],
     ['database at 400/s', predicted.databaseMicroseconds, find(between, 'database_us'), 'µs'],
     [
-      'most that two cores take, from acceptance to the last follower',
+      'max on two cores, from acceptance to the last follower',
       (cores * 1e6) / used.reduce((sum, value) => sum + value, 0),
       find(burst, 'through_per_second'),
       'messages/s',

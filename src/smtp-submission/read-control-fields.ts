@@ -40,8 +40,8 @@ export const controlFields = {
     name: 'X-Signalpost-Transactional',
     meaning: '`true` for critical, non-commercial email; needs the transactional add-on',
   },
-  trackOpens: { name: 'X-Signalpost-Track-Opens', meaning: '`true` to track opens' },
-  trackClicks: { name: 'X-Signalpost-Track-Clicks', meaning: '`true` to track clicks' },
+  trackOpens: { name: 'X-Signalpost-Track-Opens', meaning: '`true` to track opens, with a template' },
+  trackClicks: { name: 'X-Signalpost-Track-Clicks', meaning: '`true` to track clicks, with a template' },
   receiveReplies: {
     name: 'X-Signalpost-Receive-Replies',
     meaning: '`true` to receive replies by webhook; not with Reply-To',

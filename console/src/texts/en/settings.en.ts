@@ -82,7 +82,7 @@ export const settingsTexts = {
   'provider.save': 'Save provider',
   'provider.saved': 'Sign-in provider saved.',
   'provider.removeTitle': 'Remove single sign-on?',
-  'provider.removeConsequence': 'Ends the sessions that it began. Memberships stay.',
+  'provider.removeConsequence': 'Ends sessions started with it. Memberships stay.',
   'quota.title': 'Quota',
   'quota.hint': 'Requests over the quota get a 429 response until the next hour or day.',
   'quota.none': 'No limit on how much this account can send.',

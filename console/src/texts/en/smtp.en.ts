@@ -20,7 +20,7 @@ export const smtpTexts = {
   'smtp.run': 'Run',
   'smtp.off': 'SMTP is off',
   'smtp.offHint':
-    'An operator turns it on with these settings and a restart of the service. The certificate must be for the host that programs connect to.',
+    'To turn it on, an operator sets these and restarts the service. The certificate must be for the host that programs connect to.',
   'smtp.docs': 'Send over SMTP',
   'smtp.docsHint': 'More programs, headers and replies:',
 } as const;

@@ -93,7 +93,7 @@ export const webhooksTexts = {
   'webhooks.replayHint':
     'Events keep their webhook-id, so your endpoint can skip those it has already handled.',
   'webhooks.replayFailed': 'Failed events',
-  'webhooks.replayAll': 'All events, also those that were sent',
+  'webhooks.replayAll': 'All events, including sent ones',
   'webhooks.replayProgress': 'Replayed events',
   'webhooks.replaying': 'Replaying {from} to {until}:',
   'webhooks.replayed': 'Replayed {from} to {until}:',
