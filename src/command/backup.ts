@@ -161,7 +161,7 @@ export async function createBackupKey(
   const { dataDir } = readConfig({ DATA_DIR: environment.DATA_DIR });
   if (`${dirname(resolve(file))}/`.startsWith(`${dataDir}/`))
     throw new OperatorError(
-      'The private key would be lost with DATA_DIR, and the backups with it. Choose a file elsewhere.',
+      'In DATA_DIR, the private key would be lost with DATA_DIR. Choose a file on another disk or machine.',
     );
   const recipient = await createIdentity(file);
   printResult(

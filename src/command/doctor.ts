@@ -36,7 +36,7 @@ const checks = [
 ] as const;
 
 export interface DoctorOptions extends JsonOption {
-  /** Also checks what real use needs. */
+  /** Also checks what production needs. */
   readonly production?: true;
 }
 

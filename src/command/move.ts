@@ -104,7 +104,7 @@ async function requireInstallation({ pool }: Database, name: string): Promise<vo
   }
 }
 
-/** Without messages about what goes as usual: a person reads the output. */
+/** Logs warnings and errors only, because people read the output. */
 function createMoveLog({ logLevel }: Config) {
   return createLog(logLevel === 'info' ? 'warn' : logLevel);
 }
@@ -155,7 +155,7 @@ const comparisonColumns: readonly TableColumn<TableComparison>[] = [
   ['result', ({ same }) => (same ? 'same' : 'DIFFERENT')],
 ];
 
-/** A person sees only the tables that have rows. */
+/** Prints only tables that have rows. */
 function printComparison(options: JsonOption, tables: readonly TableComparison[]): void {
   const shown = options.json ? tables : tables.filter(({ rows, copied }) => rows > 0 || copied > 0);
   printTable(options, shown, comparisonColumns);
@@ -181,7 +181,7 @@ function nextSteps(config: Config, source: MoveSource, target: string): string[]
 /** Milliseconds between lines about the same step. */
 const reportIntervalMs = 2_000;
 
-/** Says what happens, but not about every part of a table. */
+/** Prints progress, but not for every part of a table. */
 function createReporter(options: JsonOption): (progress: MoveProgress) => void {
   let lastStep = '';
   let lastAt = Number.NEGATIVE_INFINITY;
@@ -219,7 +219,7 @@ async function cancelMove(source: MoveSource, options: MoveOptions): Promise<num
     }
     if (move.side === 'target')
       throw new OperatorError(
-        `The installation arrives in this database from ${move.peer}. Run this with the settings of that one.`,
+        `This database is the target of a move from ${move.peer}. Run this with the settings of that database.`,
       );
     if (move.finishedAt !== null && options.yes !== true) {
       printResult(options, describeReturn(move), { canceled: false, ...move });

@@ -185,7 +185,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   program
     .command('doctor')
     .description('check the database, key, mail connection, clock and disk, and suggest fixes')
-    .option('--production', 'also check what real use needs')
+    .option('--production', 'also check what production needs')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(options, environment);
@@ -195,7 +195,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   });
   program
     .command('move')
-    .description('copy the stopped installation into another PostgreSQL, which it then runs on')
+    .description('move the stopped installation to another PostgreSQL')
     .option('--to <url>', 'the other database: postgres://user:password@host:5432/name')
     .option('--cancel', 'stay with this database, or go back to it')
     .option('--yes', 'with --cancel: go back although the installation runs on the other database')

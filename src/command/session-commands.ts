@@ -55,7 +55,7 @@ export function addSessionCommands(
     });
   const user = program
     .command('user')
-    .description('list, add and invite users, and help those who can’t sign in');
+    .description('list, add and invite users, and help them sign in again');
   user
     .command('list')
     .description('list the users of an account and its open invitations, or all users')

@@ -47,7 +47,10 @@ export async function warmUpSource(
   const warmUp = readWarmUp(options);
   return withRunningInstallation(environment, async ({ config, database }) => {
     const known = config.direct.sources.some((source) => source.address === address);
-    if (!known) throw new OperatorError(`DIRECT_SOURCES has no address ${address}.`);
+    if (!known)
+      throw new OperatorError(
+        `DIRECT_SOURCES has no address ${address}. Run source list to see all.`,
+      );
     const store = new WarmUpStore(database, newId());
     await runChange({ database }, undefined, async (transaction) => {
       await store.setSourcePlan(transaction, address, warmUp);

@@ -25,7 +25,7 @@ export function addTemplateCommands(
       '--out <file>',
       'file to write: types such as signalpost-templates.d.ts, or an OpenAPI document if it ends in .json; default: standard output',
     )
-    .option('--check', 'compare the file instead, and exit with 1 if it doesn’t fit')
+    .option('--check', 'compare the file instead, and exit with 1 if it’s out of date')
     .action(async (options: TypesOptions) => {
       const { typesCommand } = await import('./types.ts');
       done(await typesCommand(options, environment));
@@ -43,12 +43,12 @@ export function addTemplateCommands(
     .command('import')
     .description('take over templates and suppressed addresses from another product')
     .argument('<product>', 'postmark, resend, sendgrid or mailgun')
-    .option('--templates <files...>', 'what its API answered for each template, as JSON')
+    .option('--templates <files...>', 'API response for each template, as JSON')
     .option('--dir <folder>', 'folder to write the templates to, for template push')
-    .option('--force', 'overwrite templates of the folder')
-    .option('--strict', 'exit with 1 if something of a template has no counterpart')
+    .option('--force', 'overwrite templates in the folder')
+    .option('--strict', 'exit with 1 if a template uses something without a counterpart')
     .option('--suppressions <files...>', 'its suppressed addresses, as JSON or CSV')
-    .option('--reason <reason>', 'why, where a file doesn’t say it, such as hard_bounce')
+    .option('--reason <reason>', 'reason for rows without one, such as hard_bounce')
     .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
     .action(async (product: string, options: ImportOptions) => {
       const { runImport } = await import('./import/run-import.ts');
@@ -75,7 +75,7 @@ export function addTemplateCommands(
   add('pull', 'write the templates of an account into a folder', async (ids, options) => {
     const { pullTemplates } = await import('./template/pull-templates.ts');
     return await pullTemplates(ids, options, environment);
-  }).option('--force', 'overwrite changes of the folder');
+  }).option('--force', 'overwrite local changes in the folder');
   add('push', 'save the templates of a folder as drafts', async (ids, options) => {
     const { pushTemplates } = await import('./template/push-templates.ts');
     return await pushTemplates(ids, options, environment);
@@ -83,7 +83,7 @@ export function addTemplateCommands(
     .option('--react <files...>', 'React Email components to compile into the folder first')
     .option('--publish', 'publish them')
     .option('--base <folder>', 'an earlier state of the folder, whose content may be overwritten')
-    .option('--force', 'overwrite changes that somebody made on the service')
+    .option('--force', 'overwrite changes made on the service')
     .option('--allow-breaking', 'publish even if recent callers would be rejected');
   add('diff', 'show what a push would change', async (ids, options) => {
     const { diffTemplates } = await import('./template/diff-templates.ts');

@@ -53,7 +53,7 @@ type DeliveryKind = 'inbox' | 'relay' | 'direct';
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Between the request to stop and the end of accepting. */
+  /** How long the service keeps accepting after SIGTERM. */
   readonly drainSeconds: number;
   readonly dataDir: string;
   /** Undefined: the embedded database under `dataDir`. */
@@ -99,7 +99,7 @@ export interface Config {
   readonly logLevel: string;
   readonly logOutputs: LogOutputs;
   readonly logLines: LogLines;
-  /** Gets the events of messages; undefined: nothing does. */
+  /** Where message events are published; undefined: nowhere. */
   readonly nats: NatsTarget | undefined;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
@@ -144,7 +144,7 @@ interface IntakeConfig {
   readonly sendgridKey: string | undefined;
 }
 
-/** Who can read `/metrics`: everyone, or only clients with the token. Without a token, no one can. */
+/** Who can read `/metrics`: everyone, or only clients with the token. Without a token, nobody can. */
 interface MetricsAccess {
   readonly public: boolean;
   readonly token: string | undefined;

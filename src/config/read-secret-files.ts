@@ -32,6 +32,7 @@ function readSecret(name: string, file: string): string {
   }
   // Editors and `echo` add a final newline that isn't part of the secret.
   const secret = text.replace(/\r?\n$/, '');
-  if (secret.trim() === '') throw new OperatorError(`${name} names ${file}, which is empty.`);
+  if (secret.trim() === '')
+    throw new OperatorError(`${name} names ${file}, which is empty. Write the secret to it.`);
   return secret;
 }

@@ -144,7 +144,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'DRAIN_SECONDS',
     default: '0',
     meaning:
-      'Seconds between the request to stop and the end of accepting, up to 300. Meanwhile, `/readyz` answers 503, so that load balancers choose another node.',
+      'Seconds to keep accepting after SIGTERM, up to 300. Meanwhile, `/readyz` answers 503, so load balancers choose another node.',
   },
   {
     name: 'CORS_ORIGINS',
@@ -162,7 +162,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'MAX_CONNECTIONS_PER_PEER',
     default: '2000',
     meaning:
-      'Max open connections from one IPv4 address or IPv6 /64. Proxies in `TRUST_PROXY` have no such limit.',
+      'Max open connections from one IPv4 address or IPv6 /64. Doesn’t apply to proxies in `TRUST_PROXY`.',
   },
   {
     name: 'ATTACHMENT_LIMIT',
@@ -174,7 +174,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'ATTACHMENT_REFUSED_TYPES',
     default: '(executables)',
     meaning:
-      'Attachments to refuse: extensions such as `.exe` and types such as `application/x-msdownload`, separated with commas. `default` adds the built-in list, `none` refuses no type.',
+      'Attachments to refuse: extensions such as `.exe` and types such as `application/x-msdownload`, separated by commas. `default` adds the built-in list, `none` refuses no type.',
   },
   {
     name: 'BOUNCE_PORT',
@@ -195,8 +195,7 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'SUBMISSION_PORT',
     default: '(none)',
-    meaning:
-      'SMTP port at which programs submit messages with STARTTLS, usually `587`. Needs a certificate.',
+    meaning: 'SMTP port for submission with STARTTLS, usually `587`. Needs a certificate.',
   },
   {
     name: 'SUBMISSION_TLS_PORT',
@@ -258,13 +257,13 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'SESSION_IDLE_HOURS',
     default: '12',
     meaning:
-      'Hours after which an unused sign-in to the console ends, up to 168. One that is used ends after 7 days.',
+      'Hours after which an unused sign-in to the console ends, up to 168. Every sign-in ends after 7 days.',
   },
   {
     name: 'PASSWORD_MEMORY',
     default: '19',
     meaning:
-      'MiB of memory for hashing a password (Argon2id), up to 1024. More makes stolen hashes harder to crack; each password moves to it at its next sign-in.',
+      'MiB of memory for hashing a password (Argon2id), up to 1024. More makes stolen hashes harder to crack; each password is rehashed at the user’s next sign-in.',
   },
   {
     name: 'OIDC_ISSUER',
@@ -346,7 +345,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'BACKUP_EVERY',
     default: '5m',
     meaning:
-      'Time after which a change is in the backup: `30s`, `5m` or `1h`. A lost disk loses at most the changes of this time.',
+      'Max time until a change is backed up: `30s`, `5m` or `1h`. A lost disk costs at most the changes of this time.',
   },
   {
     name: 'BACKUP_KEEP_DAYS',
@@ -378,7 +377,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     default: '(none)',
     meaning:
-      'Base URL of an OpenTelemetry collector that gets traces by OTLP over HTTP: `http://127.0.0.1:4318`. See docs/operate/monitor.md.',
+      'Base URL of an OpenTelemetry collector that receives traces with OTLP over HTTP: `http://127.0.0.1:4318`. See docs/operate/monitor.md.',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -458,7 +457,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'LOG_SYSLOG',
     default: '(none)',
     meaning:
-      'Syslog server that gets the log too: `udp://host:514`, `tcp://host:514`, or `unix:/path` of a stream socket.',
+      'Syslog server that also receives the log: `udp://host:514`, `tcp://host:514`, or `unix:/path` of a stream socket.',
   },
   {
     name: 'LOG_ACCESS',
@@ -469,7 +468,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'NATS_URL',
     default: '(none)',
     meaning:
-      'NATS server with JetStream that gets the events of all messages: `nats://host:4222`, or `tls://` with TLS; `user:password@` or `token@` before the host, and several hosts separated by commas.',
+      'NATS server with JetStream that receives the events of all messages: `nats://host:4222`, or `tls://` with TLS; `user:password@` or `token@` before the host, and several hosts separated by commas.',
     secret: true,
   },
   { name: 'LOG_AUDIT', default: '0', meaning: '`1` logs each event of the audit log.' },

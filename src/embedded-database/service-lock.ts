@@ -13,7 +13,7 @@ export type ServiceLock = {
 /** How long a start waits for a lock that another process holds only to check it, in milliseconds. */
 const LOCK_TIMEOUT_MS = 300;
 
-/** How often a start asks again while the lock is held by a process that hasn't written its number yet. */
+/** How often a start retries while the lock's holder hasn't written its PID yet. */
 const NAMELESS_RETRIES = 10;
 
 const SQLITE_BUSY = 5;
@@ -27,7 +27,7 @@ const SQLITE_BUSY = 5;
 export function lockDataFolder(folder: DataFolder): ServiceLock {
   let lock = tryLock(folder, LOCK_TIMEOUT_MS);
   let pid = readServiceInfo(folder)?.pid;
-  // A process that got the lock a moment ago has yet to write its number, which the operator needs to find it.
+  // A process that just got the lock may not have written its PID yet, which the operator needs to find it.
   for (let retry = 0; !lock && !pid && retry < NAMELESS_RETRIES; retry += 1) {
     lock = tryLock(folder, LOCK_TIMEOUT_MS);
     pid = readServiceInfo(folder)?.pid;

@@ -63,7 +63,7 @@ export function requireUnchanged(readOnly: Members, before: unknown): void {
     .filter((name) => !isDeepStrictEqual(readOnly[name], current[name]))
     .map((field) => ({
       field,
-      reason: 'is read-only; leave it out, or send the value that GET gives',
+      reason: 'is read-only; omit it, or send the value that GET returned',
     }));
   const [first] = errors;
   if (first === undefined) return;

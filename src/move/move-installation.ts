@@ -116,7 +116,7 @@ function explainFailure(cause: unknown): OperatorError | undefined {
   if (!(cause instanceof Error) || cause instanceof OperatorError) return undefined;
   if (codeOf(cause) === insufficientPrivilege)
     return new OperatorError(
-      `A role may not do what the move needs: ${cause.message}. Use roles that own their databases.`,
+      `A database role lacks a privilege for the move: ${cause.message}. Use roles that own their databases.`,
       { cause },
     );
   if (isUnavailable(cause))

@@ -1,6 +1,6 @@
 import type { AccountId } from '../foundation/ids.ts';
 
-/** Open sessions by account, so that none takes those of others. */
+/** Counts open sessions by account, so one account can't use up the sessions of others. */
 export class AccountSessions {
   readonly #max: number;
   readonly #open = new Map<AccountId, number>();
@@ -10,7 +10,7 @@ export class AccountSessions {
     this.#max = max;
   }
 
-  /** @returns a function that gives the session back; undefined if the account has its maximum */
+  /** @returns a function that releases the session; undefined if the account has reached its max */
   acquire(accountId: AccountId): (() => void) | undefined {
     const open = this.#open.get(accountId) ?? 0;
     if (open >= this.#max) return undefined;

@@ -9,7 +9,7 @@ export class BareBreakFinder {
   #found = false;
   #endsInReturn = false;
 
-  /** True once there was one. */
+  /** True once one was found. */
   get found(): boolean {
     return this.#found || this.#endsInReturn;
   }

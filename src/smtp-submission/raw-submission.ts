@@ -24,7 +24,7 @@ export interface SubmissionTrace {
   readonly receivedAt: Date;
 }
 
-/** Never sent on: a blind copy shows no names, and the last server writes the return path (RFC 5321 section 4.4). */
+/** Removed before sending: Bcc must stay hidden, and the last server writes the return path (RFC 5321 section 4.4). */
 const removedNames = ['bcc', 'resent-bcc', 'return-path'];
 /** The service writes its own for messages that aren't transactional. */
 const unsubscribeNames = ['list-unsubscribe', 'list-unsubscribe-post'];
@@ -33,7 +33,7 @@ const maxSubject = 998;
 const wordsNotStorable = /\0/g;
 
 /**
- * The raw message that a submission without a template is: as it came, without the fields that aren't sent on, and with
+ * Turns a submission without a template into a raw message: unchanged, except for fields that are removed before sending and
  * those that RFC 6409 section 8 lets a submission server add.
  * @throws Fault VALIDATION_FAILED
  */

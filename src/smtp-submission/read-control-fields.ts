@@ -1,7 +1,7 @@
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { type SubmittedField, textOfField } from './read-message-head.ts';
 
-/** Fields with this beginning are for the service and never sent on. */
+/** Fields with this prefix are for the service and never sent. */
 export const controlPrefix = 'x-signalpost-';
 
 /** A field that controls how a message is sent. */
@@ -40,8 +40,14 @@ export const controlFields = {
     name: 'X-Signalpost-Transactional',
     meaning: '`true` for critical, non-commercial email; needs the transactional add-on',
   },
-  trackOpens: { name: 'X-Signalpost-Track-Opens', meaning: '`true` to track opens, with a template' },
-  trackClicks: { name: 'X-Signalpost-Track-Clicks', meaning: '`true` to track clicks, with a template' },
+  trackOpens: {
+    name: 'X-Signalpost-Track-Opens',
+    meaning: '`true` to track opens, with a template',
+  },
+  trackClicks: {
+    name: 'X-Signalpost-Track-Clicks',
+    meaning: '`true` to track clicks, with a template',
+  },
   receiveReplies: {
     name: 'X-Signalpost-Receive-Replies',
     meaning: '`true` to receive replies by webhook; not with Reply-To',

@@ -11,7 +11,7 @@ const budget = { total: 128 * mebibyte, perGroup: 64 * mebibyte };
 const copies = 2;
 /** Bytes to reserve next for a message of unknown size. */
 const stepBytes = 256 * 1_024;
-/** A client waits for minutes, but what it holds is missing to others. */
+/** A client may wait for minutes, but others can't use the memory that it holds. */
 const maxWaitMs = 10_000;
 
 export interface MessageLimits {
@@ -21,7 +21,7 @@ export interface MessageLimits {
   readonly announcedBytes: number;
 }
 
-/** Receives messages within a fixed amount of memory, which accounts share fairly, whatever their pace. */
+/** Receives messages within a fixed amount of memory, which accounts share fairly even if some send slowly. */
 export class MessageReceiver {
   readonly #memory: PacedBytes;
 
@@ -34,7 +34,7 @@ export class MessageReceiver {
   }
 
   /**
-   * Reads a message to its end, also if it is refused.
+   * Reads a message to its end, even if it is refused.
    * @param use gets it; its memory counts until this is done
    * @throws SubmissionRefusal if it is too large, there is no memory for it, or its line breaks are ambiguous
    */

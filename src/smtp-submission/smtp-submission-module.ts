@@ -86,7 +86,7 @@ function createServing(
     },
     async start() {
       certificate.start();
-      // Imported only where it is used, so that it costs nothing elsewhere.
+      // Imported on demand, because most installations don't use it.
       const { startSubmissionServer } = await import('./start-submission-server.ts');
       server = await startSubmissionServer({
         ...dependencies,

@@ -183,7 +183,7 @@ function createHandlers(
       (error: unknown) => {
         if (!isExpected(error)) log.error({ err: error }, 'a submission failed');
         else if (error instanceof Fault && error.code === 'IO_EXCEPTION')
-          log.warn({ err: error.cause }, 'a submission was not accepted; the client tries again');
+          log.warn({ err: error.cause }, 'a submission was not accepted; the client will retry');
         const reply = toSubmissionReply(error);
         if (!isLostConnection(error)) metrics.replied(command, reply.code);
         callback(toReplyError(reply));

@@ -188,7 +188,7 @@ export class SubmissionSession {
     }
   }
 
-  /** RCPT couldn't refuse them, because it didn't know yet what message comes. */
+  /** RCPT couldn't refuse them, because the message was still unknown. */
   #refuseUnsubscribed({ transactional }: ControlValues, recipients: readonly EmailAddress[]): void {
     if (transactional) return;
     const refused = recipients.filter((address) =>
@@ -201,7 +201,7 @@ export class SubmissionSession {
   }
 }
 
-/** Distinct addresses in an order that doesn't depend on that of the commands, so that a repetition is the same request. */
+/** Distinct, sorted addresses, so a repeated message is the same request whatever the order of its commands. */
 function readRecipients(texts: readonly string[]): readonly [EmailAddress, ...EmailAddress[]] {
   const byAddress = new Map<string, EmailAddress>();
   for (const text of texts) {
@@ -217,7 +217,7 @@ function byKey([one]: readonly [string, unknown], [other]: readonly [string, unk
   return one < other ? -1 : 1;
 }
 
-/** A recipient was suppressed after RCPT. The others can have the message, so the client has to come again. */
+/** A recipient was suppressed after RCPT. The client must retry without it. */
 function toSubmitError(error: unknown, recipients: readonly EmailAddress[]): unknown {
   const isSuppressed = error instanceof Fault && error.code === 'RECIPIENT_SUPPRESSED';
   return isSuppressed && recipients.length > 1 ? new SubmissionRefusal('recipientChanged') : error;

@@ -9,7 +9,7 @@ import { readMailboxField } from './read-mailbox.ts';
 import { type SubmittedMessage, singleField } from './read-message-head.ts';
 import { readTemplateValues } from './read-template-values.ts';
 
-/** A message for one or more recipients, each of whom gets one of their own. */
+/** A message for one or more recipients, each of whom gets a separate copy. */
 export interface AdmittedMessage {
   readonly admission: SendAdmission;
   readonly message: SubmittedMessage;
@@ -19,8 +19,8 @@ export interface AdmittedMessage {
 }
 
 /**
- * The send request that a message with X-Signalpost-Template stands for: From, its name and Reply-To are those of the
- * message, everything else comes from the control fields and the body.
+ * Turns a message with X-Signalpost-Template into a send request: From, its name and Reply-To come from the message,
+ * everything else from the control fields and the body.
  * @throws Fault VALIDATION_FAILED
  */
 export function toTemplateRequest(

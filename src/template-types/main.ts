@@ -14,7 +14,7 @@ key with the scope templates:read.
   --url <url>       address of the service; default: SIGNALPOST_URL
   --openapi <file>  OpenAPI document to read instead, written by an earlier run
   --out <file>      file to write, such as signalpost-templates.d.ts, or an OpenAPI document if it ends in .json; default: standard output
-  --check           compare the file instead of writing it: exits with 1 if it doesn’t fit, and says what changed
+  --check           compare the file instead of writing it: exits with 1 if it’s out of date, and says what changed
 `;
 
 async function runTypes(args: readonly string[]): Promise<number> {

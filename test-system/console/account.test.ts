@@ -639,7 +639,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await page.getByRole('link', { name: 'All events' }).click();
   await page.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Replay a period' }).click();
-  await dialog.getByLabel('All events, also those that were sent').check();
+  await dialog.getByLabel('All events, including sent ones').check();
   await dialog.getByRole('button', { name: 'Replay' }).click();
   await page.getByText(/^Replayed .*: \d+ events?\.$/).waitFor();
   await events.getByText('Waiting', { exact: true }).first().click();

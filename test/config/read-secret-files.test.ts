@@ -71,7 +71,7 @@ const refusals: readonly (readonly [string, Record<string, string>, RegExp])[] =
   [
     'an empty file',
     { INBOX_TOKEN_FILE: fileWith('\n') },
-    /^INBOX_TOKEN_FILE names .*, which is empty\.$/,
+    /^INBOX_TOKEN_FILE names .*, which is empty\. Write the secret to it\.$/,
   ],
   ['a token that is short', { INBOX_TOKEN: 'short' }, /^INBOX_TOKEN must be 16 to 512 letters/],
   ['a token with a space', { METRICS_TOKEN: 'a token with spaces' }, /^METRICS_TOKEN must be/],

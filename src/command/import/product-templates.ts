@@ -12,9 +12,9 @@ export interface ProductTemplate {
   readonly previewText?: string | undefined;
   readonly html?: string | undefined;
   readonly text?: string | undefined;
-  /** Values where a send gives none, by field. */
+  /** Default values, by field. */
   readonly defaults: Readonly<Record<string, string>>;
-  /** What of it isn't taken over. */
+  /** Parts of the template that aren't imported. */
   readonly notes: readonly string[];
 }
 
@@ -28,9 +28,9 @@ export const languages: Readonly<Record<Product, MarkupLanguage>> = {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads what a product's API answered for its templates.
+ * Reads a product's API responses for its templates.
  * @param files name and parsed JSON
- * @throws TypesFailure naming the file that isn't such an answer
+ * @throws TypesFailure naming the file that isn't such a response
  */
 export function readProductTemplates(
   product: Product,

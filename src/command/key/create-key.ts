@@ -99,6 +99,6 @@ function readScopes(texts: readonly string[]): Permission[] {
 function readList(option: string, texts: readonly string[] | undefined): string[] | null {
   if (texts === undefined) return null;
   if (texts.length > maxKeyLimits)
-    throw new OperatorError(`${option} can be given at most ${maxKeyLimits} times.`);
+    throw new OperatorError(`Use ${option} at most ${maxKeyLimits} times.`);
   return [...new Set(texts)];
 }

@@ -16,7 +16,9 @@ export async function revokeKey(
   return withAccount(accountText, environment, async ({ database }, accountId) => {
     await runChange({ database }, accountId, async (transaction) => {
       if (!(await removeApiKey(transaction, accountId, id)))
-        throw new OperatorError(`The account ${accountId} has no API key ${id}.`);
+        throw new OperatorError(
+          `The account ${accountId} has no API key ${id}. Run key list to see its keys.`,
+        );
       await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });
     });
     printResult(options, `Revoked ${id}, on every node within a second.`, { id, revoked: true });

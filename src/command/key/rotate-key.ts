@@ -29,7 +29,9 @@ export async function rotateKey(
       const now = systemClock.now();
       const old = await readLiveApiKey(transaction, accountId, id, now);
       if (old === undefined)
-        throw new OperatorError(`The account ${accountId} has no active API key ${id}.`);
+        throw new OperatorError(
+          `The account ${accountId} has no active API key ${id}. Run key list to see its keys.`,
+        );
       const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
       const created = requireCreated(await replaceApiKey(transaction, rotation));
       const scopes = old.scopes.join(' ');

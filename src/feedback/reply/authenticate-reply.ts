@@ -69,7 +69,7 @@ function resultOf(
   return { result, domain: domain ? domain.slice(0, 253).toWellFormed().toLowerCase() : null };
 }
 
-/** A fault answers every query past the limits, so that the sender of a reply decides neither their number nor how long they take. */
+/** Fails queries past the limits, so the sender of a reply controls neither their number nor their duration. */
 function limitQueries(dns: Dns, timeoutMs: number): Dns {
   const deadline = performance.now() + timeoutMs;
   let queries = 0;

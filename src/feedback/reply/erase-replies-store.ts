@@ -12,7 +12,7 @@ type Kysely = Database['kysely'];
 const batchSize = 500;
 
 /**
- * Erases replies and what their parts alone use. A content that the message or another reply to it also uses stays linked.
+ * Erases replies and contents that only their parts use. Contents that the message or another reply also uses stay linked.
  * @param which conditions on `r`
  * @param keepSender whether the address stays, as a retention rule may keep it longer
  * @returns how many, at most `batchSize`
@@ -55,7 +55,7 @@ async function eraseBatch(
   return rows[0]?.count ?? 0;
 }
 
-/** Erases all that match, in statements of their own. @returns how many */
+/** Erases all matching replies, in batches. @returns how many */
 async function eraseAll(
   kysely: Kysely,
   accountId: AccountId,

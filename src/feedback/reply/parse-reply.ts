@@ -17,8 +17,8 @@ const maxFilename = 255;
 const maxContentType = 127;
 
 /**
- * Parses a reply (RFC 5322, MIME). What can't be parsed, and what has more attachments than the limit, has the whole mail as
- * its only attachment, so that nothing is lost.
+ * Parses a reply (RFC 5322, MIME). If it can't be parsed or has too many attachments, the whole mail becomes its only
+ * attachment, so nothing is lost.
  * @param envelopeFrom MAIL FROM; empty: none
  */
 export async function parseReplyMail(source: Buffer, envelopeFrom: string): Promise<ParsedReply> {

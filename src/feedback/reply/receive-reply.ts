@@ -21,7 +21,7 @@ export interface ReplyIntakeDependencies {
   readonly isReturnPath: (address: string) => boolean;
 }
 
-/** Stores mail to reply addresses. It never sends anything, so it can't answer a program that answers it (RFC 3834 section 2). */
+/** Stores mail to reply addresses. It never sends anything, so it can't cause a mail loop (RFC 3834 section 2). */
 export class ReplyIntake {
   readonly #dependencies: ReplyIntakeDependencies;
 
@@ -80,7 +80,7 @@ export class ReplyIntake {
     if (verdict !== 'fits') throw refusalOf(verdict);
   }
 
-  /** An address of this service as the sender: its mail came back, or another account of it answers its own mail. */
+  /** True for senders of this service: its mail came back, or another of its accounts replied automatically. */
   #isOwn(address: string): boolean {
     const { addresses, isReturnPath } = this.#dependencies;
     return isReturnPath(address) || addresses.read(address) !== undefined;
@@ -109,7 +109,7 @@ function loop(): SmtpReplyError {
   return new SmtpReplyError(554, '5.4.6 Mail loop detected');
 }
 
-/** Every address that takes no mail gets this reply, so that it says nothing about the reason. */
+/** The same reply for every address that takes no mail, so it doesn't reveal the reason. */
 export function unknownAddress(): SmtpReplyError {
   return new SmtpReplyError(550, '5.1.1 No such address');
 }

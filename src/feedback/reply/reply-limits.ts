@@ -6,8 +6,8 @@ export const maxReplyBytes = 25 * mebibyte;
 export const maxReplyAttachments = 50;
 
 /**
- * Max stored replies to one message, and their bytes: anyone who has the message knows its reply address, so one of them must
- * not fill the disk.
+ * Max stored replies to one message, and their bytes: anyone with the message knows its reply address, and must not be able to
+ * fill the disk.
  */
 export const maxMessageReplies = 100;
 export const maxMessageReplyBytes = 100 * mebibyte;

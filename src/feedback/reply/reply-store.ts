@@ -91,7 +91,7 @@ export async function storeReply(kysely: Kysely, reply: NewReply): Promise<Reply
   const { accountId, messageId, content } = reply;
   const hashes = [...new Set(content.parts.map(({ sha256 }) => sha256))];
   const detail = { replyId: reply.id, automatic: reply.automatic };
-  // The lock waits for an erasure of the message, and makes one wait that begins now.
+  // The lock waits for an erasure in progress, and blocks new ones.
   const { rows } = await sql<{ verdict: ReplyVerdict }>`
     with target as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m

@@ -12,7 +12,7 @@ const maxDatagramBytes = 8_192;
 const maxWaitingDatagrams = 1_000;
 /** How often the address of a server is looked up. */
 const lookupIntervalMs = 60_000;
-/** Bytes that wait for a server that is slow or away; lines beyond are lost. */
+/** Max bytes waiting for a slow or unreachable server; further lines are lost. */
 const maxWaitingBytes = 1024 * 1024;
 const minReconnectMs = 1_000;
 const maxReconnectMs = 30_000;

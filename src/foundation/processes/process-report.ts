@@ -23,7 +23,7 @@ export interface ProcessReportOptions {
   readonly inFlight: () => number;
 }
 
-/** Reports this process to the database, so that operators see all of them in one place. */
+/** Reports this process to the database, so operators see all processes in one place. */
 export class ProcessReport {
   readonly #options: ProcessReportOptions;
   readonly #id = randomUUID();

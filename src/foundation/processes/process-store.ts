@@ -29,7 +29,7 @@ export interface ReportedProcess extends ProcessFacts {
 
 type Kysely = Database['kysely'];
 
-/** Reports a process, and forgets those that vanished an hour ago. */
+/** Reports a process, and deletes those that vanished an hour ago. */
 export async function reportProcess(kysely: Kysely, process: ProcessFacts): Promise<void> {
   const { id, host, pid, version, roles, inFlight, delayMs } = process;
   await sql`
@@ -42,7 +42,7 @@ export async function reportProcess(kysely: Kysely, process: ProcessFacts): Prom
   );
 }
 
-/** Removes a process that stops. */
+/** Removes a stopping process. */
 export async function removeProcess(kysely: Kysely, id: string): Promise<void> {
   await sql`delete from service_process where id = ${id}`.execute(kysely);
 }

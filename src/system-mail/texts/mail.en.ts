@@ -69,7 +69,7 @@ export const english: MailTexts = {
     },
     'passkey-removed': {
       subject: 'Passkey removed',
-      body: 'A passkey of {{Email}} was removed. It no longer signs in.',
+      body: 'A passkey of {{Email}} was removed. It can no longer be used to sign in.',
     },
     'provider-connected': {
       subject: 'Sign-in provider connected',
@@ -77,7 +77,7 @@ export const english: MailTexts = {
     },
     'provider-disconnected': {
       subject: 'Sign-in provider disconnected',
-      body: 'A sign-in provider of {{Email}} was disconnected. It no longer signs in.',
+      body: 'A sign-in provider of {{Email}} was disconnected. It can no longer be used to sign in.',
     },
     'recovery-codes-made': {
       subject: 'New recovery codes',

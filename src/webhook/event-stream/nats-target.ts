@@ -39,6 +39,6 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (cause) {
-    throw new OperatorError('NATS_URL has a % that begins no character.', { cause });
+    throw new OperatorError('NATS_URL contains a literal %. Write it as %25.', { cause });
   }
 }
