@@ -7,7 +7,7 @@ import type { BackupRepository } from './backup-repository.ts';
 import { storeWalFile } from './wal-archive.ts';
 import { isWalFile } from './wal-names.ts';
 
-/** Below this, waiting WAL is given up before the full disk stops the service. */
+/** Below this, waiting WAL is deleted before a full disk stops the service. */
 const minFreeBytes = 512 * 1024 ** 2;
 /** Fewer files don't make a difference. */
 const minFilesToRemove = 8;
@@ -84,7 +84,7 @@ export class WalArchiver {
   }
 
   /**
-   * Removes waiting files if the disk is nearly full. The service goes on then, and a new base backup has to follow.
+   * Removes waiting files if the disk is nearly full. The service keeps running, and a new base backup must follow.
    * @returns the number of removed files
    */
   async removeIfDiskFull(): Promise<number> {

@@ -22,7 +22,7 @@ export interface BackupServiceState {
   readonly problem?: string | undefined;
   /** The same for the last base backup. */
   readonly baseProblem?: string | undefined;
-  /** Whether WAL was lost since the last base backup, so that a new one has to follow. */
+  /** Whether WAL was lost since the last base backup, so a new one must follow. */
   readonly hasGap: boolean;
 }
 

@@ -9,7 +9,7 @@ import { parseLsn, segmentOfLsn, segmentOfWalFile } from './wal-names.ts';
 export interface ChosenBackup {
   readonly manifest: BackupManifest;
   readonly walFiles: ReadonlyMap<string, readonly string[]>;
-  /** Whether WAL is missing after the base backup although later WAL is there. */
+  /** Whether WAL is missing between the base backup and later WAL. */
   readonly hasGap: boolean;
 }
 

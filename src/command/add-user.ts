@@ -19,7 +19,7 @@ export interface AddUserOptions extends JsonOption {
 
 /**
  * `user add ACCOUNT EMAIL`: adds a user to an account. A user without a password gets a link to set one, which is printed, so
- * that whoever runs this can hand it over.
+ * that the operator can hand it over.
  * @throws OperatorError if the user already belongs to the account, or is disabled
  */
 export async function addUser(

@@ -14,9 +14,9 @@ import { type JsonOption, printResult } from './print.ts';
 
 interface PlannedMigration {
   readonly name: string;
-  /** Whether processes of the release before run on. */
+  /** Whether processes of the previous release keep running. */
   readonly compatible: boolean;
-  /** What waits for the migration. */
+  /** What the migration blocks. */
   readonly locks: readonly string[];
 }
 

@@ -26,7 +26,7 @@ export interface RestoreOptions extends JsonOption {
 }
 
 /**
- * `restore [TARGET]`: restores a backup into DATA_DIR, and says what it means for mail.
+ * `restore [TARGET]`: restores a backup into DATA_DIR, and prints what happens to mail.
  * @returns the exit code: 0
  * @throws OperatorError if DATA_DIR isn't empty or the backup can't be restored; a service doesn't start on it then
  */

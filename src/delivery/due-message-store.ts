@@ -38,9 +38,9 @@ export async function readSuppressed(
 /** What a scheduled message is made from, decided once at its send time. */
 export interface DueDecision {
   readonly templateVersion: number;
-  /** Cc addresses to add to those left out. */
+  /** Cc addresses to add to the skipped ones. */
   readonly suppressedCc: readonly string[];
-  /** Why the accepted version is used although another one was asked for. */
+  /** Why the accepted version is used instead of the requested one. */
   readonly versionKept: string | undefined;
 }
 

@@ -51,7 +51,7 @@ export class AttachmentLoader {
     return this.#memory.acquire(accountId, bytes * copies, waits ? undefined : maxWaitMs);
   }
 
-  /** @throws AttachmentsUnreadable, or another error if a content is gone */
+  /** @throws AttachmentsUnreadable, or another error if a content was deleted */
   async load(
     accountId: AccountId,
     files: readonly SentFile[],

@@ -39,7 +39,7 @@ export function traceAttempts(tracing: Tracing | undefined, attempt: Attempt): A
   };
 }
 
-/** Runs a part of an attempt in a span of its own. */
+/** Runs a part of an attempt in a separate span. */
 export function tracePart<Result>(
   { span }: ClaimedMessage,
   name: string,

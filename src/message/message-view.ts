@@ -39,7 +39,7 @@ export const messageFields = {
   suppressedRecipients: Type.Array(Type.String()),
   nextAttempt: Nullable(
     Type.Object({
-      at: Nullable(Time('When it will be tried; null if a person has to decide.')),
+      at: Nullable(Time('When the next attempt is due; null if it is held for review.')),
       reason: Type.String({ description: 'Why it is waiting.' }),
       paused: Nullable(
         Type.Enum([...pausedScopes], {

@@ -126,7 +126,7 @@ function queueEntries(refused: string, repeated: boolean): string {
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
 }
 
-// Fails on a content that isn't safe from the sweep anymore, which takes an accept that stood still for half an hour. Its
+// Fails if the sweep may delete a content, which takes an accept that hung for half an hour. Its
 // parameters are numbered from `first`.
 function attachmentLinks(refused: string, repeated: boolean, first: number): string {
   return `attachment_row as (

@@ -10,7 +10,7 @@ import type { RequestedAttachment } from './read-attachments.ts';
 
 /** The installation's settings. */
 export interface AttachmentSettings {
-  /** Max bytes of a message with attachments as sent, for accounts without a limit of their own; 0: none. */
+  /** Max bytes of a message with attachments as sent, for accounts without their own limit; 0: none. */
   readonly limit: number;
   readonly rules: AttachmentRules;
 }

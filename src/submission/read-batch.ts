@@ -5,7 +5,7 @@ import { BatchScanner, type ScannedBatch } from './batch-scanner.ts';
 import { limitDetails } from './describe-body-problems.ts';
 import { unusableBody } from './read-body-json.ts';
 
-/** Runs work in an event loop turn of its own. */
+/** Runs work in a separate event loop turn. */
 export type RunInTurn = <Result>(work: () => Result) => Promise<Result>;
 
 /** A millisecond or two of scanning. */

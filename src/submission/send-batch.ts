@@ -162,7 +162,7 @@ function takeChunk(items: readonly Buffer[], from: number): readonly Buffer[] {
 const oversized = { unusable: `the body is larger than ${formatBytes(sendBodyBytes)}` };
 const jsonType = 'application/json';
 
-/** The request that an item stands for. Its key is a member of its body, so it is part of what the key's hash covers. */
+/** The request for an item. Its key is a member of its body, so it is part of what the key's hash covers. */
 function toRequest(
   admission: SendAdmission,
   { templateText, span }: BatchRequest,

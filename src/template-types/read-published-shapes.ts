@@ -40,7 +40,7 @@ export async function readPublishedShapes(service: ManagementConnection): Promis
 /** The language of content that doesn't name its own. */
 const defaultLocale = 'en-US';
 
-/** The languages of content with variants, its own first; none if nobody named one. */
+/** The languages of content with variants, its own first; none if none is named. */
 export function localesOf({
   locale,
   variants = {},

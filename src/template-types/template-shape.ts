@@ -1,4 +1,4 @@
-/** What a caller has to know of a published template. */
+/** What a caller needs to know about a published template. */
 export interface TemplateShape {
   readonly id: string;
   readonly fields: readonly FieldShape[];

@@ -124,7 +124,7 @@ function fieldSchema({ kind, description, fields = [] }: FieldShape): Schema {
   return { ...schemaOf(fields), ...about };
 }
 
-/** The templates of such a document. @throws TypesFailure if the text is another one */
+/** Reads the templates of a generated document. @throws TypesFailure if the text is a different document */
 export function readOpenapi(document: string): TemplateShape[] {
   try {
     const { paths } = JSON.parse(document) as { readonly paths: Readonly<Record<string, object>> };

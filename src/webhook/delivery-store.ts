@@ -253,7 +253,7 @@ interface DeliveryTry {
 
 /** An entry in an endpoint's log, with all its tries. */
 export interface DeliveryDetail extends LoggedDelivery {
-  /** The latest tries, newest first. */
+  /** The latest attempts, newest first. */
   readonly tries: readonly DeliveryTry[];
   /** What the next request would contain. */
   readonly event: Omit<AccountEvent, 'position'>;

@@ -28,7 +28,7 @@ export interface ListedEndpoint extends WebhookEndpoint {
   readonly latest: {
     readonly at: Date;
     readonly state: DeliveryState;
-    /** Of the last try; 0 means no response, null that it wasn't tried. */
+    /** Of the last attempt; 0: no response, null: no attempt yet. */
     readonly status: number | null;
   } | null;
 }

@@ -157,6 +157,6 @@ async function runDoctor(url: string): Promise<string> {
 test('doctor says whether the server takes events, without the password', async () => {
   assert.match(await runDoctor(natsUrl), /ok {3}events {4}published to NATS at 127\.0\.0\.1:\d+/);
   const refused = await runDoctor(natsUrl.replace('signalpost:', 'nobody:'));
-  assert.match(refused, /FAIL events {4}the NATS server .* takes no events: .*uthorization/);
+  assert.match(refused, /FAIL events {4}the NATS server .* accepts no events: .*uthorization/);
   assert.doesNotMatch(refused, /p%40ss|p@ss/);
 });

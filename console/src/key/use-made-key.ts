@@ -3,7 +3,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 
-/** An API key made for the code samples. It is only in this tab's memory, so it is gone after a reload. */
+/** An API key made for the code samples, kept only in this tab's memory until a reload. */
 export function useMadeKey(name: string) {
   const accountId = useAccountId();
   const client = useQueryClient();

@@ -114,7 +114,7 @@ export function ColumnPicker({
   );
 }
 
-/** The state, and for a waiting message when it is tried next or why it isn't. */
+/** The state, and for a waiting message its next attempt or why there is none. */
 function LineState({ line }: { line: MessageLine }) {
   const { state, paused, nextAttemptAt, reason } = line;
   const waits = !paused && !isFinalMessageState(state);

@@ -24,7 +24,7 @@ export function useAddSender() {
       }),
     );
     await client.invalidateQueries({ queryKey: ['senders', accountId] });
-    // If it fails, the sender is there without a link, and its row offers to send one.
+    // If it fails, the sender exists without a link, and its row offers to send one.
     if (!verified && sendsLink) link.mutate(address);
   }
 

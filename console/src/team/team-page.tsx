@@ -166,7 +166,7 @@ interface RoleChoiceProps {
   user: User;
   /** An account needs one. */
   isOnlyOwner: boolean;
-  /** Shows a failure below the row; undefined: there is none anymore. */
+  /** Shows a failure below the row; undefined clears it. */
   fail: (failure: RoleFailure | undefined) => void;
 }
 

@@ -7,7 +7,7 @@ import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
 import { blankStarter, useStarters } from './starter-choice.tsx';
 
-/** The step to the first template: continue with the one that is there, or start from one that is finished. */
+/** The step to the first template: continue with the existing one, or start from a ready-made one. */
 export function FirstTemplate() {
   const account = useAccountId();
   const may = useMay();

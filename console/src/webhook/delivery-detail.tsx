@@ -19,7 +19,7 @@ interface DeliveryDetailProps {
   webhookId: string;
   eventId: string;
   paused: boolean;
-  /** On a page of its own. */
+  /** Whether it has its own page. */
   onPage?: boolean;
 }
 

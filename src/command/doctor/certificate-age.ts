@@ -6,7 +6,7 @@ const minCertificateDays = 21;
 interface CertificateAge {
   /** Until it expires; negative if it has. */
   readonly days: number;
-  /** Why it has to be renewed; undefined if it hasn't. */
+  /** Why it must be renewed; undefined if it is fine. */
   readonly problem: string | undefined;
 }
 

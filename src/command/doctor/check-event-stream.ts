@@ -11,7 +11,7 @@ export async function checkEventStream(nats: NatsTarget): Promise<Diagnosis> {
   } catch (error) {
     return {
       ok: false,
-      finding: `the NATS server ${servers} takes no events: ${(error as Error).message}`,
+      finding: `the NATS server ${servers} accepts no events: ${(error as Error).message}`,
       advice:
         'Check NATS_URL, that the server is reachable, and that JetStream is on for the user. Until then, events wait in the database.',
     };

@@ -60,7 +60,7 @@ async function checkReplica(primary: Database, url: string): Promise<Diagnosis> 
   }
 }
 
-/** @returns milliseconds until the replica had what the primary had at first, or why it isn't used */
+/** @returns milliseconds until the replica reached the primary's first position, or why it isn't used */
 async function measureLag(primary: Database, replica: Database): Promise<number | string> {
   const startedAt = performance.now();
   const wanted = await readPrimaryState(primary.pool);

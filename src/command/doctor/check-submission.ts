@@ -17,7 +17,7 @@ export async function checkSubmission({ config }: DoctorContext): Promise<Diagno
     return {
       ok: false,
       finding: problem,
-      advice: `Put a certificate for the host that programs connect to into ${tls.cert.path}; the service reads it by itself. ${page}`,
+      advice: `Put a certificate for the host that programs connect to into ${tls.cert.path}; the service loads it automatically. ${page}`,
     };
   const ports = [port, tlsPort].filter((number) => number !== undefined);
   for (const number of ports) {

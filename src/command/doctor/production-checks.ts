@@ -56,7 +56,7 @@ async function checkProxy({ config }: DoctorContext): Promise<Diagnosis> {
   if (tls !== undefined) return { ok: true, finding: 'none, because the service speaks TLS' };
   return {
     ok: false,
-    finding: `no proxy is trusted, so all clients behind one before ${host} count as one address`,
+    finding: `no proxy is trusted, so all clients behind a proxy for ${host} count as one address`,
     advice: `Put a proxy with TLS in front, and list it in TRUST_PROXY, or set TLS_CERT and TLS_KEY. ${page('operate/deploy.md#5-put-a-reverse-proxy-in-front')}`,
   };
 }
@@ -65,7 +65,7 @@ async function checkCertificate({ config: { tls, publicUrl } }: DoctorContext): 
   if (tls === undefined) return { ok: true, finding: 'is the proxy’s, without TLS_CERT' };
   const { leaf } = readCertificate(tls);
   const { days, problem } = judgeCertificateAge(leaf);
-  const advice = `Renew the certificate in ${tls.cert.path}; the service reads it by itself. ${page('operate/deploy.md#use-the-built-in-tls')}`;
+  const advice = `Renew the certificate in ${tls.cert.path}; the service loads it automatically. ${page('operate/deploy.md#use-the-built-in-tls')}`;
   if (problem !== undefined) return { ok: false, finding: problem, advice };
   const host = publicUrl && new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');
   const isFor = (name: string) => (isIP(name) ? leaf.checkIP(name) : leaf.checkHost(name));
@@ -102,7 +102,7 @@ async function checkDomains({ database }: DoctorContext): Promise<Diagnosis> {
   if (row.verified === 0 && row.other.length === 0)
     return {
       ok: false,
-      finding: 'none is set up, so mail has no DKIM signature of yours',
+      finding: 'none is set up, so mail isn’t signed for your domain',
       advice,
     };
   if (row.other.length === 0) return { ok: true, finding: `all ${row.verified} are verified` };
@@ -121,7 +121,8 @@ async function checkBounces({ config }: DoctorContext): Promise<Diagnosis> {
     return { ok: true, finding: 'are reported by the relay’s webhook' };
   return {
     ok: false,
-    finding: 'bounces and complaints that come later by mail are lost, so dead addresses stay',
+    finding:
+      'bounces and complaints that arrive by mail are lost, so invalid addresses aren’t suppressed',
     advice: `Set BOUNCE_PORT, or let your relay report to /intake. ${page('sending-domains.md#deliver-directly')}`,
   };
 }
@@ -130,7 +131,7 @@ async function checkFactors({ database }: DoctorContext): Promise<Diagnosis> {
   const emails = await (database && listPasswordOnly(database, 6).catch(() => undefined));
   if (emails === undefined) return notChecked;
   if (emails.length === 0)
-    return { ok: true, finding: 'all operators and owners have a second one' };
+    return { ok: true, finding: 'all operators and owners have a second factor' };
   return {
     ok: false,
     finding: `operators and owners with a password only: ${emails.slice(0, 5).join(', ')}${emails.length > 5 ? ' and more' : ''}`,
@@ -146,7 +147,7 @@ async function checkMetrics({ config: { metrics } }: DoctorContext): Promise<Dia
     };
   return {
     ok: false,
-    finding: 'nothing can watch the service',
+    finding: 'nothing can monitor the service',
     advice: `Set METRICS_TOKEN, and let Prometheus read /metrics. ${page('operate/monitor.md#metrics')}`,
   };
 }
@@ -155,14 +156,14 @@ async function checkDemo({ config: { demo } }: DoctorContext): Promise<Diagnosis
   if (!demo) return { ok: true, finding: 'off' };
   return {
     ok: false,
-    finding: 'each start makes a demo account whose passwords are in demo.env',
+    finding: 'each start sets up a demo account whose passwords are in demo.env',
     advice: `Set DEMO=0. ${page('operate/configure.md#change-settings')}`,
   };
 }
 
 async function checkBackups({ config }: DoctorContext): Promise<Diagnosis> {
   const { databaseUrl, backup } = config;
-  if (databaseUrl !== undefined) return { ok: true, finding: 'are the task of your PostgreSQL' };
+  if (databaseUrl !== undefined) return { ok: true, finding: 'are made by your PostgreSQL' };
   if (backup.to !== undefined) return { ok: true, finding: 'continuous' };
   return {
     ok: false,
@@ -182,13 +183,12 @@ const timeKeepers = [
 
 async function checkTime(): Promise<Diagnosis> {
   if (timeKeepers.some((path) => existsSync(path)))
-    return { ok: true, finding: 'the clock is kept right' };
+    return { ok: true, finding: 'the clock is synchronized' };
   // Containers use their host's clock.
-  if (!existsSync('/run/systemd/system'))
-    return { ok: true, finding: 'unknown: nothing on this system tells' };
+  if (!existsSync('/run/systemd/system')) return { ok: true, finding: 'unknown on this system' };
   return {
     ok: false,
-    finding: 'nothing seems to keep the clock right',
+    finding: 'the clock doesn’t seem to be synchronized',
     advice:
       'Install chrony, or run: timedatectl set-ntp true. Codes of authenticator apps, DKIM and leases need the right time.',
   };

@@ -37,7 +37,7 @@ const plainName = /^[\p{L}_][\p{L}\p{N}_.-]*$/u;
 
 /**
  * Converts the tags of a template. Everything between tags stays as it is. A tag that has no counterpart stays, too, so that
- * the template can't be published and sent before somebody has looked at it.
+ * the template can't be published before a person has reviewed it.
  */
 export function convertMarkup(source: string, language: MarkupLanguage): ConvertedMarkup {
   const fields = new Map<string, ConvertedField>();

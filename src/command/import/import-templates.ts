@@ -19,9 +19,9 @@ export interface ImportTemplatesOptions extends JsonOption {
 
 /**
  * Writes the templates of another product into a folder for `template push`, and says what has no counterpart.
- * @param paths JSON files with what the product's API answered, one for each template
+ * @param paths JSON files with the product's API responses, one for each template
  * @returns the exit code: 1 if something has no counterpart and `strict` is set
- * @throws TypesFailure for a file that isn't such an answer, or a template that is there already
+ * @throws TypesFailure for a file that isn't such a response, or a template that already exists
  */
 export async function importTemplates(
   product: Product,

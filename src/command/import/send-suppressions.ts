@@ -18,7 +18,7 @@ const maxShownProblems = 20;
  * Sends the suppressed addresses of another product's files to the service, which imports them in the background. The same
  * addresses again import nothing.
  * @param reason for rows whose file doesn't say it
- * @returns the exit code: 1 if rows were left out
+ * @returns the exit code: 1 if rows were skipped
  * @throws TypesFailure for a file that can't be read, and if the service refuses
  */
 export async function sendSuppressions(
@@ -83,7 +83,7 @@ const postmarkReasons: Readonly<Record<string, SuppressionReason>> = {
   ManualSuppression: 'manual',
 };
 
-/** @returns a text: what is wrong; undefined: the row suppresses nothing */
+/** @returns a string: the problem; undefined: the row suppresses nothing */
 function readRow(
   product: Product,
   row: Row,
@@ -129,7 +129,7 @@ interface ImportProgress {
   readonly problems: readonly { readonly line: number; readonly reason: string }[];
 }
 
-/** @returns how many rows the service left out */
+/** @returns how many rows the service skipped */
 async function upload(
   connection: ManagementConnection,
   found: ReadonlyMap<string, SuppressionReason>,

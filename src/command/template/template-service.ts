@@ -86,7 +86,7 @@ export class TemplateService {
    * Saves a template's settings and draft if it is still as it was read.
    * @param before undefined: it is new
    * @returns the entity tag of the draft
-   * @throws ManagementProblem; 412 if somebody changed it meanwhile
+   * @throws ManagementProblem; 412 if someone else has changed it
    */
   async save(
     { id, code, createdBy, contents }: FolderTemplate,

@@ -10,7 +10,7 @@ const stateFile = '.signalpost';
 
 /**
  * Remembers, in a file of the folder, which content of each template its authors have seen. Content of the service that
- * is neither that nor the folder's was changed by somebody else.
+ * is neither that nor the folder's was changed by someone else.
  */
 export class TemplateState {
   readonly #path: string;

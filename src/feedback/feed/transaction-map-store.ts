@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /**
- * Transaction IDs mean something only in the server that gave them. For another server, they are numbered anew: in the same
+ * Transaction IDs mean something only in the server that gave them. For another server, they are renumbered: in the same
  * order, and lower than every transaction that the other server starts from then on.
  *
  * - What a follower or a log has yet to read keeps its transactions exactly, so each one continues where it stopped, and nothing is

@@ -173,7 +173,7 @@ async function eraseSome(
     select count(*)::int as count, array(select message_id::text from own) as own from found`.execute(
     transaction,
   );
-  // A statement of its own, because it also has to see a reply that was stored while the messages' rows were awaited.
+  // A separate statement, so it also sees replies stored while this transaction waited for the messages' rows.
   await eraseRepliesTo(transaction, accountId, rows[0]?.own ?? []);
   return rows[0]?.count ?? 0;
 }

@@ -10,7 +10,7 @@ const batchSize = 500;
  * an erasure moves that ahead.
  *
  * Safe beside accepts: both lock the content's row, and each rechecks `check_at` once it has the lock. An accept that comes
- * second finds the content deleted and stores it anew; a sweep that comes second finds its check postponed.
+ * second finds the content deleted and stores it again; a sweep that comes second finds its check postponed.
  * @returns how many were deleted
  */
 export async function sweepAttachments(kysely: Kysely): Promise<number> {

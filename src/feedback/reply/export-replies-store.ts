@@ -4,7 +4,7 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
 const pageSize = 20;
-/** Longer texts are left out; they are among the parts of the reply, which can be downloaded. */
+/** Longer texts are omitted; download them as parts of the reply. */
 const maxTextBytes = 1_024 * 1_024;
 
 /** The replies that a person wrote, oldest first, with their text and HTML. */

@@ -93,7 +93,7 @@ function describePart({ content, ...part }: ParsedReplyPart, sha256: string): Re
 
 /**
  * Identifies a mail by its Message-ID and body. Servers on the way add fields to the header, which differ if they send it again.
- * Without a Message-ID, what its author wrote stands for it.
+ * Without a Message-ID, the fields that its author wrote replace it.
  */
 function fingerprintOf(headers: ReadonlyMap<string, readonly string[]>, source: Buffer): Buffer {
   const names = headers.has('message-id') ? ['message-id'] : ['date', 'from', 'subject'];

@@ -5,7 +5,7 @@ const folder = new URL('../../../migrations/', import.meta.url);
 const namePattern = /^(\d{4})-(?:contract-after-(\d{4})-)?[a-z0-9-]+\.sql$/;
 
 /**
- * A migration. Most expand the schema: processes of the release before run on with it. One named
+ * A migration. Most expand the schema: processes of the previous release keep running with it. One named
  * `NNNN-contract-after-MMMM-…` removes what releases without migration MMMM use.
  */
 export interface Migration {

@@ -66,7 +66,7 @@ const rules: readonly LockRule[] = [
 /**
  * Says for each table that a migration locks what waits, and for about how long. The locks are held until the migration
  * ends.
- * @param client of the database to be migrated; tables that don't exist yet are left out
+ * @param client of the database to be migrated; tables that don't exist yet are skipped
  */
 export async function planLocks(client: pg.Pool, { sql }: Migration): Promise<string[]> {
   const lines: string[] = [];

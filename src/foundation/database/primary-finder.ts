@@ -84,7 +84,7 @@ export class PrimaryFinder {
         // On a busy machine, a second can be too short.
         this.#answerTimeoutMs = Math.min(2 * this.#answerTimeoutMs, answerTimeoutMs.max);
         if (this.#connections.size > 0) {
-          // They hang until a primary is found, so the search goes on without a gap.
+          // They hang until a primary is found, so the search continues without a gap.
           this.#startSearch().catch(() => undefined);
           return;
         }

@@ -29,7 +29,7 @@ export async function lockLogCursor(
     transaction,
   );
   const from = held[0]?.from;
-  // A snapshot of its own, taken once the lock is held.
+  // A separate snapshot, taken once the lock is held.
   return from === undefined ? undefined : findEnded(transaction, from);
 }
 

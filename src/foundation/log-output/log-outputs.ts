@@ -19,6 +19,6 @@ export type SyslogTarget =
 /** Takes whole lines of JSON, each with its line break. */
 export interface LogOutput {
   write(line: string): void;
-  /** Passes on what is left, for at most a few seconds. */
+  /** Flushes the remaining lines, for at most a few seconds. */
   close(): Promise<void>;
 }

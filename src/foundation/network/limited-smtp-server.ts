@@ -83,7 +83,7 @@ export class LimitedSmtpServer extends SMTPServer {
       } else perform(command, done);
     };
     const send = connection.send.bind(connection);
-    // Replies with a status code of their own don't get the usual one.
+    // Replies that set a status code don't get the default one.
     connection.send = (code, data, context) =>
       send(code, data, typeof data === 'string' && withStatus.test(data) ? false : context);
   }

@@ -18,7 +18,7 @@ export class OtlpAgent {
     agent.createConnection = () => {
       throw new ExportCutOff();
     };
-    // With an error that exporters don't take for a broken connection, which they would retry.
+    // An error that exporters don't mistake for a broken connection, which they would retry.
     for (const sockets of Object.values(agent.sockets))
       for (const socket of sockets ?? []) socket.destroy(new ExportCutOff());
     agent.destroy();

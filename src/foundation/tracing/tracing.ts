@@ -105,7 +105,7 @@ export class Tracing {
     return span.isRecording() ? new TraceSpan(this.#tracer, span) : undefined;
   }
 
-  /** Starts a trace of its own that is linked to an earlier one. */
+  /** Starts a new trace that links to an earlier one. */
   startLinked(
     earlier: TraceContext,
     name: string,
@@ -118,7 +118,7 @@ export class Tracing {
     return new TraceSpan(this.#tracer, this.#tracer.startSpan(name, options, ROOT_CONTEXT));
   }
 
-  /** Exports what is left, as far as the collector takes it in time. */
+  /** Exports the remaining spans, as far as the collector accepts them in time. */
   async close(): Promise<void> {
     if (!(await settleExport(this.#provider.shutdown())))
       this.#log.warn('the last traces were not exported before the stop');

@@ -61,12 +61,12 @@ export const policyRoutes = resourceRoutes({
       return account && viewPolicy(account.policy);
     },
   }),
-  get: { id: 'getPolicy', summary: 'Get what an account asks of its callers' },
+  get: { id: 'getPolicy', summary: 'Get the access policy of an account' },
   put: {
     id: 'putPolicy',
-    summary: 'Set what an account asks of its callers',
+    summary: 'Set the access policy of an account',
     description:
-      'Omitted members become their default. Refused if you couldn’t do it again under the new policy.',
+      'Omitted members become their default. Rejected if the new policy would lock you out.',
     confirmed: true,
     body: PolicySchema,
     write: (call) => async (transaction) => {

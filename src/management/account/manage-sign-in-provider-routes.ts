@@ -132,7 +132,7 @@ export const signInProviderRoutes = resourceRoutes({
     confirmed: true,
     summary: 'Set the account’s sign-in provider',
     description:
-      'People sign in with it to this account only. It can bring in people whose address is in a verified domain of the account. Another issuer disconnects everyone from the old one. An omitted secret stays, other omitted members become their default.',
+      'People sign in with it to this account only. It can admit people whose address is in a verified domain of the account. Another issuer disconnects everyone from the old one. An omitted secret stays, other omitted members become their default.',
     body: SignInProviderBody,
     write(call) {
       const { name, issuer, clientId, clientSecret, trustEmail = false, members } = call.body;

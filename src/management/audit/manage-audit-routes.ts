@@ -37,7 +37,7 @@ const AuditView = Type.Object(
 const filters = {
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
   thing: Type.Optional(
-    Type.Enum([...auditThings], { description: 'Only events about such things.' }),
+    Type.Enum([...auditThings], { description: 'Only events about objects of this type.' }),
   ),
   email: Type.Optional(
     Type.String({ description: 'Only events caused by this user.', maxLength: 320 }),
@@ -122,7 +122,7 @@ export const exportAuditEvents = defineOperation({
   query: exportQuery,
   produces: 'text/csv',
   async handle(call) {
-    // An invalid time has to be refused before the answer begins.
+    // Reject an invalid time before the response begins.
     const first = await readPage(call, accountOf(call).id, call.query, {
       before: undefined,
       limit: exportedPerPage,

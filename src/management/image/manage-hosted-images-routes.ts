@@ -66,7 +66,7 @@ export const hostedImageRoutes = resourceRoutes({
     id: 'deleteHostedImage',
     summary: 'Remove a hosted image',
     description:
-      'Its address answers 404 from now on, also for mail that was already delivered; caches can keep it for a day.',
+      'Its URL returns 404 from now on, even in delivered mail; caches can keep it for a day.',
     write: (call) => (transaction) =>
       removeHostedImage(transaction, {
         accountId: accountOf(call).id,
@@ -100,7 +100,7 @@ export const listHostedImages = defineOperation({
 const Upload = Type.Object(
   {
     filename: Type.String({
-      description: 'Its name as a file, for people who look for it.',
+      description: 'A file name to find it by.',
       minLength: 1,
       maxLength: 255,
     }),
@@ -112,7 +112,7 @@ const Upload = Type.Object(
 export const uploadHostedImage = defineOperation({
   id: 'uploadHostedImage',
   summary: 'Host an image',
-  description: `Anyone can load it by its address, which depends on its content only. Max 2 MiB, and ${maxImages} images with ${maxTotalMebibytes} MiB together per account. Uploading it again changes only its name.`,
+  description: `Anyone can load it from its URL, which depends only on its content. Max 2 MiB, and ${maxImages} images with ${maxTotalMebibytes} MiB together per account. Uploading it again changes only its name.`,
   body: Upload,
   answer: HostedImageView,
   status: 201,

@@ -108,7 +108,7 @@ function namesOf(erased: NonNullable<StoredContent['erased']>): string {
   return `its ${names} ${isSingle ? 'was' : 'were'}`;
 }
 
-/** The Reply-To address of a message that is resent: a reply address is made anew, and ends where replies were erased. */
+/** The Reply-To address of a message that is resent: a new reply address, or none if replies were erased. */
 function ownReplyAddress(
   { replyAddresses }: OperationCall['dependencies'],
   { replyTo, receiveReplies }: Pick<MessageContent, 'replyTo' | 'receiveReplies'>,

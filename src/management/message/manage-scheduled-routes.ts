@@ -64,7 +64,8 @@ const ScheduleChangeView = Type.Object(
 export const listScheduledMessages = defineOperation({
   id: 'listScheduledMessages',
   summary: 'List scheduled messages, the next one first',
-  description: 'Messages whose send time is ahead. Later, they are listed as queued messages.',
+  description:
+    'Messages with a future send time. Once it has come, they are listed as queued messages.',
   query: pageQuery({
     messageId: Type.Optional(Uuid),
     tag: Type.Optional(tag),

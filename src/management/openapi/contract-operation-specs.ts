@@ -134,7 +134,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     answers: {
       200: ['The metadata.', ServerMetadataSchema],
       400: [
-        'Asked at `localhost` although the issuer is a loopback address; the error names the address to use.',
+        'Requested at `localhost`, but the issuer is a loopback address; the error names the address to use.',
         OAuthErrorSchema,
       ],
     },
@@ -199,7 +199,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     tag: 'Event-triggered email',
     summary: 'Send up to 1,000 emails from a stored template',
     description:
-      'For each message, returns what the send operation would return, in order, with its `status`. An error of one message doesn’t affect the others. What refuses all messages, such as the token or the template, is returned as for one. At most 10 MiB. The `Idempotency-Key` header is refused; each message can have an `idempotencyKey`.',
+      'For each message, returns what the send operation would return, in order, with its `status`. An error in one message doesn’t affect the others. An error that concerns all messages, such as an invalid token or template, is returned as for a single message. At most 10 MiB. The `Idempotency-Key` header is refused; each message can have an `idempotencyKey`.',
     bearer: true,
     parameters: [
       pathParameter('account_id', 'The account.'),

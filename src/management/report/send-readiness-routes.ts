@@ -5,7 +5,7 @@ import { readSendReadiness } from './send-readiness-store.ts';
 
 export const getSendReadiness = defineOperation({
   id: 'getSendReadiness',
-  summary: 'Get which steps to the first message are done',
+  summary: 'Get the steps to a first message that are done',
   answer: Type.Object(
     {
       sender: Type.Boolean({ description: 'There is a verified sender.' }),
@@ -17,7 +17,7 @@ export const getSendReadiness = defineOperation({
           'There is an API key that can send, or an OAuth app with which a user can get a token that can.',
       }),
       message: Type.Boolean({
-        description: 'A message of a program was accepted; test messages don’t count.',
+        description: 'A message from a program was accepted; test messages don’t count.',
       }),
     },
     { ...strict, title: 'SendReadiness' },

@@ -12,14 +12,14 @@ const starterFacts = {
   name: Type.String(),
   description: Type.String(),
   attachment: Type.Boolean({
-    description: 'Whether requests should bring the document that the message announces.',
+    description: 'Whether requests should attach the document that the message mentions.',
   }),
 };
 
 export const listStarters = defineOperation({
   id: 'listStarters',
   summary: 'List starters',
-  description: 'Finished templates that a new one can start from.',
+  description: 'Ready-made templates to start from.',
   answer: Type.Object(
     { items: Type.Array(Type.Object(starterFacts, { ...strict, title: 'Starter' })) },
     strict,

@@ -225,7 +225,7 @@ export const FieldView = Type.Object(
     secret: Type.Boolean(),
     example: Type.Unsafe<FieldValue>({
       ...ValueView,
-      description: 'A value that fits: the sample, or one made up.',
+      description: 'An example value: the sample, or a generated one.',
     }),
     fields: Type.Optional(
       Type.Unsafe<ItemFieldJson[]>({

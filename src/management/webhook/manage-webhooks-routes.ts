@@ -48,7 +48,7 @@ const ListedWebhookView = Type.Object(
           at: Time('When it occurred.'),
           state: DeliveryStateView,
           status: Nullable(
-            Type.Integer({ description: 'Of the last try; 0 if there was no response.' }),
+            Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
           ),
         },
         { ...strict, description: 'Its newest event.' },

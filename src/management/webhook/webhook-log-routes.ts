@@ -43,10 +43,10 @@ const DeliveryDetailView = Type.Object(
   {
     ...members,
     request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
-    nextAt: Nullable(Time('When it is tried next.')),
+    nextAt: Nullable(Time('When the next attempt is due.')),
     tries: Type.Array(
       Type.Object({ at: Time('When it ended.'), ...exchangeMembers }, { ...strict, title: 'Try' }),
-      { description: 'The latest tries, newest first. Removed with personal data.' },
+      { description: 'The latest attempts, newest first. Removed with personal data.' },
     ),
   },
   { ...strict, title: 'WebhookDeliveryDetail' },
@@ -85,7 +85,7 @@ export const listWebhookDeliveries = defineOperation({
 
 export const getWebhookDelivery = defineOperation({
   id: 'getWebhookDelivery',
-  summary: 'Get a webhook delivery with its tries',
+  summary: 'Get a webhook delivery with its attempts',
   answer: DeliveryDetailView,
   async handle(call) {
     const { kysely } = call.dependencies.database;

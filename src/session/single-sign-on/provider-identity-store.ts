@@ -34,7 +34,7 @@ export async function findProviderIdentity(
 
 /**
  * Saves the identity of a person.
- * @returns its ID; undefined if the subject is somebody's already
+ * @returns its ID; undefined if the subject already belongs to a person
  */
 export async function createProviderIdentity(
   transaction: Kysely,

@@ -129,7 +129,7 @@ export class ReadReplica {
     try {
       primary = await readPrimaryState(this.#options.primary.pool);
     } catch {
-      // Without the primary, nothing is known about the lag, which grows by itself then.
+      // Without the primary, the lag is unknown, and may grow.
       return;
     }
     this.#lag.notePrimary(primary.position, askedAt);
