@@ -29,18 +29,18 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   notMet(
     '2.1.2',
     'up to 64 characters are accepted, and over 128 refused',
-    'up to 1,000 are accepted; hashing takes no longer for them that matters',
+    'up to 1,000 are accepted; longer passwords don’t noticeably slow down hashing',
   ),
-  met('2.1.3', 'passwords aren’t cut short', 'a password matches only its own hash'),
+  met('2.1.3', 'passwords aren’t truncated', 'a password matches only its own hash'),
   met('2.1.4', 'any Unicode character is accepted', 'ASVS 4.0.3 2.1.4'),
   met('2.1.5', 'people change their own password', 'changing the password revokes all tokens'),
-  met('2.1.6', 'a change takes the current password', 'ASVS 4.0.3 2.1.6'),
+  met('2.1.6', 'a change requires the current password', 'ASVS 4.0.3 2.1.6'),
   met(
     '2.1.7',
-    'common passwords are refused, by lists that are part of the service',
+    'common passwords are rejected, using lists in the service',
     'ASVS 4.0.3 2.1.7: a common password is refused',
   ),
-  met('2.1.8', 'the strength is said while typing', 'a password is judged while it is typed'),
+  met('2.1.8', 'the strength is shown while typing', 'a password is judged while it is typed'),
   met('2.1.9', 'no rules on kinds of characters', 'ASVS 4.0.3 2.1.7: passwords like common ones'),
   met('2.1.10', 'passwords don’t expire', 'ASVS 4.0.3 2.1.10'),
   met('2.1.11', 'pasting and password managers work', 'ASVS 4.0.3 2.1.11'),
@@ -61,7 +61,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   ),
   met(
     '2.2.3',
-    'people are told of changes and unusual sign-ins',
+    'people are notified of changes and unusual sign-ins',
     'ASVS 4.0.3 2.2.3: a sign-in with a new browser',
   ),
   notMet(
@@ -77,7 +77,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   ),
   met(
     '2.2.7',
-    'signing in takes an action of the person',
+    'signing in requires an action by the person',
     'ASVS 2.3.2: a passkey is added with a name',
   ),
   met(
@@ -97,7 +97,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   inapplicable('2.4.4', 'bcrypt has a work factor of 10', 'Argon2id is used instead'),
   notMet(
     '2.4.5',
-    'another derivation with a secret salt',
+    'an additional derivation with a secret salt',
     'password hashes don’t depend on the master key, so that it can be replaced; recovery codes do',
   ),
   met(
@@ -116,7 +116,11 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
     'no shared or default accounts',
     'the first owner is created once with the setup code',
   ),
-  met('2.5.5', 'people are told when a factor changes', 'ASVS 2.2.3: every change of credentials'),
+  met(
+    '2.5.5',
+    'people are notified when a factor changes',
+    'ASVS 2.2.3: every change of credentials',
+  ),
   met(
     '2.5.6',
     'forgotten passwords are replaced with a link that works once',
@@ -124,7 +128,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   ),
   met(
     '2.5.7',
-    'a lost factor takes as much proof as a new one',
+    'replacing a lost factor requires as much proof as adding one',
     'ASVS 2.6.1: ten recovery codes are shown once',
   ),
   met('2.6.1', 'recovery codes work once', 'ASVS 2.6.1: ten recovery codes are shown once'),
@@ -144,17 +148,17 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
     'codes sent out of band expire after 10 minutes',
     'none is sent; password links expire after 30',
   ),
-  inapplicable('2.7.3', 'such a code works once, for one sign-in', 'none is sent'),
-  inapplicable('2.7.4', 'such a code comes by a channel of its own', 'none is sent'),
+  inapplicable('2.7.3', 'an out-of-band code works once, for one sign-in', 'none is sent'),
+  inapplicable('2.7.4', 'an out-of-band code uses a separate channel', 'none is sent'),
   inapplicable(
     '2.7.5',
-    'only a hash of such a code is stored',
-    'none is sent; of password links only a hash is stored',
+    'only a hash of an out-of-band code is stored',
+    'none is sent; password links are stored only as hashes',
   ),
-  inapplicable('2.7.6', 'such a code has enough entropy', 'none is sent'),
+  inapplicable('2.7.6', 'an out-of-band code has enough entropy', 'none is sent'),
   met(
     '2.8.1',
-    'time-based codes live shortly',
+    'time-based codes are short-lived',
     'with a second factor, signing in requires a code; each code works once',
   ),
   met('2.8.2', 'their keys are protected', 'the secret of a second factor is stored encrypted'),
@@ -170,7 +174,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   ),
   notMet(
     '2.8.5',
-    'a repeated code is refused, and its owner told',
+    'a repeated code is rejected, and its owner notified',
     'it is refused and recorded as a refused sign-in; no notice is sent',
   ),
   met(
@@ -180,7 +184,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   ),
   met(
     '2.8.7',
-    'biometrics only together with something one has',
+    'biometrics only together with something the person has',
     'ASVS 2.3.2: a passkey is added with a name',
   ),
   inapplicable(
@@ -195,7 +199,11 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   met('2.10.3', 'stored secrets resist offline attacks', 'ASVS 4.0.3 6.4.1'),
   met('2.10.4', 'secrets aren’t in the source, and are kept safely', 'ASVS 4.0.3 2.10.4'),
   met('3.1.1', 'session tokens are never in URLs', 'RFC 9700 4.2.4'),
-  met('3.2.1', 'signing in makes a new session token', 'ASVS 3.2.1: a planted session is useless'),
+  met(
+    '3.2.1',
+    'signing in creates a new session token',
+    'ASVS 3.2.1: a planted session is useless',
+  ),
   met('3.2.2', 'session tokens have at least 64 bits', 'ASVS 3.4.1 to 3.4.4'),
   met('3.2.3', 'browsers keep them in protected cookies', 'ASVS 3.4.1 to 3.4.4'),
   met('3.2.4', 'they come from a cryptographic generator', 'ASVS 3.4.1 to 3.4.4'),
@@ -203,7 +211,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   notMet(
     '3.3.2',
     'people sign in again after 12 hours, or 15 idle minutes',
-    'a used session lasts 7 days, an unused one 12 hours; an account can ask for a confirmation every hour',
+    'a used session lasts 7 days, an unused one 12 hours; an account can require confirmation every hour',
   ),
   met(
     '3.3.3',
@@ -218,7 +226,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   notMet(
     '3.4.5',
     'cookies have a narrow path beside other applications',
-    'the __Host- prefix demands the path /; the service expects a host name of its own',
+    'the __Host- prefix demands the path /; the service needs its own host name',
   ),
   met(
     '3.5.1',
@@ -228,7 +236,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   notMet(
     '3.5.2',
     'session tokens instead of static keys',
-    'programs can use API keys, which have scopes, networks and an end',
+    'programs can use API keys, which have scopes, networks and an expiry',
   ),
   met('3.5.3', 'stateless tokens are signed', 'ASVS 4.0.3 2.10.4'),
   inapplicable(
@@ -243,7 +251,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
   ),
   met(
     '3.7.1',
-    'sensitive changes take a fresh proof',
+    'sensitive changes require a fresh proof',
     'ASVS 4.0.3 3.7.1: after the confirmation the request works',
   ),
 ];

@@ -60,7 +60,7 @@ export class LoginThrottle {
   readonly #keys: PurposeKeys;
   readonly #clock: Clock;
   readonly #sleep: (delayMs: number) => Promise<void>;
-  /** When keys may be guessed for again, so that a flood delays nobody else by its writes. */
+  /** When each key may be tried again, cached so that writes of a flood don't delay others. */
   readonly #refused = new LRUCache<string, Refusal>({ max: maxRefused });
   #held = 0;
 

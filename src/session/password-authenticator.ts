@@ -12,7 +12,7 @@ export interface PasswordAuthenticatorDependencies {
   /** Replaces a hash that is still the stored one. */
   readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<void>;
   readonly throttle: LoginThrottle;
-  /** Whether a person has to sign in with a provider, so that their password is worth nothing. */
+  /** Whether a person must sign in with a provider, which makes their password useless. */
   readonly mustUseProvider: (person: PersonWithPassword) => Promise<boolean>;
 }
 
@@ -22,7 +22,7 @@ export interface PasswordAuthentication {
   readonly person: PersonWithPassword | undefined;
   /** The person with this address, authenticated or not; for the audit log only. */
   readonly claimed: PersonWithPassword | undefined;
-  /** The password is right, but the person has to sign in with a provider. */
+  /** The password is correct, but the person must sign in with a provider. */
   readonly needsProvider: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface SignInDependencies {
 export const passkeyFailedText =
   'The passkey wasn’t accepted. It may have been removed, or the page expired. Try again, or sign in another way.';
 
-/** Shown after a right password or passkey of people who have to sign in with a provider. */
+/** Shown after a correct password or passkey of people who must sign in with a provider. */
 const needsProviderText =
   'Sign in with your company’s provider. Use its button, or the link from your administrator.';
 

@@ -150,7 +150,7 @@ async function upload(
       process.stderr.write(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
     if (state !== 'done')
       throw new TypesFailure('The service could not finish the import; repeat it');
-    printResult(options, `${rowsWritten} addresses suppressed, ${rowsWrong} left out`, {
+    printResult(options, `${rowsWritten} addresses suppressed, ${rowsWrong} skipped`, {
       suppressed: rowsWritten,
       leftOut: rowsWrong,
     });

@@ -21,7 +21,7 @@ export type AdmissionRefusal =
   | 'email-unverified'
   /** An account's provider may bring in only people with an address of the account's own domains. */
   | 'foreign-domain'
-  /** The address or the person has an account here already, so the person has to connect the provider first. */
+  /** The address or the person already has a user here, so the person must connect the provider first. */
   | 'not-linked'
   | 'no-member'
   | 'disabled'

@@ -40,7 +40,7 @@ export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 }
 
-/** The provider's response signs nobody in: it is an error, a forgery, or meant for another sign-in. */
+/** The provider's response can't sign anyone in: it is an error, a forgery, or meant for another sign-in. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
 }
@@ -54,7 +54,7 @@ export interface ProviderRequest {
   readonly nonce: string;
   /** Proves that the code is redeemed by who requested it (RFC 7636). */
   readonly codeVerifier: string;
-  /** The person has to sign in at the provider again. */
+  /** The person must sign in at the provider again. */
   readonly again: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
