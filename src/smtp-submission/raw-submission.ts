@@ -7,9 +7,9 @@ import { controlFields, controlPrefix } from './read-control-fields.ts';
 import { type SubmittedField, singleField, textOfField } from './read-message-head.ts';
 import {
   type AdmittedMessage,
-  present,
+  optionalMember,
   readOptionalMailbox,
-  requestedBy,
+  toRequestOptions,
 } from './template-submission.ts';
 
 /** The client and its session, for the trace field. */
@@ -91,10 +91,10 @@ export function toRawMessage(
       envelope: {
         toAddress: to,
         fromAddress: from.address,
-        ...present('fromDisplayName', from.name),
-        ...present('replyToAddress', replyTo?.address),
+        ...optionalMember('fromDisplayName', from.name),
+        ...optionalMember('replyToAddress', replyTo?.address),
       },
-      ...requestedBy(control),
+      ...toRequestOptions(control),
     },
     moreSenders: sender === undefined ? [] : [sender.address],
     otherRecipients,

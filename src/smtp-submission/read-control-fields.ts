@@ -55,12 +55,12 @@ export const controlFields = {
 } as const satisfies Readonly<Record<string, ControlField>>;
 
 type ControlName = keyof typeof controlFields;
-type Switch = 'transactional' | 'trackOpens' | 'trackClicks' | 'receiveReplies';
+type BooleanField = 'transactional' | 'trackOpens' | 'trackClicks' | 'receiveReplies';
 
 /** What the control fields of a message say. */
 export type ControlValues = {
-  readonly [Name in Exclude<ControlName, Switch | 'attributes'>]: string | undefined;
-} & { readonly [Name in Switch]: boolean } & {
+  readonly [Name in Exclude<ControlName, BooleanField | 'attributes'>]: string | undefined;
+} & { readonly [Name in BooleanField]: boolean } & {
   /** Parsed JSON; checked with the rest of the message. */
   readonly attributes: unknown;
 };
@@ -100,10 +100,10 @@ export function readControlFields(fields: readonly SubmittedField[]): ControlVal
     sendAt: texts.get('sendAt'),
     deliverBefore: texts.get('deliverBefore'),
     locale: texts.get('locale'),
-    transactional: readTruth(texts, 'transactional', details),
-    trackOpens: readTruth(texts, 'trackOpens', details),
-    trackClicks: readTruth(texts, 'trackClicks', details),
-    receiveReplies: readTruth(texts, 'receiveReplies', details),
+    transactional: readBoolean(texts, 'transactional', details),
+    trackOpens: readBoolean(texts, 'trackOpens', details),
+    trackClicks: readBoolean(texts, 'trackClicks', details),
+    receiveReplies: readBoolean(texts, 'receiveReplies', details),
   };
   if (details.length > 0) throw new Fault('VALIDATION_FAILED', { details });
   return values;
@@ -123,9 +123,9 @@ function readJson(texts: ReadonlyMap<ControlName, string>, details: FaultDetail[
   }
 }
 
-function readTruth(
+function readBoolean(
   texts: ReadonlyMap<ControlName, string>,
-  key: Switch,
+  key: BooleanField,
   details: FaultDetail[],
 ): boolean {
   const text = texts.get(key)?.toLowerCase();

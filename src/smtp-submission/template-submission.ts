@@ -34,13 +34,13 @@ export function toTemplateRequest(
   const value = {
     envelope: {
       toAddress: to,
-      ...(others.length === 0 && present('toDisplayName', nameOfRecipient(message, to))),
-      ...present('fromAddress', from?.address),
-      ...present('fromDisplayName', from?.name),
-      ...present('replyToAddress', replyTo?.address),
+      ...(others.length === 0 && optionalMember('toDisplayName', nameOfRecipient(message, to))),
+      ...optionalMember('fromAddress', from?.address),
+      ...optionalMember('fromDisplayName', from?.name),
+      ...optionalMember('replyToAddress', replyTo?.address),
     },
-    content: { personalizationDataMap: values, ...present('locale', control.locale) },
-    ...requestedBy(control),
+    content: { personalizationDataMap: values, ...optionalMember('locale', control.locale) },
+    ...toRequestOptions(control),
   };
   return {
     admission,
@@ -53,21 +53,21 @@ export function toTemplateRequest(
   };
 }
 
-/** What the control fields mean in a send request. */
-export function requestedBy(control: ControlValues) {
+/** The members of a send request that the control fields set. */
+export function toRequestOptions(control: ControlValues) {
   return {
     metadata: {
       transactional: control.transactional,
-      ...present('externalId', control.externalId),
-      ...present('tagList', control.tag === undefined ? undefined : [control.tag]),
-      ...present('attributes', control.attributes),
+      ...optionalMember('externalId', control.externalId),
+      ...optionalMember('tagList', control.tag === undefined ? undefined : [control.tag]),
+      ...optionalMember('attributes', control.attributes),
     },
     actions: {
       trackOpens: control.trackOpens,
       trackClicks: control.trackClicks,
-      ...present('receiveReplies', control.receiveReplies || undefined),
-      ...present('sendAt', control.sendAt),
-      ...present('deliverBefore', control.deliverBefore),
+      ...optionalMember('receiveReplies', control.receiveReplies || undefined),
+      ...optionalMember('sendAt', control.sendAt),
+      ...optionalMember('deliverBefore', control.deliverBefore),
     },
   };
 }
@@ -91,10 +91,10 @@ function nameOfRecipient(message: SubmittedMessage, to: EmailAddress): string | 
   const mailbox = field && readMailboxField(field.value);
   const isTheirs =
     mailbox !== undefined && normalizeAddress(mailbox.address) === normalizeAddress(to);
-  // Only a decoration, so no reason to refuse the message.
+  // Names are optional, so an invalid one is no reason to refuse the message.
   return isTheirs && (mailbox.name?.length ?? 0) <= maxRecipientName ? mailbox.name : undefined;
 }
 
-export function present(name: string, value: unknown): Readonly<Record<string, unknown>> {
+export function optionalMember(name: string, value: unknown): Readonly<Record<string, unknown>> {
   return value === undefined ? {} : { [name]: value };
 }
