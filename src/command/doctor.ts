@@ -1,4 +1,4 @@
-import { judgeBackup } from '../backup/judge-backup.ts';
+import { assessBackup } from '../backup/assess-backup.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { checkAccess } from './doctor/check-access.ts';
@@ -31,7 +31,7 @@ const checks = [
   {
     name: 'backup',
     check: async ({ config, database }: DoctorContext) =>
-      judgeBackup(config, database !== undefined),
+      assessBackup(config, database !== undefined),
   },
 ] as const;
 

@@ -8,7 +8,7 @@ import { isFinalState } from '../message/message-state.ts';
 import { readMessageStatus, type StoredMessageStatus } from '../message/message-status-store.ts';
 import { ManagementConnection } from '../template-types/management-connection.ts';
 import { TypesFailure } from '../template-types/types-failure.ts';
-import { readWhole } from './key/with-account.ts';
+import { readInteger } from './key/with-account.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { type JsonOption, printResult } from './print.ts';
 import { readAccountId } from './read-account.ts';
@@ -40,7 +40,7 @@ export async function sendTest(
   if (!isPublicId(what.template))
     throw new OperatorError(`"${what.template}" is not a valid template ID.`);
   const to = readUserAddress(what.to);
-  const waitSeconds = readWhole('--wait', options.wait, 0, 600);
+  const waitSeconds = readInteger('--wait', options.wait, 0, 600);
   return withRunningInstallation(environment, async (installation) => {
     const { config, database } = installation;
     await requireAccount(database.kysely, accountId);

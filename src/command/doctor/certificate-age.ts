@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 
-/** Certificates that are renewed a month before their end have been late for a week by then. */
+/** Certificates are usually renewed a month before they expire, so renewal is a week overdue by then. */
 const minCertificateDays = 21;
 
 interface CertificateAge {
@@ -10,8 +10,8 @@ interface CertificateAge {
   readonly problem: string | undefined;
 }
 
-/** Judges whether a certificate that renews itself is overdue. */
-export function judgeCertificateAge({
+/** Checks whether the renewal of a certificate is overdue. */
+export function checkCertificateExpiry({
   validToDate,
 }: Pick<X509Certificate, 'validToDate'>): CertificateAge {
   const days = Math.floor((validToDate.getTime() - Date.now()) / 86_400_000);

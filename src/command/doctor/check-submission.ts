@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import { type CertificateFiles, readCertificate } from '../../http/tls/certificate.ts';
-import { judgeCertificateAge } from './certificate-age.ts';
+import { checkCertificateExpiry } from './certificate-age.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 const page = 'See docs/smtp.md#turn-it-on.';
@@ -30,7 +30,7 @@ export async function checkSubmission({ config }: DoctorContext): Promise<Diagno
 
 function certificateProblem(files: CertificateFiles, host: string | undefined): string | undefined {
   const { leaf } = readCertificate(files);
-  const { days, problem } = judgeCertificateAge(leaf);
+  const { days, problem } = checkCertificateExpiry(leaf);
   if (problem !== undefined) return days < 0 ? `${problem}; programs will refuse it` : problem;
   return host !== undefined && leaf.checkHost(host) === undefined
     ? `the certificate isn’t for ${host}, the name in SMTP_HOSTNAME`

@@ -8,7 +8,7 @@ import {
 } from '../../http/limits/cap-to-open-file-limit.ts';
 import { formatBytes } from '../../http/limits/route-limit.ts';
 import { readCertificate } from '../../http/tls/certificate.ts';
-import { judgeCertificateAge } from './certificate-age.ts';
+import { checkCertificateExpiry } from './certificate-age.ts';
 import { checkSubmission } from './check-submission.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
@@ -64,7 +64,7 @@ async function checkProxy({ config }: DoctorContext): Promise<Diagnosis> {
 async function checkCertificate({ config: { tls, publicUrl } }: DoctorContext): Promise<Diagnosis> {
   if (tls === undefined) return { ok: true, finding: 'is the proxy’s, without TLS_CERT' };
   const { leaf } = readCertificate(tls);
-  const { days, problem } = judgeCertificateAge(leaf);
+  const { days, problem } = checkCertificateExpiry(leaf);
   const advice = `Renew the certificate in ${tls.cert.path}; the service loads it automatically. ${page('operate/deploy.md#use-the-built-in-tls')}`;
   if (problem !== undefined) return { ok: false, finding: problem, advice };
   const host = publicUrl && new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');

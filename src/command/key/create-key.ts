@@ -10,7 +10,7 @@ import { systemClock } from '../../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
 import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
-import { readWhole, withAccount } from './with-account.ts';
+import { readInteger, withAccount } from './with-account.ts';
 
 export interface CreateKeyOptions extends JsonOption {
   readonly name: string;
@@ -41,7 +41,7 @@ export async function createKey(
   const days =
     expiresInDays === undefined
       ? undefined
-      : readWhole('--expires-in-days', expiresInDays, 1, maxKeyDays);
+      : readInteger('--expires-in-days', expiresInDays, 1, maxKeyDays);
   const networks = readList('--network', network);
   const templates = readList('--template', template);
   return withAccount(accountText, environment, async ({ database }, accountId) => {

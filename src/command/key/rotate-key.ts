@@ -5,7 +5,7 @@ import { OperatorError } from '../../foundation/errors.ts';
 import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
 import { requireCreated } from './create-key.ts';
-import { readKeyId, readWhole, withAccount } from './with-account.ts';
+import { readInteger, readKeyId, withAccount } from './with-account.ts';
 
 export interface RotateKeyOptions extends JsonOption {
   readonly overlapHours: string;
@@ -23,7 +23,7 @@ export async function rotateKey(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const id = readKeyId(idText);
-  const overlapHours = readWhole('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
+  const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
   return withAccount(accountText, environment, async ({ database }, accountId) => {
     const newKey = await runChange({ database }, accountId, async (transaction) => {
       const now = systemClock.now();

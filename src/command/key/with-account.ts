@@ -44,7 +44,7 @@ export function readKeyId(text: string): string {
 }
 
 /** @throws OperatorError if `text` is not a whole number in the range */
-export function readWhole(option: string, text: string, min: number, max: number): number {
+export function readInteger(option: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (!/^\d{1,4}$/.test(text) || value < min || value > max)
     throw new OperatorError(

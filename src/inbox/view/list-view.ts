@@ -2,8 +2,8 @@ import { html } from 'ghtml';
 import { formatAge, formatFullTime } from '../format-time.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl, pageSize } from '../list-state.ts';
+import { highlightMatches } from './highlight-matches.ts';
 import { icon } from './icons.ts';
-import { markFound } from './mark-found.ts';
 
 export interface ListViewProps {
   readonly summaries: readonly CapturedMessageSummary[];
@@ -54,10 +54,10 @@ function renderRow(summary: CapturedMessageSummary, props: ListViewProps): strin
   return html`<li>
   <a class="mail" href="${messageUrl(summary.id, state)}" aria-current="${current}">
     <span class="avatar hue-${hueOf(to)}" aria-hidden="true">${initialOf(to)}</span>
-    <span class="mail-to">!${markFound(to, state.search)}</span>
+    <span class="mail-to">!${highlightMatches(to, state.search)}</span>
     <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt, timeZone)}">${formatAge(summary.receivedAt, now)}</time>
-    <span class="mail-subject">!${markFound(subject, state.search)}</span>
-    <span class="mail-beginning">!${markFound(tidyBeginning(summary.beginning), state.search)}</span>
+    <span class="mail-subject">!${highlightMatches(subject, state.search)}</span>
+    <span class="mail-beginning">!${highlightMatches(tidyBeginning(summary.beginning), state.search)}</span>
   </a>
 </li>`;
 }

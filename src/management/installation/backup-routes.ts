@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { assessBackup } from '../../backup/assess-backup.ts';
 import { readLastBackupAt } from '../../backup/backup-state.ts';
-import { judgeBackup } from '../../backup/judge-backup.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import { defineOperation } from '../operation.ts';
 
@@ -19,7 +19,7 @@ export const getBackup = defineOperation({
     { ...strict, title: 'Backup' },
   ),
   async handle({ dependencies: { facts } }) {
-    const { ok, finding, advice = null } = judgeBackup(facts, true);
+    const { ok, finding, advice = null } = assessBackup(facts, true);
     const lastAt = facts.databaseUrl === undefined ? readLastBackupAt(facts.dataDir) : undefined;
     return { ok, finding, advice, lastAt: lastAt ?? null };
   },

@@ -30,7 +30,7 @@ const page = 'See docs/operate/back-up.md.';
  * Judges whether the embedded database is backed up, and whether nothing has waited for long.
  * @param isRunning whether the service runs, which alone knows of failures
  */
-export function judgeBackup(
+export function assessBackup(
   { databaseUrl, dataDir, backup }: BackedUpInstallation,
   isRunning: boolean,
 ): BackupVerdict {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assessBackup } from '../../src/backup/assess-backup.ts';
 import {
   type BackupServiceState,
   readLastBackupAt,
@@ -7,7 +8,6 @@ import {
   writeBaseBackupState,
 } from '../../src/backup/backup-state.ts';
 import { parseBackupTarget } from '../../src/backup/backup-target.ts';
-import { judgeBackup } from '../../src/backup/judge-backup.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
 
 const settings = { everySeconds: 60, keepDays: 30, recipients: [], s3: undefined };
@@ -43,7 +43,7 @@ function installation(state: {
 }
 
 test('the operator’s own PostgreSQL is not judged', () => {
-  const { ok, finding } = judgeBackup(
+  const { ok, finding } = assessBackup(
     { ...installation({}), databaseUrl: 'postgres://db/mail' },
     true,
   );
@@ -52,10 +52,10 @@ test('the operator’s own PostgreSQL is not judged', () => {
 });
 
 test('without a backup, and with one by the command only, the advice is to set BACKUP_TO', () => {
-  const none = judgeBackup(installation({}), true);
+  const none = assessBackup(installation({}), true);
   assert.deepEqual([none.ok, none.finding], [true, 'none']);
   assert.match(none.advice ?? '', /Set BACKUP_TO/);
-  const once = judgeBackup(installation({ baseAt: ago(50) }), true);
+  const once = assessBackup(installation({ baseAt: ago(50) }), true);
   assert.equal(once.finding, 'to /mnt/backup, 2 days ago; later mail isn’t backed up');
   assert.match(once.advice ?? '', /set BACKUP_TO/);
 });
@@ -76,7 +76,7 @@ test('a backup that fails, is late or waits is not fine', () => {
     [waiting, '3 WAL files have waited for 1 hour to be stored in /mnt/backup'],
     [first, 'to /mnt/backup: none yet'],
   ] as const) {
-    const verdict = judgeBackup(folder, true);
+    const verdict = assessBackup(folder, true);
     assert.deepEqual([verdict.ok, verdict.finding], [false, finding]);
     assert.ok(verdict.advice);
   }
@@ -84,7 +84,7 @@ test('a backup that fails, is late or waits is not fine', () => {
 
 test('a backup that works says where it is and how old', () => {
   const folder = installation({ target: to, baseAt: ago(3), service: { succeededAt: ago(0) } });
-  assert.deepEqual(judgeBackup(folder, true), {
+  assert.deepEqual(assessBackup(folder, true), {
     ok: true,
     finding: 'to /mnt/backup, base backup 3 hours ago, changes every 1 minute',
   });

@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 
 /** The text as HTML, with every case-insensitive match of the search marked. */
-export function markFound(text: string, search: string): string {
+export function highlightMatches(text: string, search: string): string {
   const haystack = text.toLowerCase();
   const needle = search.toLowerCase();
   // Lowercasing can change the length of a text, and then the positions differ.
