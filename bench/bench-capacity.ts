@@ -1,41 +1,64 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken } from '../test/support/shop.ts';
 import { openBenchAccount, wireRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
-import { startServe } from './bench-service.ts';
+import { type BenchService, startServe } from './bench-service.ts';
 import { multiplyAccounts } from './copy-rows.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { waitForFollowers, waitUntilQueueEmpty } from './deliver/letter-account.ts';
+import type { LoadReport } from './load-generator.ts';
 import { measureUse, usePerRequest } from './machine-use.ts';
 import { LoadTally } from './tally.ts';
 
 const connections = 64;
-const sinkConnections = 20;
+/** Of all processes. */
+const sinkConnections = 40;
 const warmUpSeconds = 2;
 /** At a low rate, a run has to last for some hundred messages. */
 const minSecondsAtRate = 20;
 const idleSeconds = 20;
-/** Messages a second; undefined: as fast as they are accepted. */
-const cases = [
-  { accounts: 1, rate: undefined },
-  { accounts: 200, rate: undefined },
+interface CapacityCase {
+  readonly accounts: number;
+  /** Messages a second; default: as fast as they are accepted. */
+  readonly rate?: number;
+  /** Default: 1. */
+  readonly nodes?: number;
+  /** Of each node. Default: one for each core. */
+  readonly processes?: number;
+}
+
+const cases: readonly CapacityCase[] = [
+  { accounts: 1 },
+  { accounts: 200 },
   { accounts: 1, rate: 100 },
   { accounts: 200, rate: 400 },
-] as const;
+];
+const nodeCases: readonly CapacityCase[] = [
+  { accounts: 1, nodes: 1, processes: 1 },
+  { accounts: 1, nodes: 1, processes: 2 },
+  { accounts: 1, nodes: 1, processes: 4 },
+  { accounts: 1, nodes: 3, processes: 1 },
+];
 
 /** What a message costs from acceptance to the last follower, and what an idle service costs a second. */
 export async function benchCapacity(options: BenchOptions): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
-  for (const { accounts, rate } of cases)
-    results.push(...(await measureCapacity(accounts, rate, options)));
+  for (const one of cases) results.push(...(await measureCapacity(one, options)));
+  return results;
+}
+
+/** What more processes and nodes add to the cost of a message. */
+export async function benchCapacityNodes(options: BenchOptions): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const one of nodeCases) results.push(...(await measureCapacity(one, options)));
   return results;
 }
 
 async function measureCapacity(
-  accounts: number,
-  rate: number | undefined,
+  { accounts, rate, nodes: nodeCount, processes }: CapacityCase,
   { seconds, nodeOptions }: BenchOptions,
 ): Promise<BenchResult[]> {
   await using bench = await startBenchDatabase();
@@ -43,29 +66,47 @@ async function measureCapacity(
   const shop = await openBenchAccount(database);
   const accountIds = accounts === 1 ? [shop.id] : await multiplyAccounts(database, shop, accounts);
   using sink = await BenchSink.start();
-  await using service = await startServe(bench, sink.smtpUrl(sinkConnections), nodeOptions);
-  const requests = wireRequests({ token: await getToken(service, shop), accountIds });
-  const load = new LoadTally(service, { connections, rate, requests });
+  await using stack = new AsyncDisposableStack();
+  const count = nodeCount ?? 1;
+  const all = count * (processes ?? availableParallelism());
+  const smtpUrl = sink.smtpUrl(Math.floor(sinkConnections / all));
+  const nodes: BenchService[] = [];
+  for (let node = 0; node < count; node += 1)
+    nodes.push(stack.use(await startServe(bench, { smtpUrl, nodeOptions, processes })));
+  const token = await getToken({ url: nodes[0]?.url ?? '' }, shop);
+  const requests = wireRequests({ token, accountIds });
+  const loads = nodes.map(
+    (node) => new LoadTally(node, { connections: Math.floor(connections / count), rate, requests }),
+  );
+  const load = async (duration: number): Promise<Pick<LoadReport, 'answered' | 'seconds'>> => {
+    const reports = await Promise.all(loads.map((one) => one.run(duration)));
+    return {
+      answered: reports.reduce((sum, { answered }) => sum + answered, 0),
+      seconds: Math.max(...reports.map(({ seconds: taken }) => taken)),
+    };
+  };
+  const pids = { service: nodes.map(({ pid }) => pid), database: bench.pid };
   const settle = async () => {
     // Seldom, because asking costs the database, too.
     await waitUntilQueueEmpty(database, 100);
     await waitForFollowers(database);
   };
-  await load.run(warmUpSeconds);
+  await load(warmUpSeconds);
   await settle();
   const before = await readTotals(database);
   const started = performance.now();
-  const { result: report, use } = await measureUse(service.pids, async () => {
-    const sent = await load.run(rate === undefined ? seconds : Math.max(seconds, minSecondsAtRate));
+  const { result: report, use } = await measureUse(pids, async () => {
+    const sent = await load(rate === undefined ? seconds : Math.max(seconds, minSecondsAtRate));
     await settle();
     return sent;
   });
   const throughSeconds = (performance.now() - started) / 1_000;
   const after = await readTotals(database);
   const each = (total: keyof Totals) => (after[total] - before[total]) / report.answered;
+  const isSpread = nodeCount !== undefined;
   const result = makeResult(
-    'capacity',
-    { accounts, rate: rate ?? 'burst' },
+    isSpread ? 'capacity-nodes' : 'capacity',
+    { accounts, rate: rate ?? 'burst', ...(isSpread && { nodes: nodeCount, processes }) },
     {
       rate: report.answered / report.seconds,
       ...usePerRequest(use, report.answered),
@@ -78,7 +119,7 @@ async function measureCapacity(
       }),
     },
   );
-  if (rate !== undefined) return [result];
+  if (rate !== undefined || isSpread) return [result];
   return accounts === 1 ? [result, await measureIdle()] : [result];
 
   /** Microseconds a message in which followers catch up with a backlog that was delivered without them. */
@@ -87,7 +128,7 @@ async function measureCapacity(
     try {
       await holder.query('begin');
       await holder.query('select from feed_cursor for update');
-      const { answered } = await load.run(seconds);
+      const { answered } = await load(seconds);
       await waitUntilQueueEmpty(database, 100);
       const released = performance.now();
       await holder.query('commit');
@@ -101,7 +142,7 @@ async function measureCapacity(
   /** Per second instead of per message. */
   async function measureIdle(): Promise<BenchResult> {
     const start = await readTotals(database);
-    const { use: idle } = await measureUse(service.pids, () => delay(idleSeconds * 1_000));
+    const { use: idle } = await measureUse(pids, () => delay(idleSeconds * 1_000));
     const end = await readTotals(database);
     const of = (total: keyof Totals) => (end[total] - start[total]) / idleSeconds;
     return makeResult(

@@ -90,14 +90,18 @@ export function startBenchService(
   });
 }
 
-/** Starts `serve` with a process for each core. */
+export interface BenchServeOptions extends Pick<BenchServiceOptions, 'processes' | 'environment'> {
+  readonly smtpUrl: string;
+  readonly nodeOptions: readonly string[];
+}
+
+/** Starts `serve`. */
 export function startServe(
   database: BenchDatabase,
-  smtpUrl: string,
-  nodeOptions: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  { smtpUrl, nodeOptions, processes, environment }: BenchServeOptions,
 ): Promise<BenchService> {
-  return startNode(database, nodeOptions, ['src/main.ts', 'serve'], {
+  const count = processes === undefined ? [] : ['--processes', String(processes)];
+  return startNode(database, nodeOptions, ['src/main.ts', 'serve', ...count], {
     SMTP_URL: smtpUrl,
     LOG_LEVEL: 'warn',
     ...environment,

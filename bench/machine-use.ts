@@ -52,7 +52,8 @@ export interface MachineUse {
 }
 
 export interface MeasuredPids {
-  readonly service: number;
+  /** Of each node. */
+  readonly service: number | readonly number[];
   readonly database: number;
 }
 
@@ -61,12 +62,14 @@ export async function measureUse<Result>(
   pids: MeasuredPids,
   measure: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly use: MachineUse }> {
-  const roots = [pids.service, pids.database, process.pid];
+  const nodes = [pids.service].flat();
+  const roots = [process.pid, pids.database, ...nodes];
   const started = performance.now();
   const before = readCpuSeconds(roots);
   const result = await measure();
   const used = readCpuSeconds(roots).map((seconds, index) => seconds - (before[index] ?? 0));
-  const [machine = 0, service = 0, database = 0, all = 0] = used;
+  const [machine = 0, all = 0, database = 0, ...ofNodes] = used;
+  const service = sum(ofNodes);
   const available = ((performance.now() - started) / 1_000) * cpus().length;
   const elsewhere = Math.max(0, (machine - all) / available);
   return { result, use: { service, database, load: all - service - database, elsewhere } };

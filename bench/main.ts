@@ -8,7 +8,7 @@ import {
   benchIdleConnections,
 } from './bench-accept-beside.ts';
 import { benchAttachments } from './bench-attachments.ts';
-import { benchCapacity } from './bench-capacity.ts';
+import { benchCapacity, benchCapacityNodes } from './bench-capacity.ts';
 import { benchClient } from './bench-client.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
 import { benchImport } from './bench-import.ts';
@@ -32,6 +32,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   attachments: benchAttachments,
   batch: benchBatch,
   capacity: benchCapacity,
+  'capacity-nodes': benchCapacityNodes,
   client: benchClient,
   'idle-connections': benchIdleConnections,
   deliver: benchDeliver,

@@ -189,7 +189,7 @@ export class ChaosLoad {
 
   /** @returns undefined if there was no answer */
   async #request(path: string, request: RequestInit, turn: number) {
-    const up = this.#nodes.filter(({ url }) => url !== undefined);
+    const up = this.#nodes.filter((one) => one.serves('http'));
     const node = up[turn % up.length];
     if (node === undefined) return undefined;
     const signal = this.#repeats ? AbortSignal.timeout(answerTimeoutMs) : null;

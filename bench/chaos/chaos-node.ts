@@ -1,11 +1,19 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
 import { benchMasterKey, type SpawnedProgram, spawnProgram } from '../bench-service.ts';
 import { processTree, signalAll } from '../machine-use.ts';
 import type { BenchSubmission } from '../submission/submission-files.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
-const serve = ['--disable-warning=ExperimentalWarning', main, 'serve', '--processes', '2'];
+const serve = [
+  '--disable-warning=ExperimentalWarning',
+  main,
+  'serve',
+  '--processes',
+  '2',
+  '--role',
+];
 const logLevel = process.env.CHAOS_LOG;
 
 /** Longer than an orderly stop may take. */
@@ -19,10 +27,19 @@ export class ChaosNode {
   #program: SpawnedProgram | undefined;
   /** Undefined while it is down. */
   url: string | undefined;
+  readonly #turns: readonly (readonly NodeRole[])[];
+  #roles: readonly NodeRole[] = [];
   #ending = false;
 
-  constructor(databaseUrl: string, sinkPort: number, submission?: BenchSubmission) {
+  /** @param turns its roles at each start, in turns */
+  constructor(
+    databaseUrl: string,
+    sinkPort: number,
+    submission?: BenchSubmission,
+    turns: readonly (readonly NodeRole[])[] = [nodeRoles],
+  ) {
     this.submission = submission;
+    this.#turns = turns;
     this.#environment = {
       ...submission?.environment,
       DATABASE_URL: databaseUrl,
@@ -36,8 +53,10 @@ export class ChaosNode {
   /** Restarts it until `end`. */
   async run(): Promise<void> {
     const stderr = logLevel === undefined ? 'ignore' : 'inherit';
-    while (!this.#ending) {
-      const program = spawnProgram(process.execPath, serve, this.#environment, stderr);
+    for (let turn = 0; !this.#ending; turn += 1) {
+      this.#roles = this.#turns[turn % this.#turns.length] ?? nodeRoles;
+      const args = [...serve, this.#roles.join(',')];
+      const program = spawnProgram(process.execPath, args, this.#environment, stderr);
       this.#program = program;
       program.url.then(
         (url) => {
@@ -49,6 +68,11 @@ export class ChaosNode {
       this.url = undefined;
       if (!this.#ending) await delay(500);
     }
+  }
+
+  /** Whether it is up, with a role. */
+  serves(role: NodeRole): boolean {
+    return this.url !== undefined && this.#roles.includes(role);
   }
 
   /** Signals the first process. @returns false if there is none, as the others do */

@@ -155,7 +155,7 @@ export class ChaosSmtpLoad {
 
   /** @returns the code of the last reply; 0 if the session ended without one; undefined if no node is up */
   async #attempt({ recipients, source }: SmtpMessage, turn: number): Promise<number | undefined> {
-    const up = this.#nodes.filter(({ url }) => url !== undefined);
+    const up = this.#nodes.filter((node) => node.serves('smtp'));
     const submission = up[turn % up.length]?.submission;
     if (submission === undefined) return undefined;
     const secure = turn % 2 === 0;

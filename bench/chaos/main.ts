@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { migrate } from '../../src/foundation/database/migrate.ts';
+import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { makeTemporaryFolder, openBenchFolder } from '../bench-database.ts';
 import { chooseBenchSubmission, makeBenchCertificate } from '../submission/submission-files.ts';
@@ -24,13 +25,16 @@ const program = new Command('npm run chaos --')
   .option('--minutes <n>', 'length of the load', Number, 1)
   .option('--json <file>', 'write the result to a file')
   .option('--nodes <n>', 'nodes of two processes each', Number, 2)
+  .option('--roles', 'give three nodes other roles at each start, in all combinations')
   .option('--rate <n>', 'requests and SMTP messages a second', Number, 40)
   .option('--every <n>', 'seconds between faults', Number, 6)
   .addOption(new Option('--only <fault>', 'inject one fault, evenly').choices(faultNames))
   .parse();
-const { minutes, json, nodes: nodeCount, rate, every, only } = program.opts();
+const { minutes, json, nodes: nodeCount, roles, rate, every, only } = program.opts();
 /** Of the rate. */
 const smtpShare = 0.25;
+/** Of three nodes; together they always have the roles that mail needs, and take every combination with one of these. */
+const roleTurns = [combineRoles('http'), combineRoles('worker'), combineRoles('smtp')];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 await using closing = new AsyncDisposableStack();
@@ -44,8 +48,14 @@ closing.defer(() => sink.stop());
 const certificate = await makeBenchCertificate(closing.use(await makeTemporaryFolder()).path);
 const nodes = await Promise.all(
   Array.from(
-    { length: nodeCount },
-    async () => new ChaosNode(url, sink.port, await chooseBenchSubmission(certificate.files)),
+    { length: roles ? roleTurns.length : nodeCount },
+    async (_, index) =>
+      new ChaosNode(
+        url,
+        sink.port,
+        await chooseBenchSubmission(certificate.files),
+        roles ? roleTurns[index] : undefined,
+      ),
   ),
 );
 const running = nodes.map((node) => node.run());
@@ -91,3 +101,16 @@ if (json !== undefined) await writeFile(json, `${text}\n`);
 const { lost, doubled, damaged, early } = verdict;
 const wrongOverSmtp = smtp.lost + smtp.doubled + smtp.storedTwice + smtp.damaged + smtp.refused;
 process.exitCode = lost + doubled + damaged + early + wrongOverSmtp === 0 ? 0 : 1;
+
+/** All combinations of roles with this one, in a random order. */
+function combineRoles(base: NodeRole): NodeRole[][] {
+  const others = nodeRoles.filter((role) => role !== base);
+  const combinations = Array.from({ length: 2 ** others.length }, (_, chosen) => [
+    base,
+    ...others.filter((_role, place) => (chosen & (1 << place)) !== 0),
+  ]);
+  return combinations
+    .map((combination) => ({ combination, order: Math.random() }))
+    .toSorted((one, other) => one.order - other.order)
+    .map(({ combination }) => combination);
+}

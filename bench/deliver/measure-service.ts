@@ -32,7 +32,10 @@ export async function startDelivering(
   sink: BenchSink,
   nodeOptions: readonly string[],
 ) {
-  const node = await startServe(bench, sink.smtpUrl(connections / processes), nodeOptions);
+  const node = await startServe(bench, {
+    smtpUrl: sink.smtpUrl(connections / processes),
+    nodeOptions,
+  });
   return { database: bench.database, node, sink, [Symbol.asyncDispose]: node.stop };
 }
 

@@ -44,9 +44,13 @@ async function measureCase(
   await using bench = await startBenchDatabase();
   using sink = await BenchSink.start();
   const bouncePort = await freePort();
-  await using node = await startServe(bench, sink.smtpUrl(10), nodeOptions, {
-    BOUNCE_PORT: String(bouncePort),
-    BOUNCE_HOST: '127.0.0.1',
+  await using node = await startServe(bench, {
+    smtpUrl: sink.smtpUrl(10),
+    nodeOptions,
+    environment: {
+      BOUNCE_PORT: String(bouncePort),
+      BOUNCE_HOST: '127.0.0.1',
+    },
   });
   const attacked = await openHostileWorld(bench.database, node, bouncePort);
   const victimKey = await addKey(bench.database, attacked.victimId, sending);
