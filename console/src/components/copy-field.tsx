@@ -19,9 +19,28 @@ export function CopyField({ value, copied = value, label, short, nowrap }: CopyF
   return (
     <Group gap={6} wrap="nowrap" align="center">
       <Code className={short || nowrap ? 'nowrap' : 'breakable'} title={short ? value : undefined}>
-        {short ? `${value.slice(0, 6)}…${value.slice(-6)}` : value}
+        {short ? shorten(value) : value}
       </Code>
       <CopyIcon value={copied} label={label} />
+    </Group>
+  );
+}
+
+/** The beginning and the end of a long value. */
+export function shorten(value: string): string {
+  return `${value.slice(0, 6)}…${value.slice(-6)}`;
+}
+
+/** An address with a copy button; what doesn't fit is cut off before its domain. */
+export function CopyAddress({ address, label }: { address: string; label: string }) {
+  const at = address.lastIndexOf('@');
+  return (
+    <Group gap={6} wrap="nowrap">
+      <span className="address" title={address}>
+        <span>{address.slice(0, at)}</span>
+        <span>{address.slice(at)}</span>
+      </span>
+      <CopyIcon value={address} label={label} />
     </Group>
   );
 }

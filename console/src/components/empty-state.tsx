@@ -12,7 +12,7 @@ interface EmptyStateProps {
 /** Shown instead of an empty list, with the next step. */
 export function EmptyState({ title, hint, icon, children }: EmptyStateProps) {
   return (
-    <Paper withBorder p="xl" ta="center" radius="md">
+    <Paper withBorder p="xl" ta="center" radius="md" className="empty-state">
       <Stack gap="xs" align="center" py="md">
         {icon !== undefined && (
           <ThemeIcon variant="light" size={48} radius="xl" mb={4}>

@@ -1,3 +1,4 @@
+import { Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import type { MailColors } from '../frame/show-mail.ts';
@@ -27,7 +28,8 @@ export function MailFrame(props: MailFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const space = useElementSize();
   const [ready, setReady] = useState(false);
-  const [height, setHeight] = useState(minHeight);
+  /** Of the mail; undefined until it is shown. */
+  const [height, setHeight] = useState<number>();
 
   useEffect(() => {
     function listen(event: MessageEvent) {
@@ -47,17 +49,23 @@ export function MailFrame(props: MailFrameProps) {
     if (ready) frame.current?.contentWindow?.postMessage({ html, colors, marks }, '*');
   }, [ready, html, colors, against, color]);
 
+  const shownHeight = height ?? minHeight;
   const scale = fit === undefined || space.width === 0 ? 1 : Math.min(1, space.width / fit);
   return (
-    <div ref={space.ref} className="mail-fit" style={{ height: height * scale, maxWidth: width }}>
+    <div
+      ref={space.ref}
+      className="mail-fit"
+      style={{ height: shownHeight * scale, maxWidth: width }}
+    >
       <iframe
         ref={frame}
         src="/console/frame"
         sandbox="allow-scripts"
         title={title}
         className="mail-frame"
-        style={{ height, ...(scale < 1 && { width: fit, scale }) }}
+        style={{ height: shownHeight, ...(scale < 1 && { width: fit, scale }) }}
       />
+      {height === undefined && <Skeleton className="mail-loading" />}
     </div>
   );
 }

@@ -35,6 +35,7 @@ function describeMember(name: string, value: unknown): string {
   if (name === 'attempt') return text('event.attempt', { count: String(value) });
   if (name === 'by' && value === 'hand') return text('event.by.hand');
   if (name === 'server') return String(value);
+  if (name === 'automatic') return value === true ? text('replies.automatic') : '';
   if (name === 'stage' || name === 'replyId') return '';
   return `${name}: ${String(value)}`;
 }

@@ -1,13 +1,14 @@
 import { Anchor, Code, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useAccountId } from '../account/use-me.ts';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { CopyField } from '../components/copy-field.tsx';
+import { CopyAddress, CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { nameLocale } from '../format/name-locale.ts';
+import { useTemplateAt } from '../template/use-template.ts';
 import { text } from '../texts/text.ts';
 import { isFinalMessageState, waitOf } from './message-states.ts';
 
@@ -25,11 +26,23 @@ function describeSender(from: unknown): string | null {
   return name === undefined ? address : `${name} <${address}>`;
 }
 
-/** A message that takes the version published when it is due may end with another one. */
-function versionTextOf({ templateVersion, content, state }: Message) {
-  if (templateVersion < 0) return 'message.draft';
+/** The template with the version that the message uses, or will use: some take the latest one at their send time. */
+function TemplateLink({ message }: { message: Message }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { templateId, templateVersion, content, state } = message;
   const changes = content?.templateVersion === 'due' && !isFinalMessageState(state);
-  return changes ? 'message.templateWhenAccepted' : 'message.template';
+  const template = useTemplateAt({ accountId, templateId }, changes && may('templates:read'));
+  const version = changes ? (template.data?.publishedVersion ?? templateVersion) : templateVersion;
+  const key = changes ? 'message.templateLatest' : 'message.template';
+  return (
+    <PageAnchor
+      to="/$account/templates/$template"
+      params={{ account: accountId, template: templateId }}
+    >
+      {text(templateVersion < 0 ? 'message.draft' : key, { id: templateId, version })}
+    </PageAnchor>
+  );
 }
 
 interface StoredAttachment {
@@ -59,20 +72,16 @@ export function MessageFacts({ message }: { message: Message }) {
       message.templateId === rawTemplateId ? (
         text('message.raw')
       ) : (
-        <PageAnchor
-          key="template"
-          to="/$account/templates/$template"
-          params={{ account: accountId, template: message.templateId }}
-        >
-          {text(versionTextOf(message), {
-            id: message.templateId,
-            version: message.templateVersion,
-          })}
-        </PageAnchor>
+        <TemplateLink key="template" message={message} />
       ),
     ],
     [text('messages.from'), describeSender(content?.from)],
-    [text('message.replyTo'), typeof content?.replyTo === 'string' ? content.replyTo : null],
+    [
+      text('message.replyTo'),
+      typeof content?.replyTo === 'string' ? (
+        <CopyAddress key="reply-to" address={content.replyTo} label={text('message.replyTo')} />
+      ) : null,
+    ],
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
       text(`message.${role}`),
       <span key={address}>
@@ -118,18 +127,18 @@ export function MessageFacts({ message }: { message: Message }) {
     ] as const
   ).filter(([, entries]) => entries.length > 0);
   return (
-    <section aria-labelledby="facts" className="message-facts">
+    <section aria-labelledby="facts" className="message-areas message-part">
       <div>
-        <Title order={2} id="facts" mt="md" mb="xs">
+        <Title order={2} id="facts" mb="xs">
           {text('message.facts')}
         </Title>
         <Facts facts={facts} />
       </div>
       {named.length > 0 && (
         <div>
-          {named.map(([title, entries]) => (
+          {named.map(([title, entries], index) => (
             <section key={title} aria-labelledby={title}>
-              <Title order={3} size="h2" id={title} mt="md" mb="xs">
+              <Title order={3} size="h2" id={title} mt={index === 0 ? 0 : 'lg'} mb="xs">
                 {text(title)}
               </Title>
               <Facts

@@ -68,12 +68,12 @@ export function MessagePage() {
             <div>
               <SchedulePanel message={data} />
               <MessageTimeline message={data} />
-              <MessageReplies message={data} />
             </div>
             <div>
               <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
             </div>
           </div>
+          <MessageReplies message={data} />
           <MessageFacts message={data} />
         </Stack>
       )}

@@ -24,6 +24,9 @@ export function useRenderedMessage(messageId: string, enabled: boolean) {
   });
 }
 
+/** Of the content, in pixels; with room for most short mails, so that what follows doesn't move. */
+const minHeight = 160;
+
 /** The content of a message, as HTML and as plain text. */
 export function RenderedMessagePanel({
   messageId,
@@ -49,7 +52,7 @@ export function RenderedMessagePanel({
         />
       )}
       <ProblemAlert error={rendered.error} />
-      {rendered.isLoading && <Skeleton height={320} mt={50} className="mail-fit" />}
+      {rendered.isLoading && <Skeleton height={minHeight} mt={50} />}
       {data !== undefined && (
         <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
           <Tabs.List mb="sm">
@@ -61,7 +64,7 @@ export function RenderedMessagePanel({
               <MailFrame
                 html={showImages(data.html, images)}
                 title={text('message.rendered')}
-                minHeight={160}
+                minHeight={minHeight}
               />
             </Tabs.Panel>
           )}

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Code, Paper, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -29,8 +29,8 @@ export function MessageReplies({ message }: { message: Message }) {
   });
   if (!hasReplies) return null;
   return (
-    <section aria-labelledby="replies">
-      <Title order={2} id="replies" mt="lg" mb="sm">
+    <section aria-labelledby="replies" className="message-part">
+      <Title order={2} id="replies" mb="sm">
         {text('replies.title')}
       </Title>
       <ProblemAlert error={replies.error} retry={() => replies.refetch()} />
@@ -47,17 +47,29 @@ function ReplyItem({ reply }: { reply: ReplySummary }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Paper withBorder p="sm">
-      <Text fw={600}>
-        {reply.from?.address ?? (reply.subject === null && text('messages.erased'))}{' '}
-        {reply.automatic && <Badge variant="light">{text('replies.automatic')}</Badge>}
-      </Text>
-      <Text size="sm" c="dimmed">
-        <TimeText value={reply.receivedAt} full />
-        {reply.subject !== null && ` · ${reply.subject || text('replies.noSubject')}`}
-      </Text>
+      <Group justify="space-between" gap="4px md">
+        <Group gap="xs">
+          <Text fw={600} className="breakable">
+            {reply.from?.address ?? (reply.subject === null && text('messages.erased'))}
+          </Text>
+          {reply.automatic && (
+            <Badge className="state-badge" data-color="gray" tt="none">
+              {text('replies.automatic')}
+            </Badge>
+          )}
+        </Group>
+        <Text size="sm" c="dimmed">
+          <TimeText value={reply.receivedAt} full />
+        </Text>
+      </Group>
+      {reply.subject !== null && (
+        <Text size="sm" mb={6}>
+          {reply.subject || text('replies.noSubject')}
+        </Text>
+      )}
       {reply.subject !== null && (
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>{text('replies.show')}</summary>
+          <summary>{text(isOpen ? 'replies.hide' : 'replies.show')}</summary>
           {isOpen && <ReplyContent replyId={reply.replyId} />}
         </details>
       )}
@@ -79,18 +91,10 @@ function ReplyContent({ replyId }: { replyId: string }) {
   });
   const { data } = reply;
   return (
-    <Stack gap="xs" mt="xs">
+    <Stack gap="xs" mt="sm">
       <ProblemAlert error={reply.error} />
-      {data?.authentication != null && (
-        <Text size="sm" c="dimmed">
-          {text('replies.authentication', {
-            spf: data.authentication.spf.result,
-            dkim: data.authentication.dkim.result,
-            dmarc: data.authentication.dmarc.result,
-          })}
-        </Text>
-      )}
-      {data?.text != null && <Code block>{data.text}</Code>}
+      {data?.text != null && <Text className="reply-text">{data.text.trim()}</Text>}
+      {data?.authentication != null && <Authentication {...data.authentication} />}
       {data !== undefined &&
         downloadsOf(data).map(({ name, part, size }) => (
           <span key={part}>
@@ -104,6 +108,23 @@ function ReplyContent({ replyId }: { replyId: string }) {
           </span>
         ))}
     </Stack>
+  );
+}
+
+/** Whether the domain of the sender confirms the reply, with the results of the checks on request. */
+function Authentication({ spf, dkim, dmarc }: NonNullable<Reply['authentication']>) {
+  const isConfirmed = dmarc.result === 'pass';
+  return (
+    <details className="authentication">
+      <summary>{text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}</summary>
+      <Text size="sm" c="dimmed" pl={16}>
+        {text('replies.authentication', {
+          spf: spf.result,
+          dkim: dkim.result,
+          dmarc: dmarc.result,
+        })}
+      </Text>
+    </details>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Modal } from '@mantine/core';
+import { Anchor, Code, Modal, Text } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { shorten } from '../components/copy-field.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
@@ -36,26 +37,46 @@ function RepliesLog() {
       ),
   });
   const columns: Column<ReplySummary>[] = [
-    { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
-    { title: text('replies.from'), cell: senderOf },
+    { title: text('replies.from'), cell: (reply) => <ReplySender reply={reply} /> },
     {
       title: text('replies.subject'),
-      cell: ({ messageId, subject }) => (
+      cell: ({ subject }) =>
+        subject !== null && (
+          <span className="cut" title={subject}>
+            {subject || text('replies.noSubject')}
+          </span>
+        ),
+    },
+    {
+      title: text('replies.inReplyTo'),
+      cell: ({ messageId }) => (
         <PageAnchor
           to="/$account/messages/$message"
           params={{ account: accountId, message: messageId }}
+          title={messageId}
         >
-          {subject || text('replies.noSubject')}
+          {shorten(messageId)}
         </PageAnchor>
       ),
     },
+    { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
   ];
   return (
     <>
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
       {pages.isPending && <RowsSkeleton />}
       {pages.data !== undefined && pages.items.length === 0 && (
-        <EmptyState icon="messages" title={text('replies.none')} hint={text('replies.noneHint')} />
+        <EmptyState
+          icon="messages"
+          title={text('replies.none')}
+          hint={
+            <>
+              {text('replies.sendWith')} <Code>receiveReplies</Code> {text('replies.noneHint')}
+            </>
+          }
+        >
+          <Anchor href="/docs">{text('replies.howTo')}</Anchor>
+        </EmptyState>
       )}
       {pages.items.length > 0 && (
         <Rows
@@ -71,7 +92,18 @@ function RepliesLog() {
 }
 
 /** Who it claims to be from, and whether a program sent it. */
-function senderOf({ from, subject, automatic }: ReplySummary): string {
+function ReplySender({ reply: { from, subject, automatic } }: { reply: ReplySummary }) {
   const address = from?.address ?? (subject === null ? text('messages.erased') : '');
-  return automatic ? `${address} (${text('replies.automatic')})` : address;
+  return (
+    <div>
+      <span className="cut" title={address}>
+        {address}
+      </span>
+      {automatic && (
+        <Text size="xs" c="dimmed" fw={400}>
+          {text('replies.automatic')}
+        </Text>
+      )}
+    </div>
+  );
 }

@@ -33,8 +33,6 @@ export function ProcessesPage() {
           columns={[
             { title: text('processes.host'), cell: (process) => <ProcessName process={process} /> },
             { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
-            { title: text('processes.version'), cell: ({ version }) => version },
-            { title: text('processes.roles'), cell: ({ roles }) => roles.join(', ') },
             {
               title: text('processes.since'),
               cell: ({ startedAt }) => <TimeText value={startedAt} distance />,
@@ -61,18 +59,22 @@ export function ProcessesPage() {
 
 function ProcessName({ process }: { process: ServiceProcess }) {
   return (
-    <>
+    <div>
       {process.host}
-      <Text size="xs" c="dimmed">
-        {text('processes.pid', { pid: String(process.pid) })}
+      <Text size="xs" c="dimmed" fw={400}>
+        {text('processes.details', {
+          pid: String(process.pid),
+          version: process.version,
+          roles: process.roles.join(', '),
+        })}
       </Text>
-    </>
+    </div>
   );
 }
 
 function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'>) {
   return (
-    <>
+    <div>
       <Badge
         className="state-badge"
         data-color={state === 'running' ? 'green' : 'red'}
@@ -82,10 +84,10 @@ function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'
         {text(`processes.state.${state}`)}
       </Badge>
       {state === 'vanished' && (
-        <Text size="xs">
+        <Text size="xs" c="dimmed">
           {text('processes.seen')} <TimeText value={seenAt} distance />
         </Text>
       )}
-    </>
+    </div>
   );
 }

@@ -12,11 +12,15 @@ export function useTemplatePath(): { readonly accountId: string; readonly templa
 
 /** The current template. */
 export function useTemplate() {
-  const path = useTemplatePath();
+  return useTemplateAt(useTemplatePath());
+}
+
+export function useTemplateAt(path: ReturnType<typeof useTemplatePath>, enabled = true) {
   return useQuery({
     queryKey: ['templates', path.accountId, path.templateId],
     queryFn: () =>
       answerOf(api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } })),
+    enabled,
   });
 }
 

@@ -86,7 +86,7 @@ export const messagesTexts = {
   'message.title': 'Message',
   'message.back': 'All messages',
   'message.template': '{id}, version {version}',
-  'message.templateWhenAccepted': '{id}, version {version} when accepted',
+  'message.templateLatest': '{id}, latest version at send time (now v{version})',
   'message.raw': 'None: sent over SMTP',
   'message.draft': '{id}, draft',
   'message.timeline': 'Timeline',
