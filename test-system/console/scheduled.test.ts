@@ -55,7 +55,8 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await dialog.getByRole('button', { name: 'Keep message' }).press('Enter');
   await row.getByRole('link').click();
   const panel = page.getByRole('region', { name: 'Schedule' });
-  await panel.getByText('The one published at the send time').waitFor();
+  await panel.getByText('in 9 days').waitFor();
+  await page.getByText('t-0001, latest version at send time (now v1)').waitFor();
   await visit.look('scheduled-message');
   await page.getByText('Scheduled', { exact: true }).first().waitFor();
   assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0);
@@ -102,9 +103,10 @@ test('scheduled messages: all messages with a tag are canceled, after a confirma
   await page.getByRole('textbox', { name: 'Tag' }).press('Enter');
   await page.getByRole('row', { name: /other@/ }).waitFor({ state: 'detached' });
   await visit.look('scheduled-filtered');
-  await page.getByRole('button', { name: 'Reschedule 3 messages…' }).waitFor();
+  await page.getByText('3 matching messages').waitFor();
+  await page.getByRole('button', { name: 'Reschedule…' }).waitFor();
   await page.getByRole('cell', { name: 'news' }).first().waitFor();
-  await page.getByRole('button', { name: 'Cancel 3 messages…' }).press('Enter');
+  await page.getByRole('button', { name: 'Cancel…' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('3 messages with tag news won’t be sent.').waitFor();
   await visit.look('scheduled-cancel-all');

@@ -6,6 +6,7 @@ import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { formatAtLeast } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { describeChange, useScheduleChanges } from './change-schedule.ts';
 import { MoveDialog } from './move-dialog.tsx';
@@ -27,12 +28,14 @@ interface Asked extends MatchCount {
 
 interface MatchingActionsProps {
   filters: ScheduleFilters;
-  /** The number of matching messages; undefined if there are more than shown. */
-  matches: number | undefined;
+  /** The number of matching messages that are shown. */
+  loaded: number;
+  /** There are more than shown. */
+  more: boolean;
 }
 
 /** Moves or cancels all messages that match the filter, if the person may. */
-export function MatchingActions({ filters, matches }: MatchingActionsProps) {
+export function MatchingActions({ filters, ...shown }: MatchingActionsProps) {
   const accountId = useAccountId();
   const may = useMay();
   const { move, cancel } = useScheduleChanges();
@@ -44,11 +47,20 @@ export function MatchingActions({ filters, matches }: MatchingActionsProps) {
     },
   });
   if (!may('queue:control') || Object.keys(filters).length === 0) return null;
+  const matches = text('schedule.matches', {
+    count: shown.loaded,
+    shown: formatAtLeast(shown.loaded, shown.more),
+  });
   if (selection === undefined)
     return (
-      <Text size="sm" c="dimmed">
-        {text('schedule.oneFilter')}
-      </Text>
+      <div className="matching">
+        <Text size="sm">
+          {matches}.{' '}
+          <Text span inherit c="dimmed">
+            {text('schedule.oneFilter')}
+          </Text>
+        </Text>
+      </div>
     );
   const close = () => setAsked(undefined);
   const { count = 0, more = false } = asked ?? {};
@@ -58,26 +70,26 @@ export function MatchingActions({ filters, matches }: MatchingActionsProps) {
   });
   return (
     <>
-      <Group gap="xs" ml={{ base: 0, sm: 'auto' }}>
+      <Group gap="xs" className="matching">
+        <Text size="sm" fw={500} mr="auto">
+          {matches}
+        </Text>
         <Button
           variant="default"
-          px="sm"
+          size="compact-sm"
           loading={ask.isPending && ask.variables === 'move'}
           onClick={() => ask.mutate('move')}
         >
-          {matches === undefined
-            ? text('schedule.moveAll')
-            : text('schedule.moveCounted', { count: matches })}
+          {text('schedule.moveMatching')}
         </Button>
         <Button
-          variant="default"
-          px="sm"
+          variant="light"
+          color="red"
+          size="compact-sm"
           loading={ask.isPending && ask.variables === 'cancel'}
           onClick={() => ask.mutate('cancel')}
         >
-          {matches === undefined
-            ? text('schedule.cancelAll')
-            : text('schedule.cancelCounted', { count: matches })}
+          {text('schedule.cancelMatching')}
         </Button>
       </Group>
       <ProblemAlert error={ask.error} />

@@ -1,19 +1,16 @@
-import { CloseButton, Group } from '@mantine/core';
+import { CloseButton, Group, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
-import { SearchField } from '../components/search-field.tsx';
+import { useState } from 'react';
 import { text } from '../texts/text.ts';
 import { readScheduleFilters, type ScheduleFilters } from './schedule-filters.ts';
 
 interface FilterBarProps {
   filters: ScheduleFilters;
   change: (filters: ScheduleFilters) => void;
-  /** What can be done with the messages that match. */
-  children?: ReactNode;
 }
 
 /** Filters by tag and external ID, while they are typed. */
-export function ScheduleFilterBar({ filters, change, children }: FilterBarProps) {
+export function ScheduleFilterBar({ filters, change }: FilterBarProps) {
   const { tag = '', externalId = '' } = filters;
   const [typed, setTyped] = useState({ tag, externalId });
   const find = useDebouncedCallback((now: typeof typed) => change(readScheduleFilters(now)), 250);
@@ -24,10 +21,11 @@ export function ScheduleFilterBar({ filters, change, children }: FilterBarProps)
   }
 
   const field = (name: 'tag' | 'externalId') => ({
-    name: text(`messages.${name}`),
+    label: text(`messages.${name}`),
     value: typed[name],
-    change: (value: string) => type({ ...typed, [name]: value }),
-    w: 150,
+    onChange: (event: { currentTarget: { value: string } }) =>
+      type({ ...typed, [name]: event.currentTarget.value }),
+    className: 'schedule-filter',
     rightSection: typed[name] !== '' && (
       <CloseButton
         size="sm"
@@ -37,10 +35,9 @@ export function ScheduleFilterBar({ filters, change, children }: FilterBarProps)
     ),
   });
   return (
-    <Group component="search" mb="md" gap="xs">
-      <SearchField {...field('tag')} maxLength={48} />
-      <SearchField {...field('externalId')} maxLength={128} />
-      {children}
+    <Group component="search" mb="md" gap="sm">
+      <TextInput {...field('tag')} maxLength={48} />
+      <TextInput {...field('externalId')} maxLength={128} />
     </Group>
   );
 }

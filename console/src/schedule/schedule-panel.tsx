@@ -38,7 +38,6 @@ export function ScheduledActions({ message }: { message: Message }) {
 
 /** The send time and deadline of a scheduled message; nothing for other messages. */
 export function SchedulePanel({ message }: { message: Message }) {
-  const { content } = message;
   const entry = useSchedule(message);
   if (entry === undefined) return null;
   return (
@@ -55,14 +54,6 @@ export function SchedulePanel({ message }: { message: Message }) {
               text('schedule.noDeadline')
             ) : (
               <DueTime key="deadline" value={entry.deliverBefore} />
-            ),
-          ],
-          [
-            text('schedule.version'),
-            text(
-              content?.templateVersion === 'due'
-                ? 'schedule.versionDue'
-                : 'schedule.versionAccepted',
             ),
           ],
         ]}

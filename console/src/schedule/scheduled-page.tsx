@@ -18,6 +18,7 @@ import { MatchingActions } from './matching-actions.tsx';
 import { ScheduleActions } from './schedule-actions.tsx';
 import { ScheduleFilterBar } from './schedule-filter-bar.tsx';
 import { readScheduleFilters } from './schedule-filters.ts';
+import './schedule.css';
 
 const route = getRouteApi('/$account/scheduled');
 
@@ -59,14 +60,7 @@ export function ScheduledPage() {
           key={timesCleared}
           filters={filters}
           change={(search) => navigate({ search, replace: true })}
-        >
-          {pages.items.length > 0 && (
-            <MatchingActions
-              filters={filters}
-              matches={pages.hasNextPage ? undefined : pages.items.length}
-            />
-          )}
-        </ScheduleFilterBar>
+        />
       )}
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
       {pages.isPending && <RowsSkeleton />}
@@ -84,7 +78,10 @@ export function ScheduledPage() {
         </EmptyState>
       )}
       {pages.items.length > 0 && (
-        <Rows label={text('schedule.title')} items={pages.items} columns={shown} idOf={idOf} />
+        <>
+          <MatchingActions filters={filters} loaded={pages.items.length} more={pages.hasNextPage} />
+          <Rows label={text('schedule.title')} items={pages.items} columns={shown} idOf={idOf} />
+        </>
       )}
       <LoadMore pages={pages} />
     </>
@@ -115,7 +112,7 @@ const columns: readonly Column<ScheduledMessage>[] = [
     cell: ({ sendAt, paused }) => (
       <Stack gap={0}>
         <Group gap={6} wrap="nowrap">
-          <TimeText value={sendAt} />
+          <TimeText value={sendAt} toMinute />
           {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
         </Group>
         <Text span size="xs" c="dimmed">
