@@ -1,4 +1,4 @@
-import { NumberInput } from '@mantine/core';
+import { NumberInput, SimpleGrid } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { EditConflict } from '../api/if-unchanged.ts';
 import { reasonFor } from '../api/problem.ts';
@@ -50,18 +50,18 @@ export function AttachmentLimit({ current }: { current: number | null }) {
     : text('operate.attachmentsRange');
   return (
     <form onSubmit={submit}>
-      <NumberInput
-        label={text('operate.attachments')}
-        description={text('operate.attachmentsHint')}
-        placeholder={text('operate.attachmentsDefault')}
-        // Out-of-range numbers are rejected instead of being clamped.
-        clampBehavior="none"
-        value={limit}
-        onChange={setLimit}
-        error={error}
-        maw={280}
-        mb="sm"
-      />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mb="md">
+        <NumberInput
+          label={text('operate.attachments')}
+          description={text('operate.attachmentsHint')}
+          placeholder={text('operate.attachmentsDefault')}
+          // Out-of-range numbers are rejected instead of being clamped.
+          clampBehavior="none"
+          value={limit}
+          onChange={setLimit}
+          error={error}
+        />
+      </SimpleGrid>
       <SaveButton changed={limit !== toInput(seen)} saving={save.isPending}>
         {text('operate.attachmentsSave')}
       </SaveButton>

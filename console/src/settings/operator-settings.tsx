@@ -11,12 +11,10 @@ import { useInstallationAccount } from './use-installation-account.ts';
 export function OperatorSettings() {
   const { account, save, error } = useInstallationAccount();
   const { data: me } = useMe();
-  const [confirming, confirmation] = useDisclosure();
   if (me?.operator !== true) return null;
-  // Reserves the space of the switches while loading.
-  const { addOns = [], suspended = false } = account ?? {};
+  // Reserves the space of the switch while loading.
+  const { addOns = [] } = account ?? {};
   const busy = account === undefined || save.isPending;
-  const suspend = (to: boolean) => save.mutate({ seen: { suspended }, change: { suspended: to } });
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="operate">
       <Title order={2} id="operate">
@@ -39,29 +37,42 @@ export function OperatorSettings() {
           }
         />
         {account !== undefined && <AttachmentLimit current={account.attachmentLimit} />}
-        <Paper withBorder p="sm" className="danger-zone">
-          <Group justify="space-between">
-            <div>
-              <Text size="sm" fw={600}>
-                {text(suspended ? 'operate.suspended' : 'operate.active')}
-              </Text>
-              <Text size="xs" c="dimmed">
-                {text(suspended ? 'operate.suspendedHint' : 'operate.activeHint')}
-              </Text>
-            </div>
-            {/* Only suspending asks for confirmation. */}
-            <Button
-              variant="light"
-              {...(suspended ? {} : { color: 'red' })}
-              disabled={busy}
-              onClick={() => (suspended ? suspend(false) : confirmation.open())}
-            >
-              {text(suspended ? 'operate.lift' : 'operate.suspend')}
-            </Button>
-          </Group>
-        </Paper>
       </Stack>
       <ProblemAlert error={error ?? save.error} onRefreshed={save.reset} />
+    </Paper>
+  );
+}
+
+/** Suspends the account, or lifts that. */
+export function SuspendCard() {
+  const { account, save } = useInstallationAccount();
+  const { data: me } = useMe();
+  const [confirming, confirmation] = useDisclosure();
+  if (me?.operator !== true) return null;
+  const { suspended = false } = account ?? {};
+  const suspend = (to: boolean) => save.mutate({ seen: { suspended }, change: { suspended: to } });
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="suspend" className="danger-zone">
+      <Group justify="space-between">
+        <div>
+          <Title order={2} id="suspend">
+            {text(suspended ? 'operate.suspended' : 'operate.active')}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {text(suspended ? 'operate.suspendedHint' : 'operate.activeHint')}
+          </Text>
+        </div>
+        {/* Only suspending asks for confirmation. */}
+        <Button
+          variant="light"
+          {...(suspended ? {} : { color: 'red' })}
+          disabled={account === undefined || save.isPending}
+          onClick={() => (suspended ? suspend(false) : confirmation.open())}
+        >
+          {text(suspended ? 'operate.lift' : 'operate.suspend')}
+        </Button>
+      </Group>
+      <ProblemAlert error={save.error} onRefreshed={save.reset} />
       <Confirm
         opened={confirming}
         close={confirmation.close}

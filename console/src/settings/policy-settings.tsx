@@ -50,14 +50,16 @@ export function PolicySettings() {
   if (!may('account:write')) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="policy">
-      <Title order={2} id="policy">
-        {text('policy.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('policy.hint')}{' '}
-        <Anchor href="/me" underline="always">
+      <Group justify="space-between" gap="4px md">
+        <Title order={2} id="policy">
+          {text('policy.title')}
+        </Title>
+        <Anchor href="/me" size="sm">
           {text('policy.own')}
         </Anchor>
+      </Group>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text('policy.hint')}
       </Text>
       <ProblemAlert error={policy.error} retry={() => policy.refetch()} />
       {/* Reserves the space of the form while loading. */}
@@ -154,6 +156,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
           />
           <NumberInput
             label={text('policy.signInHours')}
+            description={text('policy.signInHoursHint')}
             placeholder={text('policy.never')}
             min={1}
             max={168}

@@ -1,4 +1,4 @@
-import { Group, NumberInput, Paper, Progress, SimpleGrid, Text, Title } from '@mantine/core';
+import { NumberInput, Paper, Progress, SimpleGrid, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
@@ -34,7 +34,7 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
         {text(perHour === null && perDay === null ? 'quota.none' : 'quota.hint')}
       </Text>
       <ProblemAlert error={use.error} retry={() => use.refetch()} />
-      {use.data !== undefined && (
+      {use.data !== undefined && (perHour !== null || perDay !== null) && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} mb="sm">
           <QuotaUsage name={text('quota.hour')} window={use.data.hour} />
           <QuotaUsage name={text('quota.day')} window={use.data.day} />
@@ -109,11 +109,10 @@ function QuotaForm({ account }: { account: MyAccount }) {
     clampBehavior: 'none' as const,
     allowDecimal: false,
     thousandSeparator: true,
-    w: 170,
   };
   return (
     <form onSubmit={submit}>
-      <Group align="flex-start" mb="md">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mb="md">
         <NumberInput
           {...field}
           label={text('quota.perHour')}
@@ -128,7 +127,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
           onChange={setPerDay}
           error={errorOf(perDay, 'perDay')}
         />
-      </Group>
+      </SimpleGrid>
       <SaveButton
         changed={perHour !== (seen.perHour ?? '') || perDay !== (seen.perDay ?? '')}
         saving={save.isPending}

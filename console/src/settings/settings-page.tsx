@@ -16,7 +16,7 @@ import { SaveButton } from '../components/save-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
-import { OperatorSettings } from './operator-settings.tsx';
+import { OperatorSettings, SuspendCard } from './operator-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
 import { SettingsTabs } from './settings-tabs.tsx';
 import { useBackup } from './use-backup.ts';
@@ -36,6 +36,7 @@ export function SettingsPage() {
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
         {settings.isPending && <RowsSkeleton />}
         {settings.data !== undefined && <InstallationSettings settings={settings.data} />}
+        {account !== undefined && <SuspendCard key={`suspend ${account.id}`} />}
       </Stack>
     </>
   );
@@ -89,7 +90,15 @@ function AccountSettings({ account }: { account: MyAccount }) {
       <Facts
         facts={[
           [text('settings.id'), account.id],
-          [text('settings.retention'), text('settings.days', { count: account.retentionDays })],
+          [
+            text('settings.retention'),
+            <span key="retention">
+              {text('settings.days', { count: account.retentionDays })}
+              <Text size="xs" c="dimmed">
+                {text('settings.retentionHint')}
+              </Text>
+            </span>,
+          ],
         ]}
       />
       {may('account:write') && (
