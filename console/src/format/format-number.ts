@@ -1,9 +1,6 @@
 import { formatterOf } from './formats.ts';
 
 const whole = formatterOf((locale) => new Intl.NumberFormat(locale));
-const signed = formatterOf(
-  (locale) => new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' }),
-);
 const percent = formatterOf(
   (locale) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
 );
@@ -16,9 +13,13 @@ export function formatNumber(value: number): string {
   return whole().format(value);
 }
 
-/** A difference with its sign, such as "+2". */
-export function formatChange(value: number): string {
-  return signed().format(value);
+/** A difference with its sign, such as "+2" or "±0". */
+export function formatChange(
+  value: number,
+  format: (size: number) => string = formatNumber,
+): string {
+  if (value === 0) return `±${format(0)}`;
+  return `${value > 0 ? '+' : '−'}${format(Math.abs(value))}`;
 }
 
 /** A lower bound, such as "100+". */

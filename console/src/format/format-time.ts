@@ -57,6 +57,11 @@ export function formatShortDay(at: Date | number): string {
   return shortDay().format(at);
 }
 
+/** Days such as “Sep 29 – Oct 28”; `until` isn't included. */
+export function formatDays(from: string, until: string): string {
+  return shortDay().formatRange(new Date(from), new Date(Date.parse(until) - 1));
+}
+
 /** A time without its day and seconds. */
 export function formatShortTime(at: Date | number): string {
   return shortTime().format(at);

@@ -5,6 +5,7 @@ import type { ReportRow } from '../api/management.generated.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatShortDay, formatShortTime } from '../format/format-time.ts';
 import { useCapturing } from '../message/use-captured.ts';
+import { text } from '../texts/text.ts';
 import { niceAxisMax, type PlotPoint, plotPoints } from './plot-points.ts';
 import { titleOf } from './report-figures.ts';
 import type { ReportPeriod } from './use-report.ts';
@@ -21,17 +22,21 @@ interface CountPlotProps {
   rows: readonly ReportRow[] | undefined;
   period: ReportPeriod;
   unit: 'day' | 'hour';
+  /** The period before, shown behind the bars. */
+  earlier?: { readonly rows: readonly ReportRow[] | undefined; readonly period: ReportPeriod };
 }
 
 /**
  * Messages per day or hour as bars, unique opens as a line. The same data is in figures and tables, so the chart is hidden from
  * screen readers.
  */
-export function CountPlot({ rows, period, unit }: CountPlotProps) {
+export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const { ref, width } = useElementSize();
   const [hovered, setHovered] = useState<number>();
   const capturing = useCapturing();
   const points = rows === undefined ? [] : plotPoints(rows, period, unit);
+  const ghosts =
+    earlier?.rows && plotPoints(earlier.rows, earlier.period, unit).map((one) => sum(one));
   const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
   return (
@@ -39,7 +44,14 @@ export function CountPlot({ rows, period, unit }: CountPlotProps) {
       {rows === undefined || width === 0 ? (
         <Skeleton height={height} />
       ) : (
-        <Bars points={points} width={width} name={name} hovered={hovered} point={setHovered} />
+        <Bars
+          points={points}
+          ghosts={ghosts ?? []}
+          width={width}
+          name={name}
+          hovered={hovered}
+          point={setHovered}
+        />
       )}
       <Group gap="md" mt={4} mih={22}>
         {series.map((one) => (
@@ -51,6 +63,15 @@ export function CountPlot({ rows, period, unit }: CountPlotProps) {
             </Text>
           </Group>
         ))}
+        {earlier !== undefined && (
+          <Group gap={6} wrap="nowrap">
+            <span className="plot-key" data-series="before" />
+            <Text size="xs" c="dimmed">
+              {text('reports.before')}
+              {hovered !== undefined && `: ${formatNumber(ghosts?.[hovered] ?? 0)}`}
+            </Text>
+          </Group>
+        )}
         <Text size="xs" fw={600} ml="auto">
           {at !== undefined && name(at)}
         </Text>
@@ -61,20 +82,24 @@ export function CountPlot({ rows, period, unit }: CountPlotProps) {
 
 interface BarsProps {
   points: readonly PlotPoint[];
+  /** Messages of each day or hour of the period before; empty: not shown. */
+  ghosts: readonly number[];
   width: number;
   name: (point: PlotPoint) => string;
   hovered: number | undefined;
   point: (index: number | undefined) => void;
 }
 
-function Bars({ points, width, name, hovered, point }: BarsProps) {
+function Bars({ points, ghosts, width, name, hovered, point }: BarsProps) {
   const maxCount = Math.max(
     ...points.map((one) => sum(one)),
     ...points.map(({ opened }) => opened),
+    ...ghosts,
   );
   const limit = niceAxisMax(maxCount);
   const slot = (width - left) / points.length;
-  const bar = Math.min(Math.max(slot * 0.68, 2), 28);
+  const bar = Math.min(Math.max(slot * (ghosts.length > 0 ? 0.5 : 0.68), 2), 28);
+  const ghostBar = bar + Math.min(slot * 0.3, 12);
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
   const x = (index: number) => left + slot * (index + 0.5);
   const labelInterval = Math.ceil(64 / slot);
@@ -113,6 +138,16 @@ function Bars({ points, width, name, hovered, point }: BarsProps) {
             width={slot}
             height={height - bottom - top}
           />
+          {(ghosts[index] ?? 0) > 0 && (
+            <rect
+              className="plot-part"
+              data-series="before"
+              x={x(index) - ghostBar / 2}
+              y={y(ghosts[index] ?? 0)}
+              width={ghostBar}
+              height={y(0) - y(ghosts[index] ?? 0)}
+            />
+          )}
           {stack(one).map(({ part, from, to }) => (
             <rect
               key={part}

@@ -13,7 +13,7 @@ import {
   formatNumber,
   formatShare,
 } from '../format/format-number.ts';
-import { formatDay } from '../format/format-time.ts';
+import { formatDay, formatDays } from '../format/format-time.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
@@ -49,6 +49,7 @@ export function ReportsPage() {
   const unit = days === 1 ? 'hour' : 'day';
   const applied = applicableFilters(filters, group);
   const plotted = useReport(now, unit, applied);
+  const plottedBefore = useReport(before, unit, { ...applied, enabled: compare });
   const report = useReport(now, group, applied);
   const earlier = useReport(before, group, { ...applied, enabled: compare });
   const rows = report.data?.rows ?? [];
@@ -67,8 +68,9 @@ export function ReportsPage() {
           {text('reports.export')}
         </Button>
       </PageHeading>
-      <Group align="flex-end" mb="md">
+      <Group align="flex-end" gap="sm" mb="md">
         <NativeSelect
+          {...filterWidth}
           label={text('reports.period')}
           value={String(days)}
           onChange={(event) => choose({ days: Number(event.currentTarget.value) })}
@@ -78,6 +80,7 @@ export function ReportsPage() {
           }))}
         />
         <NativeSelect
+          {...filterWidth}
           label={text('reports.group')}
           value={group}
           onChange={(event) => choose({ group: event.currentTarget.value as ReportGroupOption })}
@@ -105,6 +108,8 @@ export function ReportsPage() {
         )}
         <Checkbox
           label={text('reports.compare')}
+          aria-label={text('reports.compareHint')}
+          title={text('reports.compareHint')}
           checked={compare}
           onChange={(event) => choose({ compare: event.currentTarget.checked })}
           mb={8}
@@ -112,7 +117,17 @@ export function ReportsPage() {
       </Group>
       <ProblemAlert error={report.error ?? plotted.error} retry={() => report.refetch()} />
       <Paper withBorder p="md" mb="md">
-        <CountPlot rows={plotted.data?.rows} period={now} unit={unit} />
+        {compare && (
+          <Text size="sm" c="dimmed" mb="xs">
+            {text('reports.compared', { days: formatDays(before.from, before.until) })}
+          </Text>
+        )}
+        <CountPlot
+          rows={plotted.data?.rows}
+          period={now}
+          unit={unit}
+          {...(compare && { earlier: { rows: plottedBefore.data?.rows, period: before } })}
+        />
       </Paper>
       {report.isPending && <RowsSkeleton />}
       {report.data !== undefined && rows.length === 0 && (
@@ -123,12 +138,20 @@ export function ReportsPage() {
           label={text('reports.title')}
           items={rows}
           idOf={({ key }) => key}
-          columns={columnsFor(group, rows, compare ? earlier.data?.rows : undefined, capturing)}
+          columns={columnsFor(
+            group,
+            rows,
+            compare && group !== 'day' ? earlier.data?.rows : undefined,
+            capturing,
+          )}
         />
       )}
     </>
   );
 }
+
+/** Equal widths, so that the filters line up when they wrap. */
+const filterWidth = { flex: '1 1 8rem', maw: 240 };
 
 interface KeySelectProps {
   label: string;
@@ -147,6 +170,7 @@ function KeySelect({ label, any, period, group, value = '', choose }: KeySelectP
   const shown = value === '' || keys.includes(value) ? keys : [...keys, value];
   return (
     <NativeSelect
+      {...filterWidth}
       label={label}
       value={value}
       onChange={(event) => choose(event.currentTarget.value)}
@@ -179,13 +203,12 @@ function columnsFor(
       // A single element, because the children of a cell are separate items on phones.
       <div>
         {formatNumber(figureOf(figure, row.counts))}
-        {share && (
-          <Text span size="xs" c="dimmed">
-            {' '}
-            {formatShare(figureOf(figure, row.counts), row.counts.accepted)}
-          </Text>
-        )}
-        {earlier !== undefined && <Change row={row} figure={figure} earlier={earlier} />}
+        <Text size="xs" c="dimmed" className="nowrap">
+          {[
+            ...(share ? [formatShare(figureOf(figure, row.counts), row.counts.accepted)] : []),
+            ...(earlier === undefined ? [] : [changeOf(row, figure, earlier)]),
+          ].join(' · ')}
+        </Text>
       </div>
     ),
   });
@@ -201,27 +224,29 @@ function columnsFor(
     count('clicked'),
     count('complained'),
     // Not counted by tag, destination, sender and language.
-    ...(rows.some((row) => row.latency !== null) ? [latencyColumn] : []),
+    ...(rows.some((row) => row.latency !== null) ? [latencyColumn(earlier)] : []),
   ];
 }
 
-const latencyColumn: Column<ReportRow> = {
+const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<ReportRow> => ({
   title: text('reports.latency'),
   numeric: true,
-  cell: ({ latency }) => (latency === null ? '–' : formatDuration(latency.p50)),
-};
+  cell: ({ key, latency }) => {
+    const before = earlier?.find((row) => row.key === key)?.latency;
+    return (
+      <div>
+        {latency === null ? '–' : formatDuration(latency.p50)}
+        {earlier !== undefined && (
+          <Text size="xs" c="dimmed" className="nowrap">
+            {latency && before ? formatChange(latency.p50 - before.p50, formatDuration) : '–'}
+          </Text>
+        )}
+      </div>
+    );
+  },
+});
 
-interface ChangeProps {
-  row: ReportRow;
-  figure: ReportFigure;
-  earlier: readonly ReportRow[];
-}
-
-function Change({ row, figure, earlier }: ChangeProps) {
+function changeOf(row: ReportRow, figure: ReportFigure, earlier: readonly ReportRow[]): string {
   const before = earlier.find(({ key }) => key === row.key);
-  return (
-    <Text size="xs" c="dimmed" className="nowrap">
-      {formatChange(figureOf(figure, row.counts) - figureOf(figure, before?.counts))}
-    </Text>
-  );
+  return formatChange(figureOf(figure, row.counts) - figureOf(figure, before?.counts));
 }
