@@ -197,6 +197,15 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
     },
   });
   if (!may('users:write')) return <>{text(`role.${user.role}`)}</>;
+  if (isOnlyOwner)
+    return (
+      <div title={text('team.lastOwnerHint')}>
+        {text('role.owner')}
+        <Text size="xs" c="dimmed">
+          {text('team.lastOwner')}
+        </Text>
+      </div>
+    );
   return (
     <>
       <NativeSelect
@@ -204,8 +213,7 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
         // Otherwise long names would squeeze this column.
         w="9.5rem"
         value={user.role}
-        description={isOnlyOwner && text('team.lastOwner')}
-        disabled={isOnlyOwner || change.isPending || !keys.isLoaded}
+        disabled={change.isPending || !keys.isLoaded}
         onChange={(event) => {
           const role = event.currentTarget.value as Role;
           if (keys.count > 0 && revokesKeys(user.role, role)) setPendingRole(role);

@@ -1,5 +1,4 @@
 import { Badge } from '@mantine/core';
-import type { WebhookDelivery } from '../api/management.generated.ts';
 import { text } from '../texts/text.ts';
 import type { FilteredState } from './webhook-filters.ts';
 
@@ -23,11 +22,6 @@ export function DeliveryBadge({ state, status = null }: DeliveryBadgeProps) {
       {text(`webhooks.delivery.${state}`)}
     </Badge>
   );
-}
-
-/** The `type` in the payload. */
-export function eventTypeOf(kind: WebhookDelivery['kind']): string {
-  return `message.${kind}`;
 }
 
 export function isSuccessStatus(status: number): boolean {

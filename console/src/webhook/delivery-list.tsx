@@ -7,8 +7,9 @@ import { LoadMore } from '../components/load-more.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { eventName } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
-import { DeliveryBadge, eventTypeOf } from './delivery-badge.tsx';
+import { DeliveryBadge } from './delivery-badge.tsx';
 import { deliveryStates, type FilteredState, readWebhookFilters } from './webhook-filters.ts';
 
 const route = getRouteApi('/$account/webhooks/$webhook');
@@ -59,7 +60,7 @@ function DeliveryItem({ delivery, isShown }: { delivery: WebhookDelivery; isShow
         underline="never"
         c="inherit"
       >
-        <span className="event-kind">{eventTypeOf(kind)}</span>
+        <span className="event-kind">{eventName(kind)}</span>
         <DeliveryBadge state={state} status={lastStatus} />
         <span className="event-about">{address ?? text('webhooks.erased')}</span>
         <span className="event-time">

@@ -5,9 +5,9 @@ import type { Webhook, WebhookTest } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { formatDuration } from '../format/format-number.ts';
-import { shownWebhookKinds } from '../message/event-texts.ts';
+import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
-import { eventTypeOf, StatusBadge } from './delivery-badge.tsx';
+import { StatusBadge } from './delivery-badge.tsx';
 import { formatJson, TextBlock, TryExchange } from './exchange.tsx';
 
 interface TestEventDialogProps {
@@ -55,7 +55,7 @@ function TestEventForm({ close, webhook }: Omit<TestEventDialogProps, 'opened'>)
             description={text('webhooks.testHint')}
             value={kind}
             onChange={(event) => setKind(event.currentTarget.value as typeof kind)}
-            data={shownWebhookKinds.map((value) => ({ value, label: eventTypeOf(value) }))}
+            data={shownWebhookKinds.map((value) => ({ value, label: eventName(value) }))}
             data-autofocus
           />
           {result !== undefined && (

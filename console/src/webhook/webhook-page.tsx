@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -113,7 +113,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           {` · ${text('webhooks.added')} `}
           <TimeText value={webhook.createdAt} toMinute />
         </Text>
-        {latest !== undefined && (
+        {latest !== undefined && failingSince === null && (
           <Group gap="xs" wrap="nowrap">
             <Text size="sm" c="dimmed">
               {text('webhooks.latest')}
@@ -136,7 +136,10 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
       )}
       {!paused && failingSince !== null && (
         <Alert color="red" mb="md" title={failingTitle(failingSince, log.items)}>
-          {text('webhooks.failingHint')}
+          <Text size="sm" mb="xs">
+            {text('webhooks.failingHint')}
+          </Text>
+          <TestEventButton webhook={webhook} compact />
         </Alert>
       )}
       {previousUntil !== null && Date.parse(previousUntil) > Date.now() && (
@@ -144,6 +147,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           {text('webhooks.bothSecretsHint', { time: formatTime(previousUntil) })}
         </Alert>
       )}
+      <SigningSecret webhook={webhook} />
       <ReplayProgress webhookId={webhookId} paused={paused} />
       {log.data !== undefined && log.items.length === 0 && state === undefined ? (
         <EmptyState
@@ -167,6 +171,32 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
         </div>
       )}
     </>
+  );
+}
+
+/** Where the secret is, and what it is for. */
+function SigningSecret({ webhook }: { webhook: Webhook }) {
+  const may = useMay();
+  const rotation = useRotation(webhook);
+  return (
+    <section aria-label={text('webhooks.secret')} className="signing-secret">
+      <Text size="sm" fw={600}>
+        {text('webhooks.secret')}
+      </Text>
+      <Code>whsec_••••••••••••</Code>
+      {may('webhooks:write') && (
+        <Button size="compact-sm" variant="subtle" px={0} onClick={rotation.open}>
+          {text('webhooks.rotate')}
+        </Button>
+      )}
+      <details>
+        <summary>{text('webhooks.verify')}</summary>
+        <Text size="sm" c="dimmed">
+          {text('webhooks.secretHint')} {text('webhooks.secretOnce')}
+        </Text>
+      </details>
+      {rotation.dialogs}
+    </section>
   );
 }
 
@@ -196,13 +226,13 @@ function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) 
   });
 }
 
-function TestEventButton({ webhook }: { webhook: Webhook }) {
+function TestEventButton({ webhook, compact }: { webhook: Webhook; compact?: boolean }) {
   const may = useMay();
   const [opened, dialog] = useDisclosure();
   if (!may('webhooks:write')) return null;
   return (
     <>
-      <Button variant="default" onClick={dialog.open}>
+      <Button variant="default" size={compact ? 'compact-sm' : 'sm'} onClick={dialog.open}>
         {text('webhooks.test')}
       </Button>
       <TestEventDialog opened={opened} close={dialog.close} webhook={webhook} />
@@ -215,13 +245,12 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   const may = useMay();
   const client = useQueryClient();
   const navigate = route.useNavigate();
-  const [secret, setSecret] = useState<string>();
   const [changing, change] = useDisclosure();
   const [testing, test] = useDisclosure();
   const [replaying, replay] = useDisclosure();
-  const [rotating, rotation] = useDisclosure();
   const [removing, removal] = useDisclosure();
-  const { id: webhookId, url, kinds, pausedAt, previousUntil } = webhook;
+  const rotation = useRotation(webhook);
+  const { id: webhookId, url, kinds, pausedAt } = webhook;
   const params = { path: { accountId, webhookId } };
   const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
   const paused = pausedAt !== null;
@@ -230,14 +259,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
       answerOf(api.POST(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, { params })),
     onSuccess: refresh,
   });
-
-  async function rotate() {
-    const rotated = await answerOf(
-      api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
-    );
-    await refresh();
-    setSecret(rotated.secret);
-  }
 
   async function remove() {
     const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
@@ -251,7 +272,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   }
 
   if (!may('webhooks:write')) return null;
-  const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
   return (
     <>
       <Button variant="default" onClick={change.open}>
@@ -278,14 +298,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
       <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
       <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
       <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
-      <Confirm
-        opened={rotating}
-        close={rotation.close}
-        title={text('webhooks.rotateTitle')}
-        consequence={text(twice ? 'webhooks.rotateTwiceHint' : 'webhooks.rotateHint')}
-        action={text('webhooks.rotate')}
-        confirm={rotate}
-      />
       <ConfirmByName
         opened={removing}
         close={removal.close}
@@ -294,6 +306,38 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         name={url}
         action={text('remove')}
         confirm={remove}
+      />
+      {rotation.dialogs}
+    </>
+  );
+}
+
+/** Replaces the signing secret once that is confirmed, and shows the new one. */
+function useRotation({ id: webhookId, previousUntil }: Webhook) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [secret, setSecret] = useState<string>();
+  const [rotating, rotation] = useDisclosure();
+  const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
+
+  async function rotate() {
+    const params = { path: { accountId, webhookId } };
+    const rotated = await answerOf(
+      api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
+    );
+    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+    setSecret(rotated.secret);
+  }
+
+  const dialogs = (
+    <>
+      <Confirm
+        opened={rotating}
+        close={rotation.close}
+        title={text('webhooks.rotateTitle')}
+        consequence={text(twice ? 'webhooks.rotateTwiceHint' : 'webhooks.rotateHint')}
+        action={text('webhooks.rotate')}
+        confirm={rotate}
       />
       <SecretDialog
         name={text('webhooks.newSecret')}
@@ -304,4 +348,5 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
       </SecretDialog>
     </>
   );
+  return { open: rotation.open, dialogs };
 }
