@@ -21,7 +21,7 @@ async function publish(id: string, subject: string): Promise<void> {
 }
 
 test('templates: an error is marked in place and prevents publishing; versions are compared as rendered and rolled back', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Changed {{Order Number');
@@ -79,7 +79,7 @@ test('templates: an error is marked in place and prevents publishing; versions a
 });
 
 test('templates: a template is duplicated, removed and restored; an existing ID is rejected', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates`);
   const menu = page.getByRole('button', { name: /^Actions for/ });
@@ -271,7 +271,7 @@ const logo = Buffer.from(
 );
 
 test('templates: an image is added, shown, saved, restored after a discard, and removed', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await colleague.put(`${templates}/t-image`, { name: 'With an image' });
   const html = '<p>Hello</p><img src="cid:shop-logo" alt="Shop" width="80" height="80">';
@@ -325,7 +325,7 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   const id = 't-languages';
   await colleague.put(`${templates}/${id}`, { name: 'Languages' });
   await publish(id, 'Hello');
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
   await page.getByRole('button', { name: 'Add a language' }).click();
@@ -400,7 +400,7 @@ test('templates: the preview shows what dark mode makes of the colors, and the v
     values,
   });
   assert.equal(sent.status, 202, sent.text);
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
   const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
@@ -439,7 +439,7 @@ test('templates: switching between MJML and HTML keeps both, and blocks and fiel
   const id = 't-markup';
   await colleague.put(`${templates}/${id}`, { name: 'Markup' });
   await colleague.put(`${templates}/${id}/draft`, draftOf('Hello'));
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
   const source = (name: string) => page.getByRole('textbox', { name, exact: true });
@@ -496,6 +496,7 @@ test('templates: clicking text of the preview selects it in the source, and the 
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
+  await page.getByRole('radiogroup', { name: 'View' }).getByText('Preview').click();
   await page.getByText('Click text to find it in the source.').waitFor();
   const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
   await mail.getByText('thank you for the order').click();
@@ -518,7 +519,7 @@ test('templates: an image is hosted, shown, attached instead, found again, and r
   await colleague.put(`${templates}/${id}`, { name: 'Hosted' });
   const { html: _, ...rest } = draftOf('Hosted');
   await colleague.put(`${templates}/${id}/draft`, { ...rest, mjml });
-  const visit = await signedIn();
+  const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
   const images = page.getByRole('region', { name: 'Images' });

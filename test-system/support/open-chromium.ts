@@ -29,6 +29,8 @@ export async function openChromium(): Promise<Browser> {
 /** The visitor's device and settings. */
 export interface VisitorOptions {
   readonly phone?: boolean;
+  /** Wide enough for two columns. */
+  readonly wide?: boolean;
   readonly dark?: boolean;
   readonly script?: boolean;
   /** Such as `Asia/Tokyo`; default: the machine's. */
@@ -41,7 +43,9 @@ export function newVisitor(
   options: VisitorOptions = {},
 ): Promise<BrowserContext> {
   return browser.newContext({
-    viewport: options.phone ? { width: 360, height: 740 } : { width: 1000, height: 800 },
+    viewport: options.phone
+      ? { width: 360, height: 740 }
+      : { width: options.wide ? 1280 : 1000, height: 800 },
     colorScheme: options.dark ? 'dark' : 'light',
     javaScriptEnabled: options.script ?? true,
     ignoreHTTPSErrors: true,

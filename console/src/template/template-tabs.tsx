@@ -1,5 +1,6 @@
 import './editor-texts.ts';
-import { Group, Tabs } from '@mantine/core';
+import './template-tabs.css';
+import { Tabs } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -42,16 +43,12 @@ export function TemplateTabs({ page, state, actions, children }: TemplateTabsPro
       <PageAnchor to="/$account/templates" params={{ account }} size="sm">
         {text('templates.all')}
       </PageAnchor>
-      <div className={page === 'edit' ? 'editor-bar' : undefined}>
+      <div className="template-bar" data-page={page}>
         <PageHeading
           title={data?.name ?? template}
-          // Below the title, so that nothing moves when it changes.
-          hint={
-            <Group component="span" gap="xs" mih={24}>
-              {data !== undefined && <PublishedBadge version={data.publishedVersion} />}
-              {state}
-            </Group>
-          }
+          state={data !== undefined && <PublishedBadge version={data.publishedVersion} />}
+          // On every page, so that nothing moves when it or the page changes.
+          hint={<span className="template-state">{state}</span>}
         >
           {actions === undefined ? menu() : actions(menu)}
         </PageHeading>

@@ -1,9 +1,9 @@
 import './editor.css';
 import '../editor-texts.ts';
-import { Button, Group, NativeSelect, Stack } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useMay } from '../../account/use-me.ts';
 import type {
   TemplateContent,
@@ -57,10 +57,14 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const changeShown = (part: Partial<TemplateVariant>) =>
     setContent((current) => changeBody(current, variant, part));
   const readOnly = !may('templates:write');
-  const [previewing, previewPanel] = useDisclosure();
+  const [view, setView] = useState<'code' | 'preview'>('code');
   const insertImage = useRef<InsertImage>(null);
   const showOrigin = useRef<ShowOrigin>(null);
-  const onTextClick = useCallback((clicked: string) => showOrigin.current?.(clicked), []);
+  const onTextClick = useCallback((clicked: string) => {
+    // What isn't shown can't be selected.
+    flushSync(() => setView('code'));
+    showOrigin.current?.(clicked);
+  }, []);
   /** Changes when the source editor has to show what it didn't change itself. */
   const [replacements, setReplacements] = useState(0);
   const images = useImages({
@@ -83,16 +87,18 @@ export function Editor({ initial }: { initial: InitialContent }) {
       actions={(menu) => <EditorActions draft={draft} menu={menu} />}
     >
       <SaveProblem draft={draft} />
-      <Button
-        className="preview-toggle"
-        variant="light"
-        fullWidth
+      <SegmentedControl
+        className="view-switch"
         mb="md"
-        onClick={previewPanel.toggle}
-      >
-        {text(previewing ? 'editor.hidePreview' : 'editor.showPreview')}
-      </Button>
-      <div className="template-areas" data-previewing={previewing}>
+        aria-label={text('editor.view')}
+        value={view}
+        onChange={(value) => setView(value as typeof view)}
+        data={[
+          { value: 'code', label: text('editor.view.code') },
+          { value: 'preview', label: text('editor.view.preview') },
+        ]}
+      />
+      <div className="template-areas" data-view={view}>
         <Stack gap="sm">
           <Group align="flex-end" gap="sm">
             <VariantSwitch
