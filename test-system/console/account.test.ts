@@ -593,7 +593,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await page.getByRole('link', { name: hook }).click();
   await page.getByRole('button', { name: 'Send test event' }).first().click();
-  await dialog.getByLabel('Event').selectOption('message.clicked');
+  await dialog.getByLabel('Event').selectOption('clicked');
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
   await dialog.getByText('500', { exact: true }).waitFor();
   await dialog.getByText('"type": "message.clicked"').waitFor();

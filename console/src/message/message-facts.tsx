@@ -19,11 +19,15 @@ function describeValue(value: unknown): ReactNode {
   return <Code block>{JSON.stringify(value, null, 2)}</Code>;
 }
 
+function formatMailbox(name: string | undefined, address: string): string {
+  return name === undefined ? address : `${name} <${address}>`;
+}
+
 /** The sender, as the From header has it. */
 function describeSender(from: unknown): string | null {
   if (typeof from !== 'object' || from === null) return null;
   const { name, address } = from as { readonly name?: string; readonly address: string };
-  return name === undefined ? address : `${name} <${address}>`;
+  return formatMailbox(name, address);
 }
 
 /** The template with the version that the message uses, or will use: some take the latest one at their send time. */
@@ -85,8 +89,9 @@ export function MessageFacts({ message }: { message: Message }) {
     ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
       text(`message.${role}`),
       <span key={address}>
-        {role === 'to' && typeof content?.toName === 'string' && `${content.toName} `}
-        {address ?? text('messages.erased')}{' '}
+        {role === 'to' && typeof content?.toName === 'string' && address !== null
+          ? formatMailbox(content.toName, address)
+          : (address ?? text('messages.erased'))}{' '}
         {hasSeveralStates && (
           <StateBadge
             state={state}
