@@ -8,7 +8,9 @@ import type { DomainState } from './sending-domain.ts';
 export interface SenderDetails extends Sender {
   /** How it was verified; `operator` also for manifests. Null if it isn't verified. */
   readonly verifiedBy: 'domain' | 'link' | 'operator' | null;
-  /** State of the nearest sending domain of the account; null if there is none, so its mail isn't signed here. */
+  /** The nearest sending domain of the account, which may be a parent; null if there is none, so its mail isn't signed here. */
+  readonly sendingDomain: string | null;
+  /** The state of that domain. */
   readonly domainState: DomainState | null;
   /** When the emailed link expires; null if there is none that works. */
   readonly linkExpiresAt: Date | null;
@@ -24,13 +26,15 @@ export async function readSenderDetails(
   const { rows } = await sql<SenderDetails>`
     select s.address, s.display_names as "displayNames", s.verified_at is not null as verified,
       case when s.verified_at is not null then coalesce(s.verified_by, 'operator') end as "verifiedBy",
-      (select d.state from sending_domain d
-        where d.account_id = s.account_id
-          and right('.' || split_part(s.address, '@', 2), length(d.domain) + 1) = '.' || d.domain
-        order by length(d.domain) desc limit 1) as "domainState",
+      nearest.domain as "sendingDomain", nearest.state as "domainState",
       (select p.expires_at from sender_proof p
         where p.account_id = s.account_id and p.address = s.address and p.expires_at > now()) as "linkExpiresAt"
     from sender s
+    left join lateral (
+      select d.domain, d.state from sending_domain d
+      where d.account_id = s.account_id
+        and right('.' || split_part(s.address, '@', 2), length(d.domain) + 1) = '.' || d.domain
+      order by length(d.domain) desc limit 1) nearest on true
     where s.account_id = ${accountId} and s.address > ${after} and (${address}::text is null or s.address = ${address})
     order by s.address limit ${limit}`.execute(kysely);
   return rows;

@@ -27,6 +27,7 @@ test('PUT creates a resource, repeating it changes nothing, and it is audited on
     displayNames: ['News'],
     verified: false,
     verifiedBy: null,
+    sendingDomain: null,
     domainState: null,
     linkExpiresAt: null,
   });

@@ -12,6 +12,7 @@ import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { text } from '../texts/text.ts';
+import { recordsNow } from './records-now.ts';
 
 /** The actions of a domain: check, rotate keys, remove. */
 export function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) {
@@ -27,7 +28,9 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
       answerOf(api.POST('/accounts/{accountId}/domains/{domain}/check', { params })),
     onSuccess(found) {
       show(found);
-      const left = found.records.filter(({ required, state }) => required && state !== 'ok').length;
+      const left = recordsNow(found).filter(
+        ({ required, state }) => required && state !== 'ok',
+      ).length;
       showNotice(left === 0 ? text('domains.allFound') : text('domains.left', { count: left }));
     },
   });

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import type { DomainDetail } from '../api/management.generated.ts';
+import type { DomainDetail, DomainRecord } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { isNotFound } from '../api/problem.ts';
 import { CopyButton } from '../components/copy-field.tsx';
@@ -19,6 +19,7 @@ import { DomainProblems } from './domain-problems.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
 import { type ProviderId, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
+import { recordsNow } from './records-now.ts';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
 
@@ -106,7 +107,7 @@ interface VerificationProgressProps {
 /** The progress of the verification. */
 function VerificationProgress({ domain, live }: VerificationProgressProps) {
   const { state, records, checkedAt } = domain;
-  const required = records.filter((record) => record.required);
+  const required = recordsNow(domain).filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;
   const resolver = records.find((record) => record.resolver !== null)?.resolver;
   return (
@@ -137,10 +138,21 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
 /** `other` shows full names, for providers whose boxes aren't known. */
 type ProviderChoice = ProviderId | 'other';
 
-function Records({ domain: { records, zone, dnsProvider } }: { domain: DomainDetail }) {
+function Records({ domain }: { domain: DomainDetail }) {
+  const { records, zone, dnsProvider } = domain;
+  const now = recordsNow(domain);
+  const later = records.filter((record) => !now.includes(record));
   const [chosen, setChosen] = useState<ProviderChoice>();
   const choice = chosen ?? dnsProvider ?? 'other';
   const provider = choice === 'other' ? undefined : choice;
+  const card = (record: DomainRecord) => (
+    <RecordCard
+      key={`${record.kind} ${record.name} ${record.expected}`}
+      record={record}
+      provider={provider}
+      zone={zone ?? undefined}
+    />
+  );
   return (
     <section aria-labelledby="records">
       <Group justify="space-between" mb="xs" align="flex-end">
@@ -157,7 +169,7 @@ function Records({ domain: { records, zone, dnsProvider } }: { domain: DomainDet
               label: text(`domains.provider.${value}`),
             }))}
           />
-          <CopyButton value={zoneFile(records)} large>
+          <CopyButton value={zoneFile(now)} large>
             {text('domains.copyAll')}
           </CopyButton>
         </Group>
@@ -171,16 +183,20 @@ function Records({ domain: { records, zone, dnsProvider } }: { domain: DomainDet
           })} `}
         {text(`domains.providerHint.${choice}`)}
       </Text>
-      <Stack gap="sm">
-        {records.map((record) => (
-          <RecordCard
-            key={`${record.kind} ${record.name} ${record.expected}`}
-            record={record}
-            provider={provider}
-            zone={zone ?? undefined}
-          />
-        ))}
-      </Stack>
+      <Stack gap="sm">{now.map(card)}</Stack>
+      {later.length > 0 && (
+        <details className="records-later">
+          <summary>
+            {text('domains.later', { count: later.length })}
+            <Text span size="sm" c="dimmed">
+              {text('domains.laterHint')}
+            </Text>
+          </summary>
+          <Stack gap="sm" mt="sm">
+            {later.map(card)}
+          </Stack>
+        </details>
+      )}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Group, Paper, Text, Title } from '@mantine/core';
+import { Alert, Badge, Code, Group, Paper, Text, Title } from '@mantine/core';
 import type { DomainRecord } from '../api/management.generated.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
@@ -24,17 +24,34 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
       <Group gap="xs" mb={2}>
         <Title order={3}>{title}</Title>
         <RecordBadge state={state} />
+        {!required && !isNewKey && (
+          <Badge className="state-badge" data-color="gray" tt="none">
+            {text('domains.optional')}
+          </Badge>
+        )}
         {state === 'missing' && (
           <Text size="sm" c="dimmed" className="breakable">
             {explanation ?? text('domains.notFound', { name })}
           </Text>
         )}
-        {!required && !isNewKey && (
-          <Text size="xs" c="dimmed">
-            {text('domains.optional')}
-          </Text>
-        )}
       </Group>
+      {state === 'wrong' && (
+        <Alert color="red" my="xs" p="xs">
+          <Text size="sm" className="breakable">
+            {explanation}
+          </Text>
+          {found.length > 0 && (
+            <Group gap={6} mt={4}>
+              <Text size="sm">{text('domains.found')}</Text>
+              {found.map((value) => (
+                <Code key={value} className="breakable">
+                  {value}
+                </Code>
+              ))}
+            </Group>
+          )}
+        </Alert>
+      )}
       <Text size="sm" c="dimmed" mb="sm">
         {why}
       </Text>
@@ -45,18 +62,6 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
           <Box key={label} label={text(label)} value={value} title={title} />
         ))}
       </dl>
-      {state === 'wrong' && (
-        <Alert color="red" mt="sm" p="xs">
-          <Text size="sm" className="breakable">
-            {explanation}
-          </Text>
-          {found.length > 0 && (
-            <Text size="sm" className="breakable">
-              {text('domains.found', { found: found.join(' · ') })}
-            </Text>
-          )}
-        </Alert>
-      )}
     </Paper>
   );
 }

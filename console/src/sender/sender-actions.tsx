@@ -46,7 +46,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
         {!verified && settings?.systemMail === true && (
           <Button
             size="compact-sm"
-            variant="default"
+            variant="subtle"
             loading={link.isPending}
             onClick={() => link.mutate(address)}
           >

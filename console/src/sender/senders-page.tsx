@@ -1,4 +1,4 @@
-import { Badge, Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
@@ -69,15 +69,9 @@ export function SendersPage() {
           {
             title: text('senders.names'),
             cell: ({ displayNames }) =>
-              displayNames.length > 0 && (
-                <Group gap={4}>
-                  {displayNames.map((name) => (
-                    <Badge key={name} className="name-badge" variant="default" tt="none" fw={500}>
-                      {name === '*' ? text('senders.anyName') : name}
-                    </Badge>
-                  ))}
-                </Group>
-              ),
+              displayNames
+                .map((name) => (name === '*' ? text('senders.anyName') : name))
+                .join(', '),
           },
           {
             title: text('actions'),
@@ -91,11 +85,21 @@ export function SendersPage() {
   );
 }
 
-/** The state of the sender's domain, or a link to set it up. */
-function SenderDomain({ sender: { domainState } }: { sender: Sender }) {
+/** The state of the sender's domain with a link to it, or one to set it up. */
+function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Sender }) {
   const account = useAccountId();
   const may = useMay();
-  if (domainState !== null) return <DomainBadge state={domainState} />;
+  if (sendingDomain !== null && domainState !== null)
+    return (
+      <PageAnchor
+        to="/$account/domains/$domain"
+        params={{ account, domain: sendingDomain }}
+        title={sendingDomain}
+        underline="never"
+      >
+        <DomainBadge state={domainState} />
+      </PageAnchor>
+    );
   if (!may('domains:write')) return null;
   return (
     <PageAnchor to="/$account/domains" params={{ account }} size="sm" underline="always">

@@ -26,6 +26,11 @@ const SenderView = Type.Object(
         description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
       }),
     ),
+    sendingDomain: Nullable(
+      Type.String({
+        description: 'The domain of the account that signs its mail; null: none is set up.',
+      }),
+    ),
     domainState: Nullable(
       Type.Enum(['pending', 'verified', 'broken'], {
         description: 'State of its sending domain; null: the domain isn’t set up.',

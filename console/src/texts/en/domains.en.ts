@@ -19,7 +19,7 @@ export const domainsTexts = {
   'domains.incomplete': 'The records aren’t complete yet',
   'domains.publish': 'Add these records at your DNS provider.',
   'domains.check': 'Check now',
-  'domains.optional': 'recommended',
+  'domains.optional': 'Optional',
   'domains.type': 'Type',
   'domains.notFound': 'No record found at {name}.',
   'domains.live': 'checked every 10 seconds while this page is open',
@@ -77,6 +77,8 @@ export const domainsTexts = {
   'domains.providerHint.other':
     'If your provider adds the domain to the name, enter only the part before it.',
   'domains.records': 'DNS records',
+  'domains.later': '{count|1 record|# records} for later',
+  'domains.laterHint': 'Needed once Signalpost sends to the internet.',
   'domains.copyAll': 'Copy all as zone file',
   'domains.progress': '{found} of {all} required records found',
   'domains.neverChecked': 'Not checked yet',
@@ -121,7 +123,7 @@ export const domainsTexts = {
   'warmUp.today': 'Day {day} of {days}: up to {limit} messages today.',
   'warmUp.saved': 'Warm-up plan saved: {days} days.',
 
-  'domains.found': 'Found: {found}',
+  'domains.found': 'Found:',
   'domains.asked': 'Checked with {resolver}',
   'domains.record.ok': 'Found',
   'domains.record.missing': 'Missing',
