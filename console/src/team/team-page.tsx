@@ -104,12 +104,13 @@ export function TeamPage() {
           {
             title: text('actions'),
             actions: true,
-            cell: (user) => (
-              <Group gap={4} wrap="nowrap" justify="flex-end">
-                {user.invitation !== null && <ResendInvitation user={user} />}
-                {!isOnlyOwner(user) && <RemoveUser user={user} />}
-              </Group>
-            ),
+            cell: (user) =>
+              !isOnlyOwner(user) && (
+                <Group gap={4} wrap="nowrap" justify="flex-end">
+                  {user.invitation !== null && <ResendInvitation user={user} />}
+                  <RemoveUser user={user} />
+                </Group>
+              ),
           },
         ]}
       />
@@ -133,7 +134,7 @@ function UserStatus({ user }: { user: User }) {
   const { invitedBy, expiresAt } = user.invitation;
   const isExpired = Date.parse(expiresAt) < Date.now();
   return (
-    <>
+    <div>
       <Badge
         variant="light"
         tt="none"
@@ -145,7 +146,7 @@ function UserStatus({ user }: { user: User }) {
       <Text size="xs" c="dimmed" title={text('team.invitedBy', { by: invitedBy })}>
         {text(isExpired ? 'team.expired' : 'team.expires')} <TimeText value={expiresAt} distance />
       </Text>
-    </>
+    </div>
   );
 }
 

@@ -37,7 +37,9 @@ interface PreviewPaneProps {
 /** Previews of the message in several formats. */
 export function PreviewPane(props: PreviewPaneProps) {
   const { preview, busy, images, onTextClick, children } = props;
-  const [mode, setMode] = useState<PreviewMode>('desktop');
+  const [mode, setMode] = useState<PreviewMode>(() =>
+    matchMedia('(max-width: 40em)').matches ? 'phone' : 'desktop',
+  );
   const [colors, setColors] = useState<MailColors>('light');
   const rendered = preview?.rendered;
   const isPlain = mode === 'plain' || rendered?.html === null;
