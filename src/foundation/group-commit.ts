@@ -37,8 +37,52 @@ export interface Linger {
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly weight: number;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
+  readonly receiver: Receiver<Result>;
+  /** Among the receiver's items. */
+  readonly place: number;
+}
+
+/** Gets the outcome of an item. */
+interface Receiver<Result> {
+  resolve(result: Result, place: number): void;
+  reject(error: unknown, place: number): void;
+}
+
+/** The error of an item that was added with others. */
+export class CommitFailure {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+/** Resolves once all of its items have an outcome. */
+class Gathering<Result> implements Receiver<Result> {
+  readonly outcomes: (Result | CommitFailure | undefined)[];
+  #left: number;
+  readonly #done: () => void;
+
+  constructor(count: number, done: () => void) {
+    this.outcomes = new Array(count).fill(undefined);
+    this.#left = count;
+    this.#done = done;
+  }
+
+  resolve(result: Result, place: number): void {
+    this.outcomes[place] = result;
+    this.skip();
+  }
+
+  reject(error: unknown, place: number): void {
+    this.outcomes[place] = new CommitFailure(error);
+    this.skip();
+  }
+
+  skip(): void {
+    this.#left -= 1;
+    if (this.#left === 0) this.#done();
+  }
 }
 
 /**
@@ -75,18 +119,51 @@ export class GroupCommit<Item, Result> {
    * @returns the item's result once its group is committed, or undefined if too many are waiting
    */
   add(item: Item): Promise<Result> | undefined {
-    const { waiting, weight: limits } = this.#options;
-    const weight = limits === undefined ? 0 : limits.of(item);
-    if (this.#waiting.length >= waiting) return undefined;
-    if (limits !== undefined && this.#waiting.length > 0) {
-      if (this.#waitingWeight + weight > limits.waiting) return undefined;
-    }
-    this.#waitingWeight += weight;
+    const weight = this.#weigh(item);
+    if (weight === undefined) return undefined;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, weight, resolve, reject });
-      if (this.#isEnough()) void this.#run();
-      else this.#schedule();
+      this.#enqueue(item, weight, { resolve, reject }, 0);
+      this.#runOrSchedule();
     });
+  }
+
+  /**
+   * Adds items with one promise for all of them, which costs less than one each.
+   * @returns the result or error of each item, in order; undefined if too many were waiting
+   */
+  addAll(items: readonly Item[]): Promise<readonly (Result | CommitFailure | undefined)[]> {
+    if (items.length === 0) return Promise.resolve([]);
+    return new Promise((resolve) => {
+      const gathering: Gathering<Result> = new Gathering(items.length, () =>
+        resolve(gathering.outcomes),
+      );
+      items.forEach((item, place) => {
+        const weight = this.#weigh(item);
+        if (weight === undefined) gathering.skip();
+        else this.#enqueue(item, weight, gathering, place);
+      });
+      this.#runOrSchedule();
+    });
+  }
+
+  /** @returns undefined if there is no room for the item */
+  #weigh(item: Item): number | undefined {
+    const { waiting, weight: limits } = this.#options;
+    if (this.#waiting.length >= waiting) return undefined;
+    if (limits === undefined) return 0;
+    const weight = limits.of(item);
+    const fits = this.#waiting.length === 0 || this.#waitingWeight + weight <= limits.waiting;
+    return fits ? weight : undefined;
+  }
+
+  #enqueue(item: Item, weight: number, receiver: Receiver<Result>, place: number): void {
+    this.#waitingWeight += weight;
+    this.#waiting.push({ item, weight, receiver, place });
+  }
+
+  #runOrSchedule(): void {
+    if (this.#isEnough()) void this.#run();
+    else if (this.#waiting.length > 0) this.#schedule();
   }
 
   /** Items that the work adds share a group; without this, the first of them start one as soon as there are enough. */
@@ -158,10 +235,10 @@ export class GroupCommit<Item, Result> {
     try {
       const results = await this.#commit(group.map((waiting) => waiting.item));
       group.forEach((waiting, index) => {
-        waiting.resolve(results[index] as Result);
+        waiting.receiver.resolve(results[index] as Result, waiting.place);
       });
     } catch (error) {
-      for (const waiting of group) waiting.reject(error);
+      for (const { receiver, place } of group) receiver.reject(error, place);
     } finally {
       this.#running -= 1;
       if (this.#waiting.length > 0) this.#schedule();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, isRetryable, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
-import { GroupCommit } from '../foundation/group-commit.ts';
+import { CommitFailure, GroupCommit } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import {
@@ -134,6 +134,24 @@ export class Acceptor {
     return outcome.kind === 'single' ? this.#acceptSingle(outcome.single) : outcome;
   }
 
+  /**
+   * Stores messages as `accept` does, with one promise for all of them.
+   * @returns the outcome of each, in order
+   */
+  async acceptAll(rows: readonly AcceptRow[]): Promise<readonly (AcceptOutcome | CommitFailure)[]> {
+    const deadline = performance.now() + this.#limits.maxWaitMs;
+    const outcomes = await this.#batches.addAll(rows.map((row) => ({ row, deadline })));
+    return Promise.all(
+      outcomes.map((outcome) => {
+        if (outcome === undefined || outcome instanceof CommitFailure)
+          return outcome ?? new CommitFailure(overloaded());
+        if (outcome.kind === 'late') return new CommitFailure(overloaded());
+        if (outcome.kind !== 'single') return outcome;
+        return this.#acceptSingle(outcome.single).catch((error) => new CommitFailure(error));
+      }),
+    );
+  }
+
   /** Rows that the work accepts before it returns share a commit. */
   acceptTogether(work: () => void): void {
     this.#batches.addTogether(work);
@@ -151,7 +169,7 @@ export class Acceptor {
     await this.#singles.drain();
   }
 
-  #acceptSingle(single: SingleEntry): Promise<AcceptOutcome> {
+  async #acceptSingle(single: SingleEntry): Promise<AcceptOutcome> {
     const added = this.#singles.add(single);
     if (added === undefined) throw overloaded();
     return added;

@@ -29,10 +29,27 @@ const allRecipients = Array.from({ length: maxRecipients }, (_, recipient) => re
 // As a subquery, it is evaluated once per statement instead of once per row.
 const now = '(select now())';
 
+/**
+ * Rows made of arrays, and their number `n`. Arrays in a select list are read one by one; those in `from` would first be
+ * copied into a table each.
+ */
+function rowsOf(alias: string, columns: Readonly<Record<string, string>>): string {
+  const list = Object.entries(columns).map(([name, array]) => `unnest(${array}) as ${name}`);
+  const number = `generate_subscripts(${Object.values(columns)[0]}, 1) as n`;
+  return `(select ${[...list, number].join(', ')}) as ${alias}`;
+}
+
 // Each recipient is a lateral lookup with a limit, so that it stays one index probe however large the table is.
+const recipients = rowsOf('r', {
+  message: '$13::int4[]',
+  account_id: '$14::text[]',
+  address: '$15::text[]',
+  transactional: '$16::boolean[]',
+});
+
 const blocked = `blocked as materialized (
-  select r.n, r.address
-  from unnest($13::int4[], $14::text[], $15::text[], $16::boolean[]) as r (n, account_id, address, transactional)
+  select r.message as n, r.address
+  from ${recipients}
   cross join lateral (
     select from suppression s
     where s.account_id = r.account_id and s.address = r.address
@@ -40,8 +57,13 @@ const blocked = `blocked as materialized (
       and (s.expires_at is null or s.expires_at > ${now})
     limit 1) as hit)`;
 
-const keys = `unnest($1::text[], $2::uuid[], $17::text[], $18::bytea[], $19::text[])
-    with ordinality as k (account_id, message_id, key, request_hash, suppressed, n)`;
+const keys = rowsOf('k', {
+  account_id: '$1::text[]',
+  message_id: '$2::uuid[]',
+  key: '$17::text[]',
+  request_hash: '$18::bytea[]',
+  suppressed: '$19::text[]',
+});
 
 // Inserts in index order, so that two batches can't deadlock.
 function claims(refused: string): string {
@@ -55,7 +77,7 @@ function claims(refused: string): string {
 // One probe per key, then an insert without conflict handling. If another node claims a key in between, the statement
 // fails (`isKeyRace`) and is retried with `upsertClaims`.
 const optimisticTaken = `taken as materialized (
-  select k.n from unnest($1::text[], $17::text[]) with ordinality as k (account_id, key, n)
+  select k.n from ${rowsOf('k', { account_id: '$1::text[]', key: '$17::text[]' })}
   cross join lateral (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit)`;
 
@@ -71,10 +93,42 @@ function upsertClaims(refused: string): string {
   where known.created_at <= ${now} - interval '24 hours'
   returning known.message_id),
 taken as materialized (
-  select k.n from unnest($2::uuid[], $17::text[]) with ordinality as k (message_id, key, n)
+  select k.n from ${rowsOf('k', { message_id: '$2::uuid[]', key: '$17::text[]' })}
   where k.key is not null and k.message_id not in (select message_id from claimed)
     and k.n not in (${refused}))`;
 }
+
+const messageRows = rowsOf('i', {
+  account_id: '$1::text[]',
+  id: '$2::uuid[]',
+  retention_days: '$3::smallint[]',
+  template_id: '$4::text[]',
+  template_version: '$5::int4[]',
+  flags: '$6::int4[]',
+  external_id: '$7::text[]',
+  tag: '$8::text[]',
+  client_id: '$9::text[]',
+  content: '$12::json[]',
+});
+
+const queueColumns = {
+  account_id: '$1::text[]',
+  id: '$2::uuid[]',
+  retention_days: '$3::smallint[]',
+  flags: '$6::int4[]',
+  lifetime: '$10::int4[]',
+  recipients: '$11::int4[]',
+};
+
+const queueRows = rowsOf('i', queueColumns);
+
+const timedRows = rowsOf('i', {
+  ...queueColumns,
+  external_id: '$7::text[]',
+  tag: '$8::text[]',
+  send_at: '$20::text[]',
+  deliver_before: '$21::text[]',
+});
 
 function messages(refused: string, repeated: boolean): string {
   return `message_row as (
@@ -83,10 +137,7 @@ function messages(refused: string, repeated: boolean): string {
   select i.account_id, i.id, i.retention_days, i.template_id, i.template_version, i.flags & ${transactionalBit} <> 0,
     i.flags & ${trackOpensBit} <> 0, i.flags & ${trackClicksBit} <> 0, i.flags & ${deliverWhenDelayedBit} <> 0,
     i.external_id, i.tag, i.client_id, ${now}, ${now}, i.content, i.flags & ${newUsageBit} <> 0
-  from unnest($1::text[], $2::uuid[], $3::smallint[], $4::text[], $5::int4[], $6::int4[], $7::text[], $8::text[],
-      $9::text[], $12::json[])
-    with ordinality as i (account_id, id, retention_days, template_id, template_version, flags, external_id, tag,
-      client_id, content, n)
+  from ${messageRows}
   where i.n not in (${refused})${repeated ? '\n  on conflict do nothing\n  returning id' : ''})`;
 }
 
@@ -95,10 +146,7 @@ function timedQueueEntries(refused: string, repeated: boolean): string {
   return `timed as materialized (
   select i.account_id, i.id, i.retention_days, i.flags, i.lifetime, i.recipients, i.external_id, i.tag,
     i.send_at::timestamptz as send_at, i.deliver_before::timestamptz as deliver_before
-  from unnest($1::text[], $2::uuid[], $3::smallint[], $6::int4[], $7::text[], $8::text[], $10::int4[], $11::int4[],
-      $20::text[], $21::text[])
-    with ordinality as i (account_id, id, retention_days, flags, external_id, tag, lifetime, recipients, send_at,
-      deliver_before, n)
+  from ${timedRows}
   where i.n not in (${refused})${isStored}),
 scheduled_row as (
   insert into scheduled_message (account_id, message_id, retention_days, send_at, lifetime_seconds, keep_until, tag,
@@ -121,8 +169,7 @@ function queueEntries(refused: string, repeated: boolean): string {
   insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
   select i.account_id, i.id, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
     ${now} + i.lifetime * interval '1 second', ('{${allRecipients}}'::smallint[])[1:i.recipients]
-  from unnest($1::text[], $2::uuid[], $3::smallint[], $6::int4[], $10::int4[], $11::int4[])
-    with ordinality as i (account_id, id, retention_days, flags, lifetime, recipients, n)
+  from ${queueRows}
   where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
 }
 

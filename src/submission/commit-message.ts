@@ -1,11 +1,12 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
+import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { Acceptor } from './accept-messages.ts';
-import { type AcceptRow, rowWithCopies } from './accept-row.ts';
+import { type AcceptOutcome, type AcceptRow, rowWithCopies } from './accept-row.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import { withoutCc } from './compose-row.ts';
 import { type IdempotencyKey, idempotencyInProgress } from './idempotency.ts';
@@ -14,7 +15,7 @@ import { withTimeout } from './with-timeout.ts';
 
 export interface CommitDependencies {
   readonly database: Database;
-  readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain' | 'acceptTogether'>;
+  readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain' | 'acceptAll' | 'acceptTogether'>;
   readonly attachments: Pick<AttachmentStore, 'save'>;
 }
 
@@ -36,9 +37,37 @@ export async function commitMessage(
   composed: AcceptRow,
   deadline: number,
 ): Promise<Receipt> {
-  const simulated = simulatedSuppressions(composed);
-  let row = simulated.length === 0 ? composed : withoutSuppressed(composed, simulated);
-  let outcome = await dependencies.acceptor.accept(row);
+  const row = withoutSimulated(composed);
+  return finishCommit(dependencies, row, await dependencies.acceptor.accept(row), deadline);
+}
+
+/**
+ * Commits messages without keys, from `withoutSimulated`, as `commitMessage` does: with one promise for all of them.
+ * @returns the receipt or error of each, in order
+ */
+export async function commitTogether(
+  dependencies: CommitDependencies,
+  rows: readonly AcceptRow[],
+): Promise<readonly (Receipt | CommitFailure)[]> {
+  const outcomes = await dependencies.acceptor.acceptAll(rows);
+  return Promise.all(
+    outcomes.map((outcome, index) => {
+      const row = rows[index] as AcceptRow;
+      if (outcome instanceof CommitFailure) return outcome;
+      if (outcome.kind === 'accepted') return toReceipt(row);
+      return finishCommit(dependencies, row, outcome, 0).catch((error) => new CommitFailure(error));
+    }),
+  );
+}
+
+async function finishCommit(
+  dependencies: CommitDependencies,
+  composed: AcceptRow,
+  first: AcceptOutcome,
+  deadline: number,
+): Promise<Receipt> {
+  let row = composed;
+  let outcome = first;
   while (outcome.kind !== 'accepted') {
     if (outcome.kind === 'suppressed') row = withoutSuppressed(row, outcome.addresses);
     else {
@@ -48,6 +77,10 @@ export async function commitMessage(
     }
     outcome = await dependencies.acceptor.acceptAgain(row);
   }
+  return toReceipt(row);
+}
+
+function toReceipt(row: AcceptRow): Receipt {
   return { messageId: row.id, suppressedRecipients: row.suppressed, replayed: false };
 }
 
@@ -98,12 +131,21 @@ async function findStoredReceipt(
   return stored && { ...stored, replayed: stored.messageId !== row.id };
 }
 
-/** Addresses in the reserved test domain that are always suppressed, in normalized form. */
-function simulatedSuppressions(row: AcceptRow): string[] {
-  return rowWithCopies(row)
+/**
+ * The message without addresses in the reserved test domain that are always suppressed.
+ * @throws Fault RECIPIENT_SUPPRESSED
+ */
+export function withoutSimulated(row: AcceptRow): AcceptRow {
+  if (!row.recipients.some(isSimulated) && row.copies === undefined) return row;
+  const simulated = rowWithCopies(row)
     .flatMap(({ recipients }) => recipients)
-    .filter((recipient) => simulatedOutcome(recipient) === 'suppressed')
+    .filter(isSimulated)
     .map(normalizeAddress);
+  return simulated.length === 0 ? row : withoutSuppressed(row, simulated);
+}
+
+function isSimulated(recipient: EmailAddress): boolean {
+  return simulatedOutcome(recipient) === 'suppressed';
 }
 
 function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): AcceptRow {

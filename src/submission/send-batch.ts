@@ -1,16 +1,24 @@
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
+import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import { faultBody, toFault } from '../http/answer-fault.ts';
 import { formatBytes } from '../http/limits/route-limit.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
+import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
-import type { Receipt } from './commit-message.ts';
+import { commitTogether, type Receipt, withoutSimulated } from './commit-message.ts';
 import { readBatch } from './read-batch.ts';
 import { type BodyJson, readBodyJson } from './read-body-json.ts';
-import { type AdmittedRequest, type SendDependencies, sendEmail } from './send-email.ts';
+import {
+  type AdmittedRequest,
+  checkMessage,
+  commitChecked,
+  type SendDependencies,
+  sendEmail,
+} from './send-email.ts';
 
 /** A batch whose caller and template passed checks 1 to 5. */
 export interface BatchRequest {
@@ -107,14 +115,16 @@ export class BatchSender {
       const fault = toFault(error);
       return chunk.map(() => fault);
     }
-    const outcomes: Promise<Outcome>[] = [];
+    const outcomes: (Outcome | Promise<Outcome>)[] = [];
+    const commits: Promise<void>[] = [];
     /** The latest message of each key; a repetition begins after it, as a second request would. */
     const latest = new Map<string, Promise<Outcome>>();
     // Not async: what it would keep until the commit, such as the parsed body, garbage collections would copy.
-    const send = (item: Buffer): Promise<Outcome> => {
+    const send = (item: Buffer): Outcome | Promise<Outcome> | AcceptRow => {
       try {
         const request = toRequest(admission, batch, item);
         const key = request.idempotencyKey;
+        if (key === undefined && request.span === undefined) return this.#sendPlain(request);
         const before = typeof key === 'string' ? latest.get(key) : undefined;
         const sent =
           before === undefined
@@ -124,18 +134,35 @@ export class BatchSender {
         if (typeof key === 'string') latest.set(key, outcome);
         return outcome;
       } catch (error) {
-        return Promise.resolve(toFault(error));
+        return toFault(error);
       }
     };
     while (outcomes.length < chunk.length)
       await this.#turns.run(batch.accountId, () => {
         const end = performance.now() + maxTurnMs;
         this.#dependencies.acceptor.acceptTogether(() => {
-          do outcomes.push(send(chunk[outcomes.length] as Buffer));
-          while (outcomes.length < chunk.length && performance.now() < end);
+          const together = new RowsToCommit();
+          do {
+            const sent = send(chunk[outcomes.length] as Buffer);
+            if (isRow(sent)) together.add(sent, outcomes.length);
+            outcomes.push(isRow(sent) ? pendingOutcome : sent);
+          } while (outcomes.length < chunk.length && performance.now() < end);
+          commits.push(together.commit(this.#dependencies, outcomes));
         });
       });
+    await Promise.all(commits);
     return Promise.all(outcomes);
+  }
+
+  /** @returns a row to be committed with others if the message needs nothing else */
+  #sendPlain(request: AdmittedRequest): Promise<Outcome> | AcceptRow {
+    const checking = checkMessage(this.#dependencies, request);
+    if (checking instanceof Promise)
+      return checking.then((message) => commitChecked(this.#dependencies, message)).catch(toFault);
+    const { row, attachments, newUsageRecord, quota } = checking;
+    if (attachments === undefined && newUsageRecord === undefined && quota === undefined)
+      return withoutSimulated(row);
+    return commitChecked(this.#dependencies, checking).catch(toFault);
   }
 
   #repeat(request: AdmittedRequest, deadline: number): Promise<Receipt> {
@@ -145,6 +172,35 @@ export class BatchSender {
 }
 
 type Outcome = Receipt | Fault;
+
+/** Replaced once the rows of its turn are committed. */
+const pendingOutcome = new Fault('IO_EXCEPTION');
+
+/** Messages of one turn, and their places in the chunk. */
+class RowsToCommit {
+  readonly #rows: AcceptRow[] = [];
+  readonly #places: number[] = [];
+
+  add(row: AcceptRow, place: number): void {
+    this.#rows.push(row);
+    this.#places.push(place);
+  }
+
+  async commit(
+    dependencies: SendDependencies,
+    outcomes: (Outcome | Promise<Outcome>)[],
+  ): Promise<void> {
+    const receipts = await commitTogether(dependencies, this.#rows);
+    receipts.forEach((receipt, index) => {
+      const outcome = receipt instanceof CommitFailure ? toFault(receipt.error) : receipt;
+      outcomes[this.#places[index] as number] = outcome;
+    });
+  }
+}
+
+function isRow(sent: Outcome | Promise<Outcome> | AcceptRow): sent is AcceptRow {
+  return 'content' in sent;
+}
 
 const batchTimeout = new Error(`the batch took longer than ${maxBatchMs / 1_000} seconds`);
 

@@ -2,7 +2,7 @@ import type { Account, Quota } from '../account/account.ts';
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { type AccountId, parseTemplateId, type TemplateId } from '../foundation/ids.ts';
-import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../foundation/maybe-promise.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
@@ -24,7 +24,7 @@ import {
 import { checkImageSize, measureWithImages } from './check-image-size.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
-import { checkSender } from './check-sender.ts';
+import { type CheckedSender, checkSender } from './check-sender.ts';
 import {
   type CommitDependencies,
   commitMessage,
@@ -32,7 +32,12 @@ import {
   findReplay,
   type Receipt,
 } from './commit-message.ts';
-import { type CheckedRequest, composeGroup, composeRow } from './compose-row.ts';
+import {
+  type CheckedRequest,
+  composeGroup,
+  composeRow,
+  type MakeReplyAddress,
+} from './compose-row.ts';
 import {
   hashLargeRequest,
   type IdempotencyKey,
@@ -44,7 +49,7 @@ import type { QuotaShares } from './quota-shares.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { readLargeBodyJson } from './read-large-json.ts';
 import { prepareReplies, type ReplyDependencies } from './receive-replies.ts';
-import type { RecentTemplateUsage } from './recent-template-usage.ts';
+import type { RecentTemplateUsage, UsageRecord } from './recent-template-usage.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 import { traceAccept } from './trace-accept.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -163,79 +168,142 @@ async function sendNew(
   deadline: number,
   trace: TraceContext | undefined,
 ): Promise<Receipt> {
+  const checking = checkMessage(dependencies, admitted, key, trace);
+  const message = checking instanceof Promise ? await checking : checking;
+  return commitChecked(dependencies, message, deadline);
+}
+
+/** A message that passed checks 5 to 8. */
+export interface CheckedMessage {
+  readonly row: AcceptRow;
+  readonly attachments: CheckedAttachments | undefined;
+  readonly newUsageRecord: UsageRecord | undefined;
+  readonly quota: Quota | undefined;
+}
+
+/**
+ * Checks 5 to 8. Unless something must be read or decoded first, it is done when this returns.
+ * @throws Fault of the first check that fails
+ */
+export function checkMessage(
+  dependencies: SendDependencies,
+  admitted: AdmittedRequest,
+  key?: IdempotencyKey,
+  trace?: TraceContext,
+): MaybePromise<CheckedMessage> {
+  // 5 template
+  const finding = findSendableTemplate(dependencies, admitted.admission, admitted.templateText);
+  return andThen(inTime(finding), (found) =>
+    checkRequest(dependencies, admitted, found, key, trace),
+  );
+}
+
+function checkRequest(
+  dependencies: SendDependencies,
+  admitted: AdmittedRequest,
+  found: FoundTemplate,
+  key: IdempotencyKey | undefined,
+  trace: TraceContext | undefined,
+): MaybePromise<CheckedMessage> {
   const { admission } = admitted;
   const { id: accountId, addOns, quota, archiveAddress } = admission.account;
-
-  // 5 template
-  const finding = findSendableTemplate(dependencies, admission, admitted.templateText);
-  const found = finding instanceof Promise ? await withTimeout(finding) : finding;
   const { templateId, template } = found;
 
   // 6 body, add-on included
   if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
-  const readJson = admitted.body.length > sendBodyBytes ? readLargeBodyJson : readBodyJson;
+  const bodyLength = admitted.body.length;
+  const readJson = bodyLength > sendBodyBytes ? readLargeBodyJson : readBodyJson;
   const json = admitted.parsed ?? readJson(admitted.body, admitted.contentType);
   const { fields } = template.template.compiled;
   const read = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
   const request =
     archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, fields);
   const { locale } = request;
-  const content =
-    locale === undefined
-      ? template.template
-      : await findContent(dependencies, accountId, found, locale);
-  const attachments =
-    request.attachments.length === 0
-      ? undefined
-      : await checkFiles(dependencies, admission.account, request, content);
-  if (attachments === undefined && content.compiled.images !== undefined)
-    checkImageSize(
-      content,
-      request,
-      attachmentLimitOf(admission.account, dependencies.attachmentSettings),
-      admitted.body.length,
+
+  const checkSending = (
+    content: SendableTemplate,
+    attachments: CheckedAttachments | undefined,
+  ): MaybePromise<CheckedMessage> => {
+    if (attachments === undefined && content.compiled.images !== undefined)
+      checkImageSize(
+        content,
+        request,
+        attachmentLimitOf(admission.account, dependencies.attachmentSettings),
+        bodyLength,
+      );
+    // 7 sender
+    return andThen(
+      inTime(checkSender(dependencies.senders, accountId, request, template)),
+      (sender) =>
+        request.receiveReplies === true
+          ? prepareReplies(dependencies, accountId, request, sender.from.address).then((address) =>
+              compose(content, attachments, sender, address),
+            )
+          : compose(content, attachments, sender, undefined),
     );
-
-  // 7 sender
-  const checked = checkSender(dependencies.senders, accountId, request, template);
-  const sender = checked instanceof Promise ? await withTimeout(checked) : checked;
-  const replyAddress =
-    request.receiveReplies === true
-      ? await prepareReplies(dependencies, accountId, request, sender.from.address)
-      : undefined;
-
-  // 8 personalization
-  checkPersonalization(template.template.compiled, request);
-  checkRenderedSize(content, request, admitted.body.length);
-
-  // 9 suppression and 10 commit
-  const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
-  const newUsage = newUsageRecord !== undefined;
-  const composed: CheckedRequest = {
-    admission,
-    templateId,
-    template,
-    variant: matchVariant(template.template.compiled, locale),
-    request,
-    sender,
-    key,
-    newUsage,
-    attachments,
-    trace,
-    replyAddress,
   };
-  const others = admitted.otherRecipients;
-  const row =
-    others === undefined
-      ? composeRow(composed)
-      : composeGroup(
-          composed,
-          (to) =>
-            archiveAddress === undefined
-              ? { ...read, to }
-              : addArchiveCopy({ ...read, to }, archiveAddress, fields),
-          others,
-        );
+
+  const compose = (
+    content: SendableTemplate,
+    attachments: CheckedAttachments | undefined,
+    sender: CheckedSender,
+    replyAddress: MakeReplyAddress | undefined,
+  ): CheckedMessage => {
+    // 8 personalization
+    checkPersonalization(template.template.compiled, request);
+    checkRenderedSize(content, request, bodyLength);
+
+    const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
+    const composed: CheckedRequest = {
+      admission,
+      templateId,
+      template,
+      variant: matchVariant(template.template.compiled, locale),
+      request,
+      sender,
+      key,
+      newUsage: newUsageRecord !== undefined,
+      attachments,
+      trace,
+      replyAddress,
+    };
+    const others = admitted.otherRecipients;
+    const row =
+      others === undefined
+        ? composeRow(composed)
+        : composeGroup(
+            composed,
+            (to) =>
+              archiveAddress === undefined
+                ? { ...read, to }
+                : addArchiveCopy({ ...read, to }, archiveAddress, fields),
+            others,
+          );
+    return { row, attachments, newUsageRecord, quota };
+  };
+
+  const finding =
+    locale === undefined ? template.template : findContent(dependencies, accountId, found, locale);
+  return andThen(finding, (content) =>
+    request.attachments.length === 0
+      ? checkSending(content, undefined)
+      : checkFiles(dependencies, admission.account, request, content).then((attachments) =>
+          checkSending(content, attachments),
+        ),
+  );
+}
+
+/** A lookup of limited duration, unless it is done. */
+function inTime<Value>(lookup: MaybePromise<Value>): MaybePromise<Value> {
+  return lookup instanceof Promise ? withTimeout(lookup) : lookup;
+}
+
+/** Checks 9 suppression and 10 commit. */
+export async function commitChecked(
+  dependencies: SendDependencies,
+  { row, attachments, newUsageRecord, quota }: CheckedMessage,
+  deadline = 0,
+): Promise<Receipt> {
   const commit =
     attachments === undefined
       ? () => commitMessage(dependencies, row, deadline)

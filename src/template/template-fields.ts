@@ -88,14 +88,19 @@ function filterRequired(
   overrides: TemplateOverrides,
 ): string[] {
   const { body, subject, previewText } = template.required;
-  const names = new Set<string>();
+  // Most requests lack none.
+  let names: Set<string> | undefined;
   for (const part of [
     body,
     requiredOf(template, subject, overrides.subjectLine),
     requiredOf(template, previewText, overrides.previewText),
   ])
-    for (const name of part) if (isWanted(name)) names.add(name);
-  return Array.from(names);
+    for (const name of part)
+      if (isWanted(name)) {
+        names ??= new Set();
+        names.add(name);
+      }
+  return names === undefined ? [] : Array.from(names);
 }
 
 function requiredOf(
