@@ -6,6 +6,7 @@ import { countRows } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { placeholder } from './load-generator.ts';
 import { MemoryWatch } from './machine-use.ts';
+import type { LoadTally } from './tally.ts';
 
 const mebibyte = 1024 * 1024;
 const connections = 8;
@@ -15,7 +16,10 @@ const distinctFiles = 32;
 const smallRate = 200;
 const smallConnections = 32;
 
-/** Messages with a new attachment of 1 MiB beside plain inserts, in turns; small requests alone and beside such messages. */
+/**
+ * Messages with a new attachment of 1 MiB beside plain inserts, in turns; small requests alone, beside such messages, and beside
+ * plain inserts, which shows what the database and the disk allow.
+ */
 export async function benchAttachments(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   await using opened = await openBench({ ...options, processes: 1 });
@@ -26,7 +30,7 @@ export async function benchAttachments(options: BenchOptions): Promise<BenchResu
   await pool.query('alter table bench_content alter column content set storage external');
   const attached = openLoad(opened, { connections, count: distinctFiles, makeBody: withFile });
   const openSmall = () => openLoad(opened, { connections: smallConnections, rate: smallRate });
-  const [alone, beside] = [openSmall(), openSmall()];
+  const [alone, beside, besidePlain] = [openSmall(), openSmall(), openSmall()];
   let inserted = 0;
   let insertSeconds = 0;
   const insertPlain = async (measured: number) => {
@@ -49,6 +53,7 @@ export async function benchAttachments(options: BenchOptions): Promise<BenchResu
     insertSeconds += plain.seconds;
     await alone.measure(options);
     await Promise.all([attached.run(seconds), beside.measure(options)]);
+    await Promise.all([insertPlain(seconds), besidePlain.measure(options)]);
   }
   const stored = await countRows(database, 'attachment_content');
   if (stored !== attached.totalAnswered)
@@ -57,15 +62,18 @@ export async function benchAttachments(options: BenchOptions): Promise<BenchResu
   const [all, small] = [attached.result, alone.result];
   const params = { connections, mebibytes: 1, seconds, rounds, rss_mib: medians.join() };
   const smallParams = { connections: smallConnections, rate: smallRate, seconds, rounds };
-  return [
-    makeResult('attachments', params, { ...all, ceiling }),
-    makeResult('attachments-beside', smallParams, {
-      ...beside.result,
+  const compareSmall = (name: string, { result }: LoadTally) =>
+    makeResult(name, smallParams, {
+      ...result,
       ceiling: small.rate,
-      ratio: Number((beside.result.p99_ms / small.p99_ms).toFixed(2)),
+      ratio: Number((result.p99_ms / small.p99_ms).toFixed(2)),
       ceiling_p50_ms: small.p50_ms,
       ceiling_p99_ms: small.p99_ms,
-    }),
+    });
+  return [
+    makeResult('attachments', params, { ...all, ceiling }),
+    compareSmall('attachments-beside', beside),
+    compareSmall('inserts-beside', besidePlain),
   ];
 }
 

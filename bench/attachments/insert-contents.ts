@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { clientSettings } from '../../src/foundation/database/open-database.ts';
 import { answerOrder, runOrder } from '../child-program.ts';
 
 interface InsertOrder {
@@ -16,7 +17,7 @@ export function insertContents(order: InsertOrder): ReturnType<typeof insert> {
 
 async function insert({ url, connections, seconds, bytes }: InsertOrder) {
   let inserted = 0;
-  const open = () => new pg.Client({ connectionString: url });
+  const open = () => new pg.Client(clientSettings({ url }));
   const clients = Array.from({ length: connections }, open);
   await Promise.all(clients.map((client) => client.connect()));
   const start = performance.now();
