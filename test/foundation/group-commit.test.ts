@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GroupCommit } from '../../src/foundation/group-commit.ts';
+import { CommitFailure, GroupCommit } from '../../src/foundation/group-commit.ts';
 
 const options = { max: 100, concurrency: 1, waiting: 1_000 };
 
@@ -180,4 +180,19 @@ test('after adding together failed, items start a group once there are enough', 
   const added = [1, 2].map((item) => commit.add(item));
   assert.deepEqual(groups, [[1, 2]]);
   await Promise.all(added);
+});
+
+test('items that are added at once have a result or an error each, in order', async () => {
+  const commit = new GroupCommit<number, number>(
+    async (items) => {
+      if (items.includes(3)) throw new Error('failed');
+      return items.map((item) => item * 10);
+    },
+    { ...options, max: 2, concurrency: 1, waiting: 5 },
+  );
+  const results = await commit.addAll([1, 2, 3, 4, 5, 6]);
+  const failed = results.map((result) => result instanceof CommitFailure);
+  assert.deepEqual(failed, [false, false, true, true, false, false]);
+  assert.deepEqual([results[0], results[1], results[4], results[5]], [10, 20, 50, undefined]);
+  assert.deepEqual(await commit.addAll([]), []);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Fault } from '../../src/foundation/errors.ts';
+import { CommitFailure } from '../../src/foundation/group-commit.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { Acceptor, defaultAcceptorLimits } from '../../src/submission/accept-messages.ts';
@@ -73,6 +74,38 @@ test('a row with invalid data fails alone; the others of its batch are stored', 
   );
   for (const row of good) assert.ok(await isStored(row));
   assert.equal(await isStored(bad), false);
+});
+
+test('rows that are accepted together have an outcome each: stored, suppressed, or an error', async () => {
+  const acceptor = makeAcceptor();
+  await database.pool.query(`insert into account (id, name) values ('1', 'Shop')`);
+  await database.pool.query(
+    `insert into suppression (account_id, address, reason) values ('1', 'gone@example.test', 'hard_bounce')`,
+  );
+  const rows = [
+    makeAcceptRow(),
+    makeAcceptRow({ recipients: ['gone@example.test'] as unknown as AcceptRow['recipients'] }),
+    makeAcceptRow({ content: 'no JSON' }),
+    makeAcceptRow(),
+  ];
+  const [first, suppressed, invalid, last] = await acceptor.acceptAll(rows);
+  assert.deepEqual([first, last], [acceptedOutcome, acceptedOutcome]);
+  assert.deepEqual(suppressed, { kind: 'suppressed', addresses: ['gone@example.test'] });
+  assert.ok(invalid instanceof CommitFailure);
+  assert.deepEqual(await Promise.all(rows.map(isStored)), [true, false, false, true]);
+  assert.deepEqual(await acceptor.acceptAll([]), []);
+});
+
+test('of rows that are accepted together, those over the waiting limit get a 503', async () => {
+  const acceptor = makeAcceptor({ maxBatchRows: 2, concurrency: 1, waiting: 4 });
+  const rows = Array.from({ length: 10 }, () => makeAcceptRow());
+  const outcomes = await acceptor.acceptAll(rows);
+  for (const [index, row] of rows.entries()) {
+    const outcome = outcomes[index];
+    assert.equal(await isStored(row), index < 4);
+    if (index < 4) assert.deepEqual(outcome, acceptedOutcome);
+    else assert.ok(outcome instanceof CommitFailure && isIoException(outcome.error));
+  }
 });
 
 test('a row whose attachment a failover has lost gets a 503, since its sender can repeat it; the others are stored', async () => {
