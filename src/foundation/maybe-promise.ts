@@ -8,3 +8,12 @@ export function andThen<Value, Result>(
 ): MaybePromise<Result> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
+
+/** As `Promise.all`, which makes a promise for each value, even if none is one. */
+export function awaitAll<Value>(
+  values: readonly MaybePromise<Value>[],
+): MaybePromise<readonly Value[]> {
+  return values.some((value) => value instanceof Promise)
+    ? Promise.all(values)
+    : (values as readonly Value[]);
+}

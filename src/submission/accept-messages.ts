@@ -4,6 +4,7 @@ import { Fault } from '../foundation/errors.ts';
 import { CommitFailure, GroupCommit } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { awaitAll } from '../foundation/maybe-promise.ts';
 import {
   type AcceptOutcome,
   type AcceptRow,
@@ -141,7 +142,7 @@ export class Acceptor {
   async acceptAll(rows: readonly AcceptRow[]): Promise<readonly (AcceptOutcome | CommitFailure)[]> {
     const deadline = performance.now() + this.#limits.maxWaitMs;
     const outcomes = await this.#batches.addAll(rows.map((row) => ({ row, deadline })));
-    return Promise.all(
+    return awaitAll(
       outcomes.map((outcome) => {
         if (outcome === undefined || outcome instanceof CommitFailure)
           return outcome ?? new CommitFailure(overloaded());

@@ -3,6 +3,7 @@ import { type EmailAddress, normalizeAddress } from '../foundation/email-address
 import { Fault } from '../foundation/errors.ts';
 import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { awaitAll } from '../foundation/maybe-promise.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { Acceptor } from './accept-messages.ts';
@@ -50,7 +51,7 @@ export async function commitTogether(
   rows: readonly AcceptRow[],
 ): Promise<readonly (Receipt | CommitFailure)[]> {
   const outcomes = await dependencies.acceptor.acceptAll(rows);
-  return Promise.all(
+  return awaitAll(
     outcomes.map((outcome, index) => {
       const row = rows[index] as AcceptRow;
       if (outcome instanceof CommitFailure) return outcome;

@@ -2,6 +2,7 @@ import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { FairSlots } from '../foundation/fair-slots.ts';
 import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { awaitAll } from '../foundation/maybe-promise.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import { faultBody, toFault } from '../http/answer-fault.ts';
@@ -151,7 +152,7 @@ export class BatchSender {
         });
       });
     await Promise.all(commits);
-    return Promise.all(outcomes);
+    return awaitAll(outcomes);
   }
 
   /** @returns a row to be committed with others if the message needs nothing else */
