@@ -313,6 +313,31 @@ test('what can’t be parsed is stored whole', async () => {
   assert.equal(Buffer.from(whole?.content ?? '', 'base64').toString(), source);
 });
 
+test('a mail that is sent again with another header stores nothing more', async () => {
+  const message = await world.send();
+  const part = '--b\r\nContent-Type: image/png\r\n\r\nx\r\n';
+  const fields = { 'Content-Type': 'multipart/mixed; boundary=b', 'Message-ID': '<1@again.test>' };
+  const countContents = async (): Promise<unknown> => {
+    const { rows } = await pool.query('select count(*)::int as count from attachment_content');
+    return rows[0];
+  };
+  const first = plainReply(fields, `${part.repeat(60)}--b--`);
+  assert.match(await world.deliver(message.replyTo, first), /^250 /);
+  const before = await countContents();
+  assert.match(await world.deliver(message.replyTo, `X-Number: 2\r\n${first}`), /^250 /);
+  assert.deepEqual(await countContents(), before);
+});
+
+test('a signature that can’t be read makes the results permerror, and the reply is received', async () => {
+  const message = await world.send();
+  const signature =
+    'v=1; a=rsa-sha256; d=customer.test; s=x; t=99999999999999; h=from; bh=AAA=; b=AAA=';
+  const { reply } = await world.reply(message, plainReply({ 'DKIM-Signature': signature }));
+  const { dkim, dmarc } = reply.authentication as Record<string, { result: string }>;
+  assert.equal(dkim?.result, 'permerror');
+  assert.equal(dmarc?.result, 'permerror');
+});
+
 test('SPF and DMARC say whether the reply is from the domain it names', async () => {
   const message = await world.send();
   dns.set('honest.test', { TXT: ['v=spf1 ip4:127.0.0.1 -all'] });

@@ -17,9 +17,17 @@ export const unauthenticated: ReplyAuthentication = {
   dkim: temporaryError,
   dmarc: temporaryError,
 };
+const permanentError: AuthenticationResult = { result: 'permerror', domain: null };
+/** For a header that the library fails on; refusing the reply would lose it. */
+const unreadable: ReplyAuthentication = {
+  spf: permanentError,
+  dkim: permanentError,
+  dmarc: permanentError,
+};
 
 /**
- * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`.
+ * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`, and everything is `permerror`
+ * if the header can't be read.
  * @param hostname of this server
  * @param timeoutMs for all queries together
  */
@@ -31,7 +39,7 @@ export async function authenticateReply(
   timeoutMs: number,
 ): Promise<ReplyAuthentication> {
   const { authenticate } = await import('mailauth');
-  const { spf, dkim, dmarc } = await authenticate(source, {
+  const results = await authenticate(source, {
     ip: remoteAddress,
     helo,
     sender: envelopeFrom,
@@ -39,12 +47,14 @@ export async function authenticateReply(
     resolver: toNodeResolver(limitQueries(dns, timeoutMs)),
     disableArc: true,
     disableBimi: true,
-  });
+  }).catch(() => undefined);
+  if (results === undefined) return unreadable;
+  const { spf, dkim, dmarc } = results;
   return {
     spf: spf ? resultOf(spf.status, spf.domain) : { result: 'none', domain: null },
     dkim: bestSignature(dkim?.results ?? []),
     // Several authors, or none (RFC 7489 section 6.6.1).
-    dmarc: dmarc ? resultOf(dmarc.status, dmarc.domain) : { result: 'permerror', domain: null },
+    dmarc: dmarc ? resultOf(dmarc.status, dmarc.domain) : permanentError,
   };
 }
 

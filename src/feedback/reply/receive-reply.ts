@@ -10,7 +10,13 @@ import { readHead } from './parse-reply.ts';
 import type { ParsedReplyPart, ReplyOrigin, ReplyPart } from './reply-content.ts';
 import { maxHops } from './reply-limits.ts';
 import type { ReplyReader } from './reply-reader.ts';
-import { findReplyTarget, type ReplyTarget, type ReplyVerdict, storeReply } from './reply-store.ts';
+import {
+  findReplyTarget,
+  isKnownReply,
+  type ReplyTarget,
+  type ReplyVerdict,
+  storeReply,
+} from './reply-store.ts';
 
 export interface ReplyIntakeDependencies {
   readonly database: Pick<Database, 'kysely'>;
@@ -54,6 +60,9 @@ export class ReplyIntake {
     const { accountId, messageId } = target;
     const headers = readHeaders(readHead(source));
     if ((headers.get('received')?.length ?? 0) > maxHops) throw loop();
+    const key = { accountId, messageId, fingerprint: fingerprintOf(headers, source) };
+    // Its parts depend on more of the header, so storing them first would let repetitions of one mail fill the disk.
+    if (await isKnownReply(database.kysely, key)) return;
     const { head, parts, automatic, authentication } = await reader.read(source, origin, accountId);
     if (head.from !== null && this.#isOwn(head.from.address)) throw loop();
     const contents = parts.map(({ content }) => ({
@@ -63,10 +72,8 @@ export class ReplyIntake {
     await attachments.save(accountId, contents);
     const parsed = parseEmailAddress(head.from?.address ?? origin.envelopeFrom);
     const verdict = await storeReply(database.kysely, {
+      ...key,
       id: newId(),
-      accountId,
-      messageId,
-      fingerprint: fingerprintOf(headers, source),
       size: source.length,
       automatic,
       sender: parsed.ok ? normalizeAddress(parsed.address) : undefined,

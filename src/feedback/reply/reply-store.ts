@@ -67,14 +67,31 @@ export async function findReplyTarget(
   return rows[0];
 }
 
-/** A reply to store. */
-export interface NewReply {
-  /** Also that of its event. */
-  readonly id: string;
+/** What identifies a reply. */
+export interface ReplyKey {
   readonly accountId: AccountId;
   readonly messageId: MessageId;
   /** The same for every repetition of one mail. */
   readonly fingerprint: Buffer;
+}
+
+/** True if the reply is stored already. */
+export async function isKnownReply(
+  kysely: Kysely,
+  { accountId, messageId, fingerprint }: ReplyKey,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from message_reply
+    where account_id = ${accountId} and message_id = ${messageId} and fingerprint = ${fingerprint}`.execute(
+    kysely,
+  );
+  return rows.length > 0;
+}
+
+/** A reply to store. */
+export interface NewReply extends ReplyKey {
+  /** Also that of its event. */
+  readonly id: string;
   /** Bytes of the whole mail. */
   readonly size: number;
   readonly automatic: boolean;
