@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
 import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
 import {
@@ -8,6 +9,7 @@ import {
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
+import { applyReplyRetention } from '../../src/feedback/reply/erase-replies-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { plainReply, type RepliedMessage, ReplyShop } from '../support/reply-shop.ts';
@@ -134,6 +136,28 @@ test('a retention rule erases the content of replies first, then who wrote them'
   await shop.clock.advance(13 * day);
   await applyRetentionRules(kysely);
   assert.equal((await rowOf(id))?.sender, null);
+});
+
+test('a retention rule doesn’t read the replies that it keeps', async () => {
+  await pool.query(
+    `insert into message_reply
+       (account_id, id, message_id, retention_days, fingerprint, size, automatic, sender, content, hashes)
+     select account_id, overlay(id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid,
+       overlay('ffffffff' || substr(id::text, 9) placing lpad(to_hex(n / 5), 12, '0') from 25)::uuid,
+       retention_days, int4send(n), 1000, false, 'old@customer.test', '{}', '{}'
+     from generate_series(1, 20000) as n, (select * from message_reply where id = $1) as r`,
+    [oldReply],
+  );
+  await pool.query('analyze message_reply');
+  const read = await kysely.transaction().execute(async (transaction) => {
+    await applyReplyRetention(transaction, accountId);
+    const { rows } = await sql<{ rows: number }>`
+      select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
+      where relname = 'message_reply'`.execute(transaction);
+    return rows[0]?.rows ?? 0;
+  });
+  assert.ok(read < 1_000, `${read} rows`);
+  await pool.query(`delete from message_reply where sender = 'old@customer.test'`);
 });
 
 test('replies are deleted with their message at the end of its retention', async () => {

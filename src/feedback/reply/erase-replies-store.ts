@@ -27,7 +27,8 @@ async function eraseBatch(
     with part as materialized (
       select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
       where r.account_id = ${accountId} and ${which}
-      order by r.id limit ${batchSize} for update),
+      -- The order of the index by message; by ID alone, the planner would read all replies of the account.
+      order by r.message_id, r.id limit ${batchSize} for update),
     erased as (
       update message_reply r set content = null, hashes = '{}', sender = case when ${keepSender} then r.sender end
       from part p where r.account_id = p.account_id and r.id = p.id),
@@ -101,28 +102,31 @@ export async function applyReplyRetention(kysely: Kysely, accountId: AccountId):
   await eraseAll(
     kysely,
     accountId,
-    sql`r.content is not null and ${isOlderThan('content_days')}`,
+    sql`r.content is not null and ${isOlderThan(accountId, 'content_days')}`,
     true,
   );
   await eraseAll(
     kysely,
     accountId,
-    sql`(r.content is not null or r.sender is not null) and ${isOlderThan('address_days')}`,
+    sql`(r.content is not null or r.sender is not null) and ${isOlderThan(accountId, 'address_days')}`,
   );
 }
 
-/** Whether the days of the rule are over; they count from the send time of scheduled messages. */
-function isOlderThan(days: 'content_days' | 'address_days'): RawBuilder<unknown> {
-  const limit = sql`(
-    select now() - ${sql.ref(days)} * interval '1 day' from retention_rule
-    where account_id = r.account_id and ${sql.ref(days)} is not null)`;
-  return sql`(
-    r.retention_days < ${sql.lit(scheduledClassOffset)} and r.message_id < (
-      select ${sql.raw(lowestIdAt(`now() - ${days} * interval '1 day'`))} from retention_rule
-      where account_id = r.account_id and ${sql.ref(days)} is not null)
-    or r.retention_days > ${sql.lit(scheduledClassOffset)} and exists (
+/**
+ * Whether the days of the rule are over; they count from the send time of scheduled messages, which is after their ID. The
+ * limit is the same for all replies, so that an index finds those before it.
+ */
+function isOlderThan(
+  accountId: AccountId,
+  days: 'content_days' | 'address_days',
+): RawBuilder<unknown> {
+  const rule = sql`from retention_rule where account_id = ${accountId} and ${sql.ref(days)} is not null`;
+  return sql`
+    r.message_id < (select ${sql.raw(lowestIdAt(`now() - ${days} * interval '1 day'`))} ${rule})
+    and (r.retention_days < ${sql.lit(scheduledClassOffset)} or exists (
       select from scheduled_message s
-      where s.account_id = r.account_id and s.message_id = r.message_id and s.send_at < ${limit}))`;
+      where s.account_id = r.account_id and s.message_id = r.message_id
+        and s.send_at < (select now() - ${sql.ref(days)} * interval '1 day' ${rule})))`;
 }
 
 /** Deletes the replies, of all accounts, whose messages were deleted at the end of their retention. */
