@@ -98,6 +98,8 @@ export class Worker {
   /** Monotonic times of the last claim that found messages, and of the last poll because of an announcement. */
   #workedAt = Number.NEGATIVE_INFINITY;
   #announcedPollAt = Number.NEGATIVE_INFINITY;
+  /** Messages were announced since the last poll began, which may not have seen them. */
+  #isAnnounced = false;
   #backoff = 0;
 
   constructor(dependencies: WorkerDependencies) {
@@ -128,6 +130,7 @@ export class Worker {
 
   /** Signals that a process without a worker accepted messages. Polls at once, but not more often than usual. */
   pollSoon(): void {
+    this.#isAnnounced = true;
     const now = performance.now();
     const pollAt = Math.max(now, this.#announcedPollAt + this.#options.pollMs);
     if (pollAt >= this.#nextPoll) return;
@@ -185,12 +188,14 @@ export class Worker {
         { moved },
         'the database clock was set back; waiting messages are due now',
       );
+    this.#isAnnounced = false;
     const accounts = await claims.findDueAccounts();
     for (const accountId of accounts) this.#ring.add(accountId);
     const now = performance.now();
     const isIdle = accounts.length === 0 && now - this.#workedAt > idleAfterMs;
     const pollMs = this.#options.pollMs * (isIdle ? 2 : 1);
     this.#nextPoll = now + pollMs * (0.75 + Math.random() / 2);
+    if (this.#isAnnounced) this.pollSoon();
   }
 
   /** The next accounts, as many as can share one claim. */

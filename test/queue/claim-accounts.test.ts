@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { AccountId, MessageId } from '../../src/foundation/ids.ts';
 import type { ClaimedMessage } from '../../src/queue/attempt.ts';
+import { Worker } from '../../src/queue/worker.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -121,4 +122,37 @@ test('a worker that is told about messages of other processes looks before its n
   const second = await world.accept({ account });
   worker.pollSoon();
   await waitFor('the second message', () => sent.has(second));
+});
+
+test('a worker that is told about messages during a poll, which doesn’t see them, polls again at once', async () => {
+  const [account] = accounts as [AccountId];
+  const stores = world.stores();
+  let polls = 0;
+  let isSent = false;
+  const worker = new Worker({
+    stores: {
+      ...stores,
+      claims: {
+        claim: (...asked) => stores.claims.claim(...asked),
+        checkClock: () => stores.claims.checkClock(),
+        async findDueAccounts() {
+          const due = await stores.claims.findDueAccounts();
+          polls += 1;
+          if (polls > 1) return due;
+          await world.accept({ account });
+          worker.pollSoon();
+          return due;
+        },
+      },
+    },
+    async attempt() {
+      isSent = true;
+      return undefined;
+    },
+    clock: world.clock,
+    log: world.log,
+    options: { pollMs: 3_600_000 },
+  });
+  worker.start();
+  await waitFor('the message', () => isSent).finally(() => worker.stop());
 });
