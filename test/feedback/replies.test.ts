@@ -15,6 +15,7 @@ import { bodyWith } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const world = await ReplyShop.open();
 const { shop, dns, manage, port } = world;
@@ -254,18 +255,23 @@ test('knowing a reply address is not enough to fill the disk, and bounces still 
   assert.match(await world.deliver(other.replyTo, plainReply()), /^250 /);
 });
 
-test('slow replies to one account don’t keep out its bounces', async () => {
+test('slow replies to one account keep out neither its bounces nor other replies of the usual size', async () => {
   const message = await world.send();
+  const large = plainReply({}, `${'x'.repeat(76)}\r\n`.repeat(1_000));
   const slow: SmtpClient[] = [];
-  for (let index = 0; index < 2; index += 1) {
+  for (let index = 0; index < 4; index += 1) {
     const client = await SmtpClient.open({ port });
     await client.greet();
     await client.send('MAIL FROM:<ada@customer.test>', /^250 /);
     await client.send(`RCPT TO:<${message.replyTo}>`, /^250 /);
     await client.send('DATA', /^354 /);
+    client.socket.write(index < 2 ? large : plainReply());
     slow.push(client);
   }
-  assert.match(await world.deliver(message.replyTo, plainReply()), /^451 /);
+  await waitFor('a large reply to be too much', async () =>
+    (await world.deliver(message.replyTo, large)).startsWith('451 '),
+  );
+  assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);
   const bounce = await readFile(
     join(import.meta.dirname, 'mail-reports/postfix-mailbox-full.eml'),
     'utf8',
@@ -275,8 +281,8 @@ test('slow replies to one account don’t keep out its bounces', async () => {
     'bounces.shop.test',
   );
   assert.match(await world.deliver(path, bounce, 'MAIL FROM:<>'), /^250 /);
-  for (const client of slow) assert.match(await client.send(`${plainReply()}.`), /^250 /);
-  assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);
+  for (const client of slow) assert.match(await client.send('.'), /^250 /);
+  assert.match(await world.deliver(message.replyTo, large), /^250 /);
 });
 
 test('an account has an hourly limit, after which senders have to try again later', async () => {

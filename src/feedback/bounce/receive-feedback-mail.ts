@@ -11,7 +11,7 @@ export interface ReceivedFeedback {
 }
 
 /** Bytes of each mail that aren't counted against the limit; nearly all mails are shorter. */
-const uncountedBytes = 64 * 1024;
+export const uncountedBytes = 64 * 1024;
 
 /** Receives mail within a fixed memory limit, so that opening many slow connections can't exhaust memory. */
 export class FeedbackMailReceiver {

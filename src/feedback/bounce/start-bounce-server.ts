@@ -1,9 +1,9 @@
-import { finished } from 'node:stream/promises';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import { Busy } from '../../foundation/errors.ts';
 import { FairSlots, type Release } from '../../foundation/fair-slots.ts';
+import type { AccountId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import { LimitedSmtpServer } from '../../foundation/network/limited-smtp-server.ts';
 import {
@@ -20,23 +20,32 @@ import { bounceSessionLimits } from './bounce-session-limits.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
 import { handleFeedbackMail } from './handle-feedback-mail.ts';
 import { RateLimit } from './rate-limit.ts';
-import { FeedbackMailReceiver, type ReceivedFeedback } from './receive-feedback-mail.ts';
+import {
+  FeedbackMailReceiver,
+  type ReceivedFeedback,
+  uncountedBytes,
+} from './receive-feedback-mail.ts';
 
 const mebibyte = 1024 ** 2;
 /** Max size of a bounce, which may include the original message. Replies may be larger. */
 const maxBounceBytes = 10 * mebibyte;
 /** Memory for replies that are being received or read, where it isn't scarce. */
 const replyMemory = 96 * mebibyte;
-/** So that replies leave most of the connections to bounces, and those to one account most of the memory to others. */
+/** So that replies leave half of the connections to bounces, and those to one account some to others. */
 const replySlots = {
   what: 'replies',
-  slots: 20,
-  slotsPerGroup: 2,
+  slots: 50,
+  slotsPerGroup: 20,
   waiting: 0,
   waitingPerGroup: 0,
   timeout: 0,
   retryAfter: 60,
 };
+/**
+ * Replies that count against the memory; those to one account leave most of it to others. The usual ones don't, so that two
+ * that hardly arrive can't keep them out.
+ */
+const largeReplySlots = { ...replySlots, slots: 20, slotsPerGroup: 2 };
 /** Max connections in total. */
 const maxConnections = 100;
 /** Per IP address. */
@@ -72,6 +81,7 @@ export async function startBounceServer(
     maxReplyBytes,
   );
   const replies = new FairSlots(replySlots);
+  const largeReplies = new FairSlots(largeReplySlots);
   const paths = new WeakMap<SMTPServerSession, ReturnPath>();
   const targets = new WeakMap<SMTPServerSession, ReplyTarget>();
   const server = new LimitedSmtpServer(
@@ -170,16 +180,10 @@ export async function startBounceServer(
     session: SMTPServerSession,
     target: ReplyTarget,
   ): Promise<void> {
-    let release: Release;
+    const releases: Release[] = [];
     try {
-      release = await replies.acquire(target.accountId);
-    } catch (error) {
-      // The reply to DATA comes after the mail.
-      await finished(stream.resume());
-      throw error;
-    }
-    try {
-      const stored = await replyReceiver.receive(chunksOf(stream), async ({ source, size }) => {
+      const chunks = holdSlots(stream, target.accountId, releases);
+      const stored = await replyReceiver.receive(chunks, async ({ source, size }) => {
         if (stream.sizeExceeded || size > maxReplyBytes) throw tooLarge(maxReplyBytes);
         await dependencies.replies.store(target, source, {
           remoteAddress: session.remoteAddress,
@@ -190,8 +194,37 @@ export async function startBounceServer(
       });
       if (stored === undefined) throw stream.sizeExceeded ? tooLarge(maxReplyBytes) : tooMuch();
     } finally {
-      release();
+      for (const release of releases) release();
     }
+  }
+
+  /**
+   * The chunks of a reply, which holds slots while it is received and stored.
+   * @throws Busy at its end if it got none, because the reply to DATA comes after the mail
+   */
+  async function* holdSlots(
+    stream: SMTPServerDataStream,
+    accountId: AccountId,
+    releases: Release[],
+  ): AsyncGenerator<Buffer> {
+    let refusal: unknown;
+    const hold = async (slots: FairSlots): Promise<void> => {
+      try {
+        releases.push(await slots.acquire(accountId));
+      } catch (error) {
+        refusal = error;
+      }
+    };
+    await hold(replies);
+    let isLarge = false;
+    for await (const chunk of chunksOf(stream)) {
+      if (!isLarge && stream.byteLength > uncountedBytes) {
+        isLarge = true;
+        await hold(largeReplies);
+      }
+      if (refusal === undefined) yield chunk;
+    }
+    if (refusal !== undefined) throw refusal;
   }
 }
 
