@@ -37,6 +37,7 @@ async function start() {
   });
   await service.printed(/answers at /);
   return {
+    output: service.output,
     async open(): Promise<SmtpClient> {
       const client = await SmtpClient.open({ port });
       await client.greet();
@@ -56,7 +57,8 @@ async function count(table: 'message_reply' | 'message_event'): Promise<number> 
   return rowCount ?? 0;
 }
 
-test('kill -9 between the commit and the reply: the mail is sent again, and stored once', async () => {
+/** Sends a message that receives replies. @returns its reply address */
+async function send(): Promise<string> {
   const accepting = await startTestService({ databaseUrl: url, worker: false });
   const answer = await new SendClient(accepting, await getToken(accepting, shop)).send({
     body: bodyWith({ actions: { receiveReplies: true } }),
@@ -64,7 +66,11 @@ test('kill -9 between the commit and the reply: the mail is sent again, and stor
   assert.equal(answer.status, 200, answer.text);
   await accepting.stop();
   const messageId = answer.body.messageId as MessageId;
-  const to = new ReplyAddresses(testKey).make(shop.id, messageId, 'bounces.shop.test');
+  return new ReplyAddresses(testKey).make(shop.id, messageId, 'bounces.shop.test');
+}
+
+test('kill -9 between the commit and the reply: the mail is sent again, and stored once', async () => {
+  const to = await send();
   const source = plainReply();
   const first = await start();
   const client = await first.open();
@@ -83,4 +89,17 @@ test('kill -9 between the commit and the reply: the mail is sent again, and stor
   assert.equal(await count('message_reply'), 1);
   assert.equal(await count('message_event'), 1);
   await second.kill();
+});
+
+test('what a library prints about a reply is kept out of the log', async () => {
+  const to = await send();
+  const service = await start();
+  const before = service.output.stdout;
+  const client = await service.open();
+  const signature =
+    'v=1; a=rsa-sha256; c=simple/simple; d=customer.test; s=x; l=9999; h=from; bh=AAA=; b=AAA=';
+  const source = plainReply({ 'DKIM-Signature': signature });
+  assert.match(await client.submit([to], source), /^250 /);
+  await service.kill();
+  assert.equal(service.output.stdout, before);
 });

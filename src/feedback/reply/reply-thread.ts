@@ -6,6 +6,9 @@ import { parseReplyMail } from './parse-reply.ts';
 import type { ParsedReply, ReplyAuthentication } from './reply-content.ts';
 import type { ReplyJob } from './reply-reader.ts';
 
+// mailauth prints a line about some signatures, which would end up in the service's log.
+console.log = () => undefined;
+
 // Loading them isn't part of a job's time.
 await Promise.all([import('mailauth'), import('mailparser')]);
 
