@@ -75,7 +75,7 @@ const program = new Command('npm run bench --')
   .option('--history-folder <dir>', 'folder of that database')
   .option(
     '--attack <name>',
-    'row of hostile; can be repeated',
+    'row of hostile or submission; can be repeated',
     (name, earlier: readonly string[] = []) => [...earlier, name],
   )
   .option('--rate <n>', 'requests a second of failover', Number, 25)

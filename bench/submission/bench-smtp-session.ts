@@ -155,11 +155,16 @@ export class BenchSmtpSession {
     this.#socket.write(bytes);
   }
 
-  /** Resolves once the bytes are sent, or the session is lost. */
+  /** Resolves once the bytes are sent. A write after the end fails at once, before the socket closes, so it ends the session. */
   writeAll(bytes: Buffer): Promise<void> {
-    return new Promise((resolve) => {
-      this.#socket.write(bytes, () => resolve());
+    const written = Promise.withResolvers<void>();
+    this.#socket.write(bytes, (error) => {
+      if (error) this.close();
+      written.resolve();
     });
+    // The callback of a write in progress isn't called when the socket is destroyed.
+    this.#socket.once('close', written.resolve);
+    return written.promise.finally(() => this.#socket.off('close', written.resolve));
   }
 
   close(): void {

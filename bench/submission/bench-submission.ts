@@ -34,9 +34,11 @@ const addedLimitMs = 100;
 
 /** Submitting over SMTP beside Postfix, then beside slow clients, and the memory of idle sessions. */
 export async function benchSubmission(options: BenchOptions): Promise<BenchResult[]> {
-  const results = await measureBesidePostfix(options);
-  for (const attack of submissionAttacks) results.push(await measureBeside(options, attack));
-  results.push(await measureIdleSessions(options));
+  const isChosen = (attack: string): boolean => options.attack?.includes(attack) ?? true;
+  const results = options.attack === undefined ? await measureBesidePostfix(options) : [];
+  for (const attack of submissionAttacks)
+    if (isChosen(attack)) results.push(await measureBeside(options, attack));
+  if (options.attack === undefined) results.push(await measureIdleSessions(options));
   return results;
 }
 

@@ -15,4 +15,5 @@ export const submissionSessionLimits: SmtpSessionLimits = {
   // RFC 5321 section 4.5.3.2.7.
   idleMs: 5 * 60_000,
   transactionMs: 15 * 60_000,
+  bytesPerSecond: 32 * 1_024 ** 2,
 };

@@ -10,6 +10,8 @@ export interface SmtpClientOptions {
   readonly from?: string;
   /** TLS from the start. */
   readonly tls?: boolean;
+  /** Doesn't close its side when the server closes the other. */
+  readonly allowHalfOpen?: boolean;
 }
 
 /** An SMTP client that sends exactly what a test gives it. */
@@ -18,10 +20,11 @@ export class SmtpClient {
   #text = '';
   closed = false;
 
-  constructor({ port, from, tls = false }: SmtpClientOptions) {
+  constructor({ port, from, tls = false, allowHalfOpen = false }: SmtpClientOptions) {
+    const target = { host: '127.0.0.1', port, allowHalfOpen };
     this.socket = tls
-      ? connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
-      : connect({ host: '127.0.0.1', port, ...(from !== undefined && { localAddress: from }) });
+      ? connectTls({ ...target, rejectUnauthorized: false })
+      : connect({ ...target, ...(from !== undefined && { localAddress: from }) });
     this.#listen();
     after(() => this.socket.destroy());
   }

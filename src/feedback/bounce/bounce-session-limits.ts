@@ -8,4 +8,5 @@ export const bounceSessionLimits: SmtpSessionLimits = {
   firstIdleMs: 60_000,
   idleMs: 60_000,
   transactionMs: 10 * 60_000,
+  bytesPerSecond: 16 * 1_024 ** 2,
 };

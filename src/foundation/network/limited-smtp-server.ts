@@ -7,8 +7,13 @@ import type { SmtpReplyError } from './smtp-listener.ts';
 import type { SmtpSessionSlots, SmtpSessionUsage } from './smtp-session-limits.ts';
 
 type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : never;
+type Parser = Exclude<Connection['_parser'], false>;
 
 const sweepIntervalMs = 1_000;
+/** A client that sends more than so many times the largest message isn't sending one. */
+const maxSizes = 2;
+/** What a client can still have sent when its session ends. */
+const maxDiscardedBytes = 64 * 1_024;
 
 /** Text that begins with an enhanced status code (RFC 3463). */
 const withStatus = /^[245]\.\d{1,3}\.\d{1,3} /;
@@ -21,8 +26,9 @@ export interface LimitedSmtpOptions {
 }
 
 /**
- * An SMTP server that limits sessions per IP address, and the time and commands per message. smtp-server itself closes
- * only silent connections, so a client that repeats NOOP could hold a slot forever.
+ * An SMTP server that limits sessions per IP address, the time and commands per message, and what sessions send. smtp-server
+ * itself closes only silent connections, so a client that repeats NOOP could hold a slot forever, and it reads whatever comes
+ * as fast as it comes, so a few endless messages would take all the time of the process.
  */
 export class LimitedSmtpServer extends SMTPServer {
   readonly #clock: Clock;
@@ -74,6 +80,7 @@ export class LimitedSmtpServer extends SMTPServer {
     });
     if (connection === undefined) return;
     this.#open.set(connection.id, { connection, usage });
+    this.#limitBytes(connection, usage);
     const perform = connection._onCommand.bind(connection);
     connection._onCommand = (command, done) => {
       if (!usage.countCommand()) connection.send(421, 'Too many commands without a message');
@@ -86,6 +93,35 @@ export class LimitedSmtpServer extends SMTPServer {
     // Replies that set a status code don't get the default one.
     connection.send = (code, data, context) =>
       send(code, data, typeof data === 'string' && withStatus.test(data) ? false : context);
+  }
+
+  /** While a parser hasn't taken a chunk, its socket isn't read. */
+  #limitBytes(connection: Connection, { network }: SmtpSessionUsage): void {
+    const { pace } = this.#slots;
+    const maxBytes = maxSizes * (this.options.size ?? Number.POSITIVE_INFINITY);
+    const limit = (parser: Parser): Parser => {
+      const write = parser._write.bind(parser);
+      parser._write = (chunk, encoding, next) => {
+        if (parser._dataMode && parser.dataBytes > maxBytes)
+          connection.send(421, '4.7.0 Too much data in a message');
+        const { user } = connection.session;
+        const waitMs = pace.take(user ? `account ${user}` : network, chunk.length);
+        if (waitMs === 0) write(chunk, encoding, next);
+        else setTimeout(write, waitMs, chunk, encoding, next).unref();
+      };
+      return parser;
+    };
+    if (connection._parser !== false) limit(connection._parser);
+    // TLS begins with a new one.
+    const createParser = connection._createParser.bind(connection);
+    connection._createParser = () => limit(createParser());
+    const close = connection.close.bind(connection);
+    connection.close = () => {
+      const isFirst = !connection._closing;
+      close();
+      // The socket belongs to a handshake otherwise.
+      if (isFirst && !connection._upgrading) limitDiscarded(connection._socket);
+    };
   }
 
   #needsTls(connection: Connection, command: Buffer): boolean {
@@ -114,4 +150,13 @@ export class LimitedSmtpServer extends SMTPServer {
     for (const { connection, usage } of this.#open.values())
       if (usage.isExpired(now)) connection.send(421, 'Session timed out');
   }
+}
+
+/** smtp-server reads a closed session's socket until the client closes it or five seconds have passed. */
+function limitDiscarded(socket: Socket): void {
+  let discarded = 0;
+  socket.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > maxDiscardedBytes) socket.pause();
+  });
 }

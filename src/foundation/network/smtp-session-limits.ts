@@ -1,3 +1,5 @@
+import { SharedPace } from './shared-pace.ts';
+
 /** What a session of an SMTP server can use. */
 export interface SmtpSessionLimits {
   /** Max sessions per IP address (an IPv6 /64 counts as one). */
@@ -12,6 +14,8 @@ export interface SmtpSessionLimits {
   readonly idleMs: number;
   /** From MAIL to the end of the message (RFC 5321 section 4.5.3.2.6). */
   readonly transactionMs: number;
+  /** What all sessions together read, because reading takes time from whatever else the process does. */
+  readonly bytesPerSecond: number;
 }
 
 /** Tracks a session's usage against its limits. */
@@ -61,13 +65,15 @@ export class SmtpSessionUsage {
   }
 }
 
-/** Open sessions by network. */
+/** Open sessions by network, and how fast they are read. */
 export class SmtpSessionSlots {
   readonly #limits: SmtpSessionLimits;
   readonly #byNetwork = new Map<string, number>();
+  readonly pace: SharedPace;
 
   constructor(limits: SmtpSessionLimits) {
     this.#limits = limits;
+    this.pace = new SharedPace(limits.bytesPerSecond);
   }
 
   /** Takes a slot; undefined if the network has reached its limit. */
