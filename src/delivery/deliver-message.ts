@@ -76,7 +76,8 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const due = await checkScheduled(dependencies.checkDue, message, lease, accepted);
     if (due === undefined) return undefined;
     const { content, templateVersion } = due;
-    if (message.templateId === rawTemplateId) return deliverRaw(dependencies, message, lease, due);
+    if (message.templateId === rawTemplateId)
+      return deliverRaw(dependencies, message, lease, due, turns);
     const template = await dependencies.findVersion(
       message.accountId,
       message.templateId,
@@ -160,6 +161,7 @@ async function deliverRaw(
   message: ClaimedMessage,
   lease: Lease,
   due: DueMessage,
+  turns: TurnQueue,
 ): Promise<AttemptResult | undefined> {
   if (due.result !== undefined) return due.result;
   const { content } = due;
@@ -169,8 +171,8 @@ async function deliverRaw(
   const redirected = dependencies.staging.redirect !== undefined;
   return deliverAttached(dependencies, message, lease, due, [source], async (loader) => {
     const bytes = await loader.loadSource(message.accountId, source);
-    return tracePart(message, 'render', () =>
-      prepareRawMail(content, bytes, redirected, decoration),
+    return turns.run(message.accountId, () =>
+      tracePart(message, 'render', () => prepareRawMail(content, bytes, redirected, decoration)),
     );
   });
 }

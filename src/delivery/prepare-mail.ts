@@ -8,6 +8,7 @@ import { customHeader } from '../rendering/custom-header.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
 import { renderMessage } from '../rendering/render-message.ts';
+import type { HtmlTracking } from '../rendering/track-html-parts.ts';
 
 /** Finds the content of a template version for a message's locale; without one, the default content. */
 export type FindVersion = (
@@ -23,6 +24,8 @@ export interface MailDecoration {
   readonly bodyEnd?: string | undefined;
   readonly headerLines?: readonly string[] | undefined;
   readonly values?: Readonly<Record<string, string>> | undefined;
+  /** Tracking of a message that was submitted complete. */
+  readonly htmlTracking?: HtmlTracking | undefined;
 }
 
 /** Creates a message's decoration; deterministic, so every attempt gets the same one. A raw message has no template. */

@@ -6,20 +6,23 @@ import {
   isEightBit,
 } from '../rendering/encode-for-seven-bits.ts';
 import { mailboxHeader, textHeader } from '../rendering/message-headers.ts';
+import { trackHtmlParts } from '../rendering/track-html-parts.ts';
 import { type MailDecoration, type PreparedMail, redirectHeader } from './prepare-mail.ts';
 
 const nonAscii = /[\x80-\xff]/;
 
 /**
- * Prepares a message that was submitted complete: its bytes as they were accepted, after the fields that delivery adds. The
- * output depends only on the message, so every attempt produces the same bytes.
+ * Prepares a message that was submitted complete: its bytes as they were accepted, with tracking if that was asked for, after
+ * the fields that delivery adds. The output depends only on the message, so every attempt produces the same bytes.
  */
 export function prepareRawMail(
   content: MessageContent,
-  source: Buffer,
+  submitted: Buffer,
   redirected: boolean,
   decoration: MailDecoration = {},
 ): PreparedMail {
+  const { htmlTracking } = decoration;
+  const source = htmlTracking === undefined ? submitted : trackHtmlParts(submitted, htmlTracking);
   const lines = [
     ...(redirected ? [textHeader(redirectHeader, content.to)] : []),
     ...(content.receiveReplies === true && content.replyTo !== undefined

@@ -27,7 +27,7 @@ import { registerClickRoute } from './tracking/click-routes.ts';
 import { writeEngagements } from './tracking/engagement-store.ts';
 import { EngagementWriter } from './tracking/engagement-writer.ts';
 import { registerOpenRoute } from './tracking/open-routes.ts';
-import { trackMessage } from './tracking/track-message.ts';
+import { trackMessage, trackRawMessage } from './tracking/track-message.ts';
 import { TrackingTokens } from './tracking/tracking-tokens.ts';
 import { unsubscribeDecoration } from './unsubscribe/unsubscribe-decoration.ts';
 import { registerUnsubscribeRoutes } from './unsubscribe/unsubscribe-routes.ts';
@@ -169,7 +169,9 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
       const forRelay = relayHeaders(dependencies.smtpUrl, message.messageId);
       return {
-        ...(template !== undefined && trackMessage(tokens, base, message, content, template)),
+        ...(template === undefined
+          ? trackRawMessage(tokens, base, message)
+          : trackMessage(tokens, base, message, content, template)),
         ...unsubscribe,
         headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
       };

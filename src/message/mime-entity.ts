@@ -14,6 +14,10 @@ export interface MimeEntity {
   readonly boundary: string | undefined;
   /** What its sender calls it, decoded. */
   readonly filename: string | undefined;
+  /** A file beside the message, even without a name (RFC 2183). */
+  readonly isAttachment: boolean;
+  /** Of a text. */
+  readonly charset: string | undefined;
 }
 
 /** Longer fields have no parameters that matter. */
@@ -37,6 +41,8 @@ export function readEntity(bytes: Buffer): MimeEntity {
     encoding: parseField(head, 'content-transfer-encoding')?.value.trim().toLowerCase() ?? '7bit',
     boundary: type.startsWith('multipart/') ? content?.params.boundary : undefined,
     filename: filename === undefined ? undefined : decodeWords(filename),
+    isAttachment: disposition?.value.trim().toLowerCase() === 'attachment',
+    charset: content?.params.charset,
   };
 }
 

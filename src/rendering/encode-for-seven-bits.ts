@@ -63,6 +63,15 @@ function encodeLeaf({ head, body, type, encoding }: MimeEntity): Buffer {
     : Buffer.concat([withEncoding(head, 'base64'), toBase64(content)]);
 }
 
+/** An entity with another content, in the transfer encoding that it has, unless lines would be too long in it. */
+export function replaceContent({ head, encoding }: MimeEntity, content: Buffer): Buffer {
+  if (encoding === 'base64') return Buffer.concat([head, toBase64(content)]);
+  if (encoding === 'quoted-printable') return Buffer.concat([head, toQuotedPrintable(content)]);
+  return hasLongLines(content)
+    ? Buffer.concat([withEncoding(head, 'quoted-printable'), toQuotedPrintable(content)])
+    : Buffer.concat([head, content]);
+}
+
 /** The head with this transfer encoding as its only one. */
 function withEncoding(head: Buffer, encoding: string): Buffer {
   const kept = headFields(head).filter(

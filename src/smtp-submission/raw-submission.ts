@@ -1,6 +1,7 @@
 import { domainOf } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
+import { findUntrackable } from '../rendering/track-html-parts.ts';
 import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { controlFields, controlPrefix } from './read-control-fields.ts';
@@ -44,11 +45,11 @@ export function toRawMessage(
 ): RawMessage {
   const { fields, body } = message;
   const details: FaultDetail[] = findProblems(fields, headerRules);
-  if (control.trackOpens || control.trackClicks)
-    details.push({
-      field: controlFields.trackOpens.name,
-      reason: 'and X-Signalpost-Track-Clicks need X-Signalpost-Template',
-    });
+  const tracking = (['trackOpens', 'trackClicks'] as const).filter((name) => control[name]);
+  const untrackable = tracking.length === 0 ? undefined : findUntrackable(message.source);
+  if (untrackable !== undefined)
+    for (const name of tracking)
+      details.push({ field: controlFields[name].name, reason: untrackable });
   if (control.locale !== undefined)
     details.push({ field: controlFields.locale.name, reason: 'needs X-Signalpost-Template' });
   if (control.receiveReplies && has(fields, 'reply-to'))

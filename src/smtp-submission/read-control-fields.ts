@@ -40,13 +40,10 @@ export const controlFields = {
     name: 'X-Signalpost-Transactional',
     meaning: '`true` for critical, non-commercial email; needs the transactional add-on',
   },
-  trackOpens: {
-    name: 'X-Signalpost-Track-Opens',
-    meaning: '`true` to track opens, with a template',
-  },
+  trackOpens: { name: 'X-Signalpost-Track-Opens', meaning: '`true` to track opens of the HTML' },
   trackClicks: {
     name: 'X-Signalpost-Track-Clicks',
-    meaning: '`true` to track clicks, with a template',
+    meaning: '`true` to track clicks on links of the HTML',
   },
   receiveReplies: {
     name: 'X-Signalpost-Receive-Replies',

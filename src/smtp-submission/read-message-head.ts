@@ -12,6 +12,8 @@ export interface SubmittedField {
 }
 
 export interface SubmittedMessage {
+  /** All of it. */
+  readonly source: Buffer;
   readonly fields: readonly SubmittedField[];
   readonly body: Buffer;
 }
@@ -34,6 +36,7 @@ export function readMessageHead(message: Buffer): SubmittedMessage {
   const fields = head === '' ? [] : head.split(/(?<=\r\n)(?![ \t])/);
   if (fields.length > maxFields) throw invalidHead(`has more than ${maxFields} fields`);
   return {
+    source: message,
     fields: fields.map(readField),
     body: message.subarray(Math.min(end + 2, message.length)),
   };

@@ -1,7 +1,14 @@
 import { classifyAttribute, compileAttribute } from './compile-attribute.ts';
 import type { TagProblems } from './compile-problems.ts';
 import type { CompiledLink, CompiledNode, CompiledUrl } from './compiled-template.ts';
-import { type AttributeRange, type HtmlMap, mapHtml, type TextRange } from './map-html.ts';
+import {
+  type AttributeRange,
+  type HtmlMap,
+  isLinkTarget,
+  isTrackingOff,
+  mapHtml,
+  type TextRange,
+} from './map-html.ts';
 import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
 import type { MarkupTag } from './parse-markup.ts';
 import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
@@ -10,8 +17,6 @@ export interface CompiledHtml {
   readonly nodes: readonly CompiledNode[];
   readonly links: readonly CompiledLink[];
 }
-
-const NO_LINK_ELEMENTS = new Set(['link', 'base']);
 
 /**
  * Compiles the finished HTML of a template, in which placeholders stand for its tags: decides how each field is
@@ -139,18 +144,14 @@ class HtmlCompiler {
     return range.quoted ? [link] : ['"', link, '"'];
   }
 
-  #link({ value, siblings }: AttributeRange, url: CompiledUrl): CompiledUrl {
+  #link(range: AttributeRange, url: CompiledUrl): CompiledUrl {
+    const { value } = range;
     const index = this.links.length;
     const fields = Array.from(new Set(this.#placeholders.find(value).map(({ tag }) => tag.name)));
     const secret = fields.some(this.#isSecret);
-    const off = siblings.get('data-track')?.trim().toLowerCase() === 'off';
     const target = this.#placeholders.reveal(value);
-    const trackable = !secret && !off && /^\s*(https?:|\{\{)/i.test(target);
+    const trackable = !secret && !isTrackingOff(range) && /^\s*(https?:|\{\{)/i.test(target);
     this.links.push({ index, target, fields, secret, trackable });
     return { ...url, link: index };
   }
-}
-
-function isLinkTarget({ name, element }: AttributeRange): boolean {
-  return name === 'href' && !NO_LINK_ELEMENTS.has(element);
 }

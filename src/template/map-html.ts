@@ -49,6 +49,29 @@ const PLAIN_CONTENT = new Set(['title', 'textarea']);
 /** Outlook reads the content of `<!--[if …]> … <![endif]-->`; every other client treats it as a comment. */
 const CONDITIONAL = /^<!--\[if[^\]]*\]>([\s\S]*)<!\[endif\]-->$/;
 
+const noLinkElements = new Set(['link', 'base']);
+
+/** True for what a reader can follow. */
+export function isLinkTarget({ name, element }: AttributeRange): boolean {
+  return name === 'href' && !noLinkElements.has(element);
+}
+
+/** True if the author of the link doesn't want it to be tracked. */
+export function isTrackingOff({ siblings }: AttributeRange): boolean {
+  return siblings.get('data-track')?.trim().toLowerCase() === 'off';
+}
+
+/** Of one tag; the tokenizer compares each with all before it. Nothing can be inserted into further ones. */
+const maxAttributes = 500;
+
+class BoundedTokenizer extends Tokenizer {
+  protected override _leaveAttrName(): void {
+    const { currentToken } = this;
+    const attributes = currentToken !== null && 'attrs' in currentToken ? currentToken.attrs : [];
+    if (attributes.length < maxAttributes) super._leaveAttrName();
+  }
+}
+
 /**
  * Uses the tokenizer of the HTML standard to classify each position of a document. A range is always text between tags
  * or the value of an attribute, so no value can change how the document is parsed.
@@ -80,7 +103,7 @@ class HtmlMapper implements HtmlMap {
   /** Tokenizes a part of the document that starts at `base`. */
   run(part: string, base: number, scope: string, markup: boolean): void {
     let inside = '';
-    const tokenizer = new Tokenizer(
+    const tokenizer = new BoundedTokenizer(
       { sourceCodeLocationInfo: true },
       {
         onCharacter: (token) => this.#text(token, base, inside, scope, markup),

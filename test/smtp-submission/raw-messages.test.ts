@@ -124,7 +124,7 @@ test('the sender, its name, Reply-To and Sender are checked as over HTTP', async
     [{ 'X-Signalpost-Attributes': '{"a":"\\u0000"}' }, /^554 5\.6\.0 .*contains a NUL character/],
     [{ 'X-SES-CONFIGURATION-SET': 'x' }, /^554 5\.6\.0 .*is reserved/],
     [{ 'X-Signalpost-Tmeplate': 'x' }, /^554 5\.6\.0 .*is not a known field/],
-    [{ 'X-Signalpost-Track-Opens': 'true' }, /^554 5\.6\.0 .*need X-Signalpost-Template/],
+    [{ 'X-Signalpost-Track-Opens': 'maybe' }, /^554 5\.6\.0 .*must be true or false/],
     [{ 'X-Signalpost-Tag': 't'.repeat(49) }, /^554 5\.6\.0 .*X-Signalpost-Tag/],
   ] as const)
     assert.match(await refuse(raw(fields)), expected, JSON.stringify(fields));

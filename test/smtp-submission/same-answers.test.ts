@@ -96,6 +96,12 @@ const questions: readonly Question[] = [
     http: { actions: { sendAt: '2030-01-01T00:00:00' } },
     fields: { 'X-Signalpost-Send-At': '2030-01-01T00:00:00' },
   },
+  {
+    title: 'tracked opens and clicks',
+    expected: undefined,
+    http: { actions: { trackOpens: true, trackClicks: true } },
+    fields: { 'X-Signalpost-Track-Opens': 'true', 'X-Signalpost-Track-Clicks': 'true' },
+  },
   { title: 'a recipient who bounced', expected: 'RECIPIENT_SUPPRESSED', to: 'gone@people.test' },
   {
     title: 'a recipient who unsubscribed',

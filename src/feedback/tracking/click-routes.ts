@@ -3,6 +3,7 @@ import type { FindVersion } from '../../delivery/prepare-mail.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import { atEndOfTurn } from '../../foundation/end-of-turn.ts';
 import type { Http } from '../../http/create-http.ts';
+import { rawTemplateId } from '../../message/raw-message.ts';
 import { linkTarget } from '../../rendering/link-target.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import type { Engagement } from './engagement.ts';
@@ -33,6 +34,10 @@ export function registerClickRoute(http: Http, dependencies: TrackingRouteDepend
       );
     }
     if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
+    if (link.templateId === rawTemplateId) {
+      const [target] = link.values;
+      return target === undefined ? notFound(reply) : redirectTo(reply, target).send();
+    }
     const found = dependencies.findVersion(
       link.accountId,
       link.templateId,

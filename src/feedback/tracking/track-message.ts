@@ -1,5 +1,6 @@
 import type { MailDecoration } from '../../delivery/prepare-mail.ts';
 import type { MessageContent } from '../../message/message-content.ts';
+import { rawTemplateId, rawVersion } from '../../message/raw-message.ts';
 import type { ClaimedMessage } from '../../queue/attempt.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import { unsubscribeField } from '../../template/built-in-fields.ts';
@@ -58,6 +59,32 @@ export function trackMessage(
     const address = linkAddress(link, item);
     return address.length > maxAddressLength ? url : address;
   }
+}
+
+/** Tracking for a message that was submitted complete: the token of a link has its target. */
+export function trackRawMessage(
+  tokens: TrackingTokens,
+  base: string,
+  message: ClaimedMessage,
+): Pick<MailDecoration, 'htmlTracking'> {
+  if (!message.trackOpens && !message.trackClicks) return {};
+  const { accountId, messageId, retentionDays } = message;
+  const addressOf = (index: number | undefined, values: readonly string[]): string => {
+    const tracked = { accountId, messageId, retentionDays, index, values };
+    const version = { templateId: rawTemplateId, templateVersion: rawVersion };
+    return `${base}/c/${tokens.makeLink({ ...tracked, ...version })}`;
+  };
+  const rewriteUrl = (url: string, index: number): string => {
+    const address = addressOf(index, [url]);
+    return address.length > maxAddressLength ? url : address;
+  };
+  return {
+    htmlTracking: {
+      rewriteUrl: message.trackClicks ? rewriteUrl : undefined,
+      hiddenLink: hiddenLink(addressOf(undefined, [])),
+      bodyEnd: message.trackOpens ? image(`${base}/o/${tokens.makeOpen(message)}.gif`) : '',
+    },
+  };
 }
 
 /** Invisible, and hidden from screen readers and keyboards, so only a program follows it. */

@@ -18,7 +18,10 @@ export interface TrackedLink extends TrackedMessage {
   readonly locale?: string | undefined;
   /** The link's index in the version's table; undefined for the hidden link. */
   readonly index: number | undefined;
-  /** Values in its URL, in the order of the link's fields; undefined for the template's default. */
+  /**
+   * Values in its URL, in the order of the link's fields; undefined for the template's default. Of a message that was submitted
+   * complete, the whole target.
+   */
   readonly values: readonly (string | undefined)[];
 }
 
