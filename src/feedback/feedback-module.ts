@@ -93,7 +93,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     log,
   });
   const warnings = new RateLimit(1);
-  const countReports = registerFeedbackMetrics(
+  const { countReports, countReply } = registerFeedbackMetrics(
     dependencies.metrics,
     dependencies.bounceServer?.tls?.cert,
   );
@@ -155,7 +155,9 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
           attachments,
           reader: new ReplyReader({ dnsServers, hostname }),
           isReturnPath: (address) => returnPaths.read(address) !== undefined,
+          count: countReply,
         }),
+        countReply,
         memoryShare,
         clock,
         log,

@@ -13,6 +13,7 @@ import { ManagementClient } from '../support/management-client.ts';
 import { plainReply, ReplyShop } from '../support/reply-shop.ts';
 import { bodyWith } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
+import { metricsHeaders } from '../support/service-tokens.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -233,7 +234,8 @@ test('a mail that is sent again is stored once, also over another path', async (
 
 test('knowing a reply address is not enough to fill the disk, and bounces still count', async () => {
   const message = await world.send();
-  await world.reply(message);
+  const stored = plainReply();
+  await world.reply(message, stored);
   await pool.query(
     `insert into message_reply (account_id, id, message_id, retention_days, fingerprint, size, automatic, hashes)
      select account_id, gen_random_uuid(), message_id, retention_days, int4send(i), 1000, false, '{}'
@@ -241,6 +243,9 @@ test('knowing a reply address is not enough to fill the disk, and bounces still 
     [message.id],
   );
   assert.match(await world.deliver(message.replyTo, plainReply()), /^552 5\.2\.2 /);
+  // Its server didn't get the reply to the last one, so it sends it again.
+  assert.match(await world.deliver(message.replyTo, stored), /^250 /);
+  assert.equal((await world.rows(message.id)).length, 100);
   const bounce = await readFile(
     join(import.meta.dirname, 'mail-reports/postfix-mailbox-full.eml'),
     'utf8',
@@ -471,4 +476,26 @@ test('replies of another account aren’t found', async () => {
   const other = new ManagementClient(shop.service, key);
   assert.equal((await other.get(`/accounts/other-shop/replies/${id}`)).status, 404);
   assert.deepEqual((await other.get('/accounts/other-shop/replies')).body.items, []);
+});
+
+test('replies are counted by result', async () => {
+  const count = async (name: string): Promise<number> => {
+    const { text } = await sendRequest(`${shop.service.url}/metrics`, { headers: metricsHeaders });
+    const line = text.split('\n').find((found) => found.startsWith(`${name} `)) ?? '';
+    return Number(line.slice(name.length));
+  };
+  const names = ['stored', 'repeated', 'unknown_address', 'loop'].map(
+    (result) => `signalpost_replies_total{result="${result}"}`,
+  );
+  const all = () => Promise.all([...names, 'signalpost_reply_bytes_total'].map(count));
+  const before = await all();
+  const message = await world.send();
+  const source = plainReply();
+  await world.reply(message, source);
+  await world.deliver(message.replyTo, source);
+  await world.deliver('r-unknown@bounces.shop.test', source);
+  await world.deliver(message.replyTo, source, `MAIL FROM:<${message.replyTo}>`);
+  const added = (await all()).map((value, index) => value - (before[index] ?? 0));
+  assert.deepEqual(added.slice(0, 4), [1, 1, 1, 1]);
+  assert.ok(Number(added[4]) >= source.length, String(added));
 });

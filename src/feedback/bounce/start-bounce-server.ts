@@ -14,6 +14,7 @@ import {
 import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
 import { type ReplyIntake, unknownAddress } from '../reply/receive-reply.ts';
 import { maxReplyBytes } from '../reply/reply-limits.ts';
+import { type CountReply, ReplyRefusal } from '../reply/reply-refusal.ts';
 import type { ReplyTarget } from '../reply/reply-store.ts';
 import { truncateAddress } from '../tracking/classify-reader.ts';
 import { bounceSessionLimits } from './bounce-session-limits.ts';
@@ -61,6 +62,7 @@ export interface BounceServerDependencies {
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
   readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
   readonly replies: Pick<ReplyIntake, 'find' | 'store'>;
+  readonly countReply: CountReply;
   /** From `memoryShare`. */
   readonly memoryShare: number;
   readonly clock: Clock;
@@ -129,7 +131,7 @@ export async function startBounceServer(
         }
         return void findReply(address, session).then(
           () => callback(null),
-          (error: unknown) => callback(toReply(error, dependencies.log)),
+          (error: unknown) => callback(refuseReply(error)),
         );
       },
       onData(stream, session, callback) {
@@ -142,7 +144,10 @@ export async function startBounceServer(
           .finally(() => server.usageOf(session)?.endMessage(dependencies.clock.now()))
           .then(
             () => callback(null, 'Accepted'),
-            (error: unknown) => callback(toReply(error, dependencies.log)),
+            (error: unknown) =>
+              callback(
+                target === undefined ? toReply(error, dependencies.log) : refuseReply(error),
+              ),
           );
       },
     },
@@ -151,6 +156,12 @@ export async function startBounceServer(
   );
   server.on('error', (error) => dependencies.log.debug({ err: error }, 'bounce connection failed'));
   return await listenForSmtp(server, dependencies.port, dependencies.host);
+
+  function refuseReply(error: unknown): Error {
+    const reply = toReply(error, dependencies.log);
+    dependencies.countReply(reply instanceof ReplyRefusal ? reply.reason : 'failed');
+    return reply;
+  }
 
   async function receiveFeedback(
     stream: SMTPServerDataStream,
@@ -237,12 +248,12 @@ function senderOf({ envelope }: SMTPServerSession): string {
   return envelope.mailFrom ? envelope.mailFrom.address : '';
 }
 
-function tooLarge(bytes: number): SmtpReplyError {
-  return new SmtpReplyError(552, `Message larger than ${bytes} bytes`);
+function tooLarge(bytes: number): ReplyRefusal {
+  return new ReplyRefusal('too_large', 552, `Message larger than ${bytes} bytes`);
 }
 
-function tooMuch(): SmtpReplyError {
-  return new SmtpReplyError(451, 'Too much mail at once; try again shortly');
+function tooMuch(): ReplyRefusal {
+  return new ReplyRefusal('busy', 451, 'Too much mail at once; try again shortly');
 }
 
 function toReply(error: unknown, log: Log): Error {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { newId } from '../../foundation/ids.ts';
-import { SmtpReplyError } from '../../foundation/network/smtp-listener.ts';
 import type { AttachmentStore } from '../../message/attachment-store.ts';
 import type { ReplyAddresses } from '../../message/reply-address.ts';
 import { readHeaders } from '../bounce/read-mime.ts';
@@ -10,6 +9,7 @@ import { readHead } from './parse-reply.ts';
 import type { ParsedReplyPart, ReplyOrigin, ReplyPart } from './reply-content.ts';
 import { maxHops } from './reply-limits.ts';
 import type { ReplyReader } from './reply-reader.ts';
+import { type CountReply, ReplyRefusal } from './reply-refusal.ts';
 import {
   findReplyTarget,
   isKnownReply,
@@ -25,6 +25,7 @@ export interface ReplyIntakeDependencies {
   readonly reader: Pick<ReplyReader, 'read'>;
   /** True for an envelope sender of this service. */
   readonly isReturnPath: (address: string) => boolean;
+  readonly count: CountReply;
 }
 
 /** Stores mail to reply addresses. It never sends anything, so it can't cause a mail loop (RFC 3834 section 2). */
@@ -36,10 +37,10 @@ export class ReplyIntake {
   }
 
   /**
-   * The message that an address receives replies to.
+   * The message that an address receives replies to. If it has too many, a repetition of one of them is still taken.
    * @param envelopeFrom MAIL FROM
    * @returns undefined if it receives none
-   * @throws SmtpReplyError if it can't take one now, or the mail is in a loop
+   * @throws ReplyRefusal if it can't take one now, or the mail is in a loop
    */
   async find(address: string, envelopeFrom: string): Promise<ReplyTarget | undefined> {
     const read = this.#dependencies.addresses.read(address);
@@ -47,22 +48,26 @@ export class ReplyIntake {
     const target = await findReplyTarget(this.#dependencies.database.kysely, read);
     if (target === undefined) return undefined;
     if (this.#isOwn(envelopeFrom)) throw loop();
-    if (target.verdict !== 'fits') throw refusalOf(target.verdict);
+    if (target.verdict === 'account full') throw refusalOf(target.verdict);
     return target;
   }
 
   /**
    * Stores a reply; resolves once it is committed.
-   * @throws SmtpReplyError if it isn't stored, Busy if there are too many at once
+   * @throws ReplyRefusal if it isn't stored, Busy if there are too many at once
    */
   async store(target: ReplyTarget, source: Buffer, origin: ReplyOrigin): Promise<void> {
-    const { attachments, reader, database } = this.#dependencies;
+    const { attachments, reader, database, count } = this.#dependencies;
     const { accountId, messageId } = target;
     const headers = readHeaders(readHead(source));
     if ((headers.get('received')?.length ?? 0) > maxHops) throw loop();
     const key = { accountId, messageId, fingerprint: fingerprintOf(headers, source) };
     // Its parts depend on more of the header, so storing them first would let repetitions of one mail fill the disk.
-    if (await isKnownReply(database.kysely, key)) return;
+    if (await isKnownReply(database.kysely, key)) {
+      count('repeated');
+      return;
+    }
+    if (target.verdict !== 'fits') throw refusalOf(target.verdict);
     const { head, parts, automatic, authentication } = await reader.read(source, origin, accountId);
     if (head.from !== null && this.#isOwn(head.from.address)) throw loop();
     const contents = parts.map(({ content }) => ({
@@ -71,7 +76,7 @@ export class ReplyIntake {
     }));
     await attachments.save(accountId, contents);
     const parsed = parseEmailAddress(head.from?.address ?? origin.envelopeFrom);
-    const verdict = await storeReply(database.kysely, {
+    const { verdict, isNew } = await storeReply(database.kysely, {
       ...key,
       id: newId(),
       size: source.length,
@@ -85,6 +90,7 @@ export class ReplyIntake {
       },
     });
     if (verdict !== 'fits') throw refusalOf(verdict);
+    count(isNew ? 'stored' : 'repeated', isNew ? source.length : 0);
   }
 
   /** True for senders of this service: its mail came back, or another of its accounts replied automatically. */
@@ -112,22 +118,26 @@ function fingerprintOf(headers: ReadonlyMap<string, readonly string[]>, source: 
 }
 
 /** RFC 3463 section 3.5. */
-function loop(): SmtpReplyError {
-  return new SmtpReplyError(554, '5.4.6 Mail loop detected');
+function loop(): ReplyRefusal {
+  return new ReplyRefusal('loop', 554, '5.4.6 Mail loop detected');
 }
 
 /** The same reply for every address that takes no mail, so it doesn't reveal the reason. */
-export function unknownAddress(): SmtpReplyError {
-  return new SmtpReplyError(550, '5.1.1 No such address');
+export function unknownAddress(): ReplyRefusal {
+  return new ReplyRefusal('unknown_address', 550, '5.1.1 No such address');
 }
 
-function refusalOf(verdict: Exclude<ReplyVerdict, 'fits'>): SmtpReplyError {
+function refusalOf(verdict: Exclude<ReplyVerdict, 'fits'>): ReplyRefusal {
   switch (verdict) {
     case 'gone':
       return unknownAddress();
     case 'message full':
-      return new SmtpReplyError(552, '5.2.2 Too many replies to this message');
+      return new ReplyRefusal('message_full', 552, '5.2.2 Too many replies to this message');
     case 'account full':
-      return new SmtpReplyError(451, '4.2.2 Too many replies at the moment; try again later');
+      return new ReplyRefusal(
+        'account_full',
+        451,
+        '4.2.2 Too many replies at the moment; try again later',
+      );
   }
 }

@@ -102,14 +102,17 @@ export interface NewReply extends ReplyKey {
 
 /**
  * Stores a reply with its event, in one commit. Its contents must be stored already. A repetition changes nothing.
- * @returns `fits` if it is stored, now or before
+ * @returns `fits` if it is stored, and whether that is new
  */
-export async function storeReply(kysely: Kysely, reply: NewReply): Promise<ReplyVerdict> {
+export async function storeReply(
+  kysely: Kysely,
+  reply: NewReply,
+): Promise<{ readonly verdict: ReplyVerdict; readonly isNew: boolean }> {
   const { accountId, messageId, content } = reply;
   const hashes = [...new Set(content.parts.map(({ sha256 }) => sha256))];
   const detail = { replyId: reply.id, automatic: reply.automatic };
   // The lock waits for an erasure in progress, and blocks new ones.
-  const { rows } = await sql<{ verdict: ReplyVerdict }>`
+  const { rows } = await sql<{ verdict: ReplyVerdict; isNew: boolean }>`
     with target as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m
       where m.account_id = ${accountId} and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))}
@@ -147,8 +150,8 @@ export async function storeReply(kysely: Kysely, reply: NewReply): Promise<Reply
         }),
       )}
       from (select w.*, ${JSON.stringify(detail)}::json as detail from written w) as fresh)
-    select verdict from judged`.execute(kysely);
-  return rows[0]?.verdict ?? 'gone';
+    select verdict, exists (select from written) as "isNew" from judged`.execute(kysely);
+  return rows[0] ?? { verdict: 'gone', isNew: false };
 }
 
 /** A stored reply. */

@@ -347,6 +347,36 @@ export const metricsTable = {
         },
       ],
     },
+    signalpost_replies_total: {
+      type: 'counter',
+      help: 'Mail to reply addresses by result: `stored`, `repeated`, or why it was refused',
+      labels: ['result'],
+      panels: [
+        {
+          title: 'Replies',
+          unit: 'reqps',
+          queries: [
+            {
+              query: 'sum by (job, result) (rate(signalpost_replies_total[5m]))',
+              legend: '{{result}}',
+            },
+          ],
+        },
+      ],
+    },
+    signalpost_reply_bytes_total: {
+      type: 'counter',
+      help: 'Bytes of stored replies',
+      panels: [
+        {
+          title: 'Bytes of replies per second',
+          unit: 'bytes',
+          queries: [
+            { query: 'sum by (job) (rate(signalpost_reply_bytes_total[5m]))', legend: '{{job}}' },
+          ],
+        },
+      ],
+    },
     signalpost_sending_domains: {
       type: 'gauge',
       help: 'Sending domains by the state of their DNS records, read at most once a minute; at most 10,000',
