@@ -46,6 +46,7 @@ create table account (
   account_sign_in_hours_check CHECK (sign_in_hours >= 1 AND sign_in_hours <= 168)
 );
 CREATE UNIQUE INDEX account_system ON account USING btree (system) WHERE system;
+CREATE INDEX account_tag ON account USING btree (substr(sha256((id)::bytea), 1, 6));
 
 create table account_event_page (
   account_id text not null,

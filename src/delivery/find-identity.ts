@@ -28,7 +28,7 @@ export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPa
       returnPath: (messageId, recipient) =>
         paths === undefined || domain?.state !== 'verified'
           ? from
-          : paths.make({ messageId, recipient }, domain.returnPath),
+          : paths.make({ accountId, messageId, recipient }, domain.returnPath),
     };
   };
 }
@@ -60,7 +60,8 @@ export function findDirectIdentity(
       release: () => {
         if (warmUp !== undefined) warmUps.giveBack(subject);
       },
-      returnPath: (messageId, recipient) => paths.make({ messageId, recipient }, domain.returnPath),
+      returnPath: (messageId, recipient) =>
+        paths.make({ accountId, messageId, recipient }, domain.returnPath),
     } satisfies SendingIdentity;
   };
 }

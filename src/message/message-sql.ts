@@ -1,3 +1,4 @@
+import { accountTagBytes } from './account-tag.ts';
 import type { EventKind } from './event-kinds.ts';
 import { contentMemberKinds, resentMembers, type StoredContent } from './message-content.ts';
 import { scheduledClassOffset } from './scheduled-class.ts';
@@ -9,6 +10,17 @@ import { scheduledClassOffset } from './scheduled-class.ts';
 /** The To address; null once the content is erased. */
 export function toAddress(message: string): string {
   return `${message}.content ->> 'to'`;
+}
+
+/** The tag of the account with this ID; the index `account_tag` is of it. IDs have no backslash, so the cast gives their bytes. */
+export function accountTagSql(accountId: string): string {
+  return `substr(sha256(${accountId}::bytea), 1, ${accountTagBytes})`;
+}
+
+/** The accounts with a tag, given in hexadecimal, as a query with the column `id`; all of them if it is null. */
+export function accountsWithTag(tag: string): string {
+  return `select id from account where ${tag} is not null and ${accountTagSql('id')} = decode(${tag}, 'hex')
+    union all select id from account where ${tag} is null`;
 }
 
 /** True if the message has a reply address and its texts aren't erased. */

@@ -1,20 +1,17 @@
-import { createHash } from 'node:crypto';
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { formatUuid } from '../foundation/format-uuid.ts';
 import { type AccountId, type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { SignedLocalParts } from '../foundation/signed-local-part.ts';
+import { accountTagBytes, accountTagOf } from './account-tag.ts';
 
 /** The message that a reply address identifies. */
 export interface ReplyAddress {
   readonly messageId: MessageId;
-  /** The first bytes of the SHA-256 of its account's ID. */
   readonly accountTag: Buffer;
 }
 
 const idBytes = 16;
-/** How many bytes of the hash an address has: an ID can be as long as a local part. */
-export const accountTagBytes = 6;
 
 /** Addresses for replies to one message, signed: `r-` and 52 lower-case letters and digits. */
 export class ReplyAddresses {
@@ -44,8 +41,4 @@ export class ReplyAddresses {
     const messageId = named && parseMessageId(formatUuid(named));
     return named && messageId && { messageId, accountTag: named.subarray(idBytes) };
   }
-}
-
-function accountTagOf(accountId: AccountId): Buffer {
-  return createHash('sha256').update(accountId).digest().subarray(0, accountTagBytes);
 }

@@ -6,6 +6,7 @@ import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { accountTagOf } from '../../src/message/account-tag.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { readSendingDomain, setWarmUp } from '../../src/sender/sending-domain-store.ts';
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
@@ -136,12 +137,13 @@ test('the return path identifies message and recipient and belongs to the sendin
   const id = await send({ toAddress: 'ann@home.test', ccAddressList: ['bob@away.test'] });
   await waitFor('both mails', () => mx.mails.length === 2);
   const paths = new ReturnPaths(testKey);
+  const accountTag = accountTagOf(shop.id);
   const seen = mx.mails.map(({ from, to }) => [from.split('@')[1], to[0], paths.read(from)]);
   assert.deepEqual(
     seen.sort((one, other) => String(one[1]).localeCompare(String(other[1]))),
     [
-      ['bounces.shop.test', 'ann@home.test', { messageId: id, recipient: 0 }],
-      ['bounces.shop.test', 'bob@away.test', { messageId: id, recipient: 1 }],
+      ['bounces.shop.test', 'ann@home.test', { messageId: id, recipient: 0, accountTag }],
+      ['bounces.shop.test', 'bob@away.test', { messageId: id, recipient: 1, accountTag }],
     ],
   );
   assert.equal(mx.mails[0]?.source, mx.mails[1]?.source);

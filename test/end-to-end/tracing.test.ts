@@ -168,7 +168,7 @@ test('a message is traced from its request to the reply after the dot, its bounc
   assert.equal(render.traceId, deliver.traceId);
 
   await waitFor('the delivery', async () => (await shop.state(id)) === 'delivered');
-  const path = { messageId: id as MessageId, recipient: 0 };
+  const path = { accountId: shop.shop.id, messageId: id as MessageId, recipient: 0 };
   const transport = createTransport({ host: '127.0.0.1', port: shop.service.app.bouncePort() });
   await transport.sendMail({
     envelope: { from: '', to: new ReturnPaths(testKey).make(path, 'bounces.shop.test') },

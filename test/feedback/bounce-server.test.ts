@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
+import { SignedLocalParts } from '../../src/foundation/signed-local-part.ts';
+import { accountTagSql } from '../../src/message/message-sql.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -28,7 +30,10 @@ async function deliver(to: string | string[], raw: Buffer): Promise<unknown> {
 }
 
 const pathOf = (messageId: string, recipient = 0): string =>
-  paths.make({ messageId: messageId as MessageId, recipient }, 'bounces.shop.test');
+  paths.make(
+    { accountId: shop.shop.id, messageId: messageId as MessageId, recipient },
+    'bounces.shop.test',
+  );
 
 test('a bounce by mail becomes an event of its message and suppresses the recipient', async () => {
   const { id } = await shop.send('note', { to: 'Victim@people.test' });
@@ -58,6 +63,32 @@ test('repeating a bounce changes nothing', async () => {
   await deliver(pathOf(id), await report('postfix-mailbox-full'));
   await deliver(pathOf(id), await report('postfix-mailbox-full'));
   assert.equal((await shop.events(id, 'bounced')).length, 1);
+});
+
+test('a return path without an account, from an earlier release, still works', async () => {
+  const { id } = await shop.send('note');
+  const local = new SignedLocalParts(testKey.keysFor('return path'), 'b-', 17);
+  const named = Buffer.from(`${id.replaceAll('-', '')}00`, 'hex');
+  await deliver(`${local.write(named)}@bounces.shop.test`, await report('postfix-mailbox-full'));
+  assert.equal((await shop.events(id, 'bounced')).length, 1);
+  // It is the same report.
+  await deliver(pathOf(id), await report('postfix-mailbox-full'));
+  assert.equal((await shop.events(id, 'bounced')).length, 1);
+});
+
+test('the account of a return path or reply address is found by an index', async () => {
+  const { rows } = await shop.database.pool
+    .query(
+      `begin; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan;
+     explain select id from account where ${accountTagSql('id')} = decode('00', 'hex'); rollback`,
+    )
+    .then(
+      (results) =>
+        (results as unknown as { rows: object[] }[]).find((one) => one.rows.length > 0) ?? {
+          rows: [],
+        },
+    );
+  assert.match(JSON.stringify(rows), /account_tag/);
 });
 
 test('a bounce with text that the database cannot store is kept without it', async () => {

@@ -207,7 +207,7 @@ test('mail in a loop is rejected: too many hops, and senders of this service', a
   assert.match(await world.deliver(message.replyTo, hops(51) + plainReply()), /^554 5\.4\.6 /);
   assert.match(await world.deliver(message.replyTo, hops(50) + plainReply()), /^250 /);
   const path = paths.make(
-    { messageId: message.id as MessageId, recipient: 0 },
+    { accountId: shop.shop.id, messageId: message.id as MessageId, recipient: 0 },
     'bounces.shop.test',
   );
   for (const sender of [path, message.replyTo]) {
@@ -251,7 +251,7 @@ test('knowing a reply address is not enough to fill the disk, and bounces still 
     'utf8',
   );
   const path = paths.make(
-    { messageId: message.id as MessageId, recipient: 0 },
+    { accountId: shop.shop.id, messageId: message.id as MessageId, recipient: 0 },
     'bounces.shop.test',
   );
   assert.match(await world.deliver(path, bounce, 'MAIL FROM:<>'), /^250 /);
@@ -282,7 +282,7 @@ test('slow replies to one account keep out neither its bounces nor other replies
     'utf8',
   );
   const path = paths.make(
-    { messageId: message.id as MessageId, recipient: 0 },
+    { accountId: shop.shop.id, messageId: message.id as MessageId, recipient: 0 },
     'bounces.shop.test',
   );
   assert.match(await world.deliver(path, bounce, 'MAIL FROM:<>'), /^250 /);

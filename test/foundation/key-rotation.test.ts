@@ -112,7 +112,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   }),
   'return path': use({
     open: (key) => new ReturnPaths(key),
-    make: (paths) => paths.make({ messageId: message.messageId, recipient: 0 }, 'shop.test'),
+    make: (paths) => paths.make({ ...message, recipient: 0 }, 'shop.test'),
     accepts: (paths, address) => paths.read(address) !== undefined,
   }),
   'reply address': use({

@@ -26,7 +26,10 @@ const report = String(
 const paths = new ReturnPaths(testKey);
 
 async function giveReport(client: SmtpClient, number: number, messageId: string): Promise<void> {
-  const to = paths.make({ messageId: messageId as MessageId, recipient: 0 }, 'bounces.shop.test');
+  const to = paths.make(
+    { accountId: shop.shop.id, messageId: messageId as MessageId, recipient: 0 },
+    'bounces.shop.test',
+  );
   await client.send('MAIL FROM:<>', /^250 /);
   await client.send(`RCPT TO:<${to}>`, /^250 /);
   await client.send('DATA', /^354 /);

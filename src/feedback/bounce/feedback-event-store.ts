@@ -4,13 +4,15 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
 import type { MessageId } from '../../foundation/ids.ts';
 import type { StoredEventKind } from '../../message/event-kinds.ts';
-import { ccAddresses, hasNoCc } from '../../message/message-sql.ts';
+import { accountsWithTag, ccAddresses, hasNoCc } from '../../message/message-sql.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
 
 /** Something that happened to a message after handover, as reported from outside. */
 export interface FeedbackEvent {
   readonly messageId: MessageId;
+  /** Of its account, if the report names it. */
+  readonly accountTag?: Buffer | undefined;
   /** 0 is To, 1 and up are Cc; an address is looked up among the message's recipients. */
   readonly recipient: number | { readonly address: string };
   readonly kind: Extract<StoredEventKind, 'bounced' | 'complained' | 'delayed' | 'unsubscribed'>;
@@ -43,13 +45,14 @@ async function writeSome(
 ): Promise<number> {
   const rows = events.map((event) => ({
     message_id: event.messageId,
+    account_tag: event.accountTag?.toString('hex') ?? null,
     recipient: typeof event.recipient === 'number' ? event.recipient : null,
     address: typeof event.recipient === 'number' ? null : event.recipient.address.toLowerCase(),
     id: eventId(event),
     kind: event.kind,
     detail: event.detail,
   }));
-  // A report contains only the message ID, so each account is searched separately.
+  // The report of a relay has only the message ID, so each account is searched separately.
   const { rows: past } = await sql<{ count: number }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
@@ -57,8 +60,8 @@ async function writeSome(
           select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
           where lower(c.address) = i.address limit 1), 0) end) as recipient
       from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
-        as i (message_id uuid, recipient smallint, address text, id uuid, kind text, detail json)
-      cross join account a
+        as i (message_id uuid, account_tag text, recipient smallint, address text, id uuid, kind text, detail json)
+      cross join lateral (${sql.raw(accountsWithTag('i.account_tag'))}) as a
       cross join lateral (
         select account_id, id, retention_days, content from message
         where account_id = a.id and id = i.message_id limit 1) as m),

@@ -1,5 +1,4 @@
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { MessageId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import { readTraceContext } from '../../foundation/tracing/trace-context.ts';
 import type { TraceSpan, Tracing } from '../../foundation/tracing/tracing.ts';
@@ -44,8 +43,8 @@ async function startSpans(
   kysely: Database['kysely'],
   events: readonly FeedbackEvent[],
 ): Promise<TraceSpan[]> {
-  const messageIds = [...new Set<MessageId>(events.map(({ messageId }) => messageId))];
-  const traced = await readTracedMessages(kysely, messageIds);
+  const byMessage = new Map(events.map((event) => [event.messageId, event]));
+  const traced = await readTracedMessages(kysely, [...byMessage.values()]);
   return events.flatMap((event) => {
     const message = traced.find(({ messageId }) => messageId === event.messageId);
     const accepted = readTraceContext(message?.trace);

@@ -3,8 +3,8 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
 import type { AccountId, MessageId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
-import { receivesReplies } from '../../message/message-sql.ts';
-import { accountTagBytes, type ReplyAddress } from '../../message/reply-address.ts';
+import { accountTagSql, receivesReplies } from '../../message/message-sql.ts';
+import type { ReplyAddress } from '../../message/reply-address.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import type { ReplyContent } from './reply-content.ts';
 import {
@@ -61,7 +61,7 @@ export async function findReplyTarget(
   const { rows } = await sql<ReplyTarget>`
     select a.id as "accountId", ${messageId}::text as "messageId", ${verdictOf(sql`a.id`, messageId)} as verdict
     from account a
-    where substr(sha256(convert_to(a.id, 'UTF8')), 1, ${sql.lit(accountTagBytes)}) = ${accountTag} and exists (
+    where ${sql.raw(accountTagSql('a.id'))} = ${accountTag} and exists (
       select from message m where m.account_id = a.id and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))})
     limit 1`.execute(kysely);
   return rows[0];

@@ -21,7 +21,7 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'feedback/bounce/feedback-event-store.ts': { statements: 1, why: batch },
   'feedback/bounce/traced-message-store.ts': {
     statements: 1,
-    why: 'a bounce names only the message, so the account is looked up in each database',
+    why: 'a relay’s report names only the message, so the account is looked up in each database',
   },
   'feedback/feed/event-feed-store.ts': { statements: 3, why: feed },
   'feedback/feed/transaction-map-store.ts': { statements: 1, why: feed },
