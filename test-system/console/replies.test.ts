@@ -51,3 +51,37 @@ test('replies: an empty log explains itself; a reply leads to its message, which
   await visit.look('message-replies');
   await visit.end();
 });
+
+test('the HTML of a reply is shown in a frame that runs and loads nothing', async () => {
+  const answer = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/messages/${String(answer.body.messageId)}`);
+  const address = page.getByText(/^r-[a-z2-7]{52}@bounces\.shop\.test$/);
+  const html = [
+    '<p id="shown">It <b>arrived</b></p>',
+    '<script>document.getElementById("shown").textContent = "ran"</script>',
+    '<img src="https://remote.test/pixel.gif" onerror="this.previousSibling.textContent = \'ran\'">',
+    '<meta http-equiv="refresh" content="0;url=https://remote.test/page">',
+  ].join('');
+  const source = plainReply({ Subject: 'Re: page', 'Content-Type': 'text/html' }, html);
+  // A request that the policy blocks fails before it is made.
+  const made: string[] = [];
+  page.on('request', (request) => made.push(request.url()));
+  page.on('requestfailed', (request) => {
+    if (request.failure()?.errorText === 'csp') made.splice(made.indexOf(request.url()), 1);
+  });
+  await reply(await address.innerText(), source);
+  await page.reload();
+  await page.getByText('Show reply').press('Enter');
+  const frame = page.frameLocator('iframe[title="Replies"]');
+  await frame.getByText('It arrived').waitFor();
+  await visit.look('reply-html');
+  assert.equal(await frame.getByText('ran', { exact: true }).count(), 0);
+  assert.deepEqual(
+    made.filter((url) => url.includes('remote.test')),
+    [],
+  );
+  // Its end would complain about what the policy blocked.
+  await visit.context.close();
+});

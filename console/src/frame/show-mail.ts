@@ -25,6 +25,8 @@ function isMailFrameMessage(value: unknown): value is MailFrameMessage {
 function renderMail({ html, colors, marks }: MailFrameMessage): void {
   // Scripts in a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
+  // A refresh would leave the mail for a page that the policy blocks.
+  for (const meta of mail.querySelectorAll('meta[http-equiv]')) meta.remove();
   if (marks !== undefined) markChanges(mail, marks.against, marks.color);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
   heights.disconnect();

@@ -1,9 +1,10 @@
-import { Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatSize } from '../format/format-number.ts';
@@ -77,7 +78,7 @@ function ReplyItem({ reply }: { reply: ReplySummary }) {
   );
 }
 
-/** The text of a reply. Its HTML is a stranger's, so it is only a download, as its files are. */
+/** The text of a reply and, in a frame, its HTML. Its files are downloads. */
 function ReplyContent({ replyId }: { replyId: string }) {
   const accountId = useAccountId();
   const reply = useQuery({
@@ -93,7 +94,7 @@ function ReplyContent({ replyId }: { replyId: string }) {
   return (
     <Stack gap="xs" mt="sm">
       <ProblemAlert error={reply.error} />
-      {data?.text != null && <Text className="reply-text">{data.text.trim()}</Text>}
+      {data !== undefined && <ReplyBody reply={data} />}
       {data?.authentication != null && <Authentication {...data.authentication} />}
       {data !== undefined &&
         downloadsOf(data).map(({ name, part, size }) => (
@@ -125,6 +126,24 @@ function Authentication({ spf, dkim, dmarc }: NonNullable<Reply['authentication'
         })}
       </Text>
     </details>
+  );
+}
+
+/** Its text first: the HTML is a stranger's, who can make it look like anything. */
+function ReplyBody({ reply }: { reply: Reply }) {
+  const plain = reply.text !== null && <Text className="reply-text">{reply.text.trim()}</Text>;
+  if (reply.html === null) return plain;
+  return (
+    <Tabs defaultValue={plain ? 'text' : 'html'} keepMounted={false}>
+      <Tabs.List mb="sm">
+        {plain && <Tabs.Tab value="text">{text('replies.text')}</Tabs.Tab>}
+        <Tabs.Tab value="html">{text('replies.html')}</Tabs.Tab>
+      </Tabs.List>
+      {plain && <Tabs.Panel value="text">{plain}</Tabs.Panel>}
+      <Tabs.Panel value="html">
+        <MailFrame html={reply.html} title={text('replies.title')} minHeight={80} />
+      </Tabs.Panel>
+    </Tabs>
   );
 }
 
