@@ -6,7 +6,7 @@ import { distinctBody } from '../bench-account.ts';
 import { makeCounts } from './chaos-faults.ts';
 import type { ChaosNode } from './chaos-node.ts';
 import { fileNameOf } from './rough-sink.ts';
-import { SteadyClients } from './steady-clients.ts';
+import { retryPause, SteadyClients } from './steady-clients.ts';
 
 const address = (name: string): string => `${name}@example.test`;
 
@@ -115,8 +115,6 @@ interface Acceptance {
   readonly node: ChaosNode;
 }
 
-/** Between repetitions of a request: the first pause, which doubles, and the longest. */
-const repeatDelayMs = { first: 500, max: 4_000 };
 /** How long an answer may take before a request is repeated. */
 const answerTimeoutMs = 20_000;
 
@@ -183,7 +181,7 @@ export class ChaosLoad {
         for (const [place, body] of bodies.entries()) this.#note(kind, body, results[place]);
         return;
       }
-      await delay(repeatDelay(turn - number));
+      await delay(retryPause(turn - number));
     }
   }
 
@@ -223,12 +221,6 @@ export class ChaosLoad {
     });
     this.acceptedOf[kind] += 1;
   }
-}
-
-/** Hundreds of requests wait for the end of an outage, and new ones come all the time: clients that don't back off delay it. */
-function repeatDelay(repetitions: number): number {
-  const { first, max } = repeatDelayMs;
-  return Math.min(first * 2 ** repetitions, max) * (0.5 + Math.random() / 2);
 }
 
 /** Whether a request with a key can be repeated: the service or another request with the key was in its way. */

@@ -3,6 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** How long clients try again after the end. */
 const giveUpDelayMs = 60_000;
 
+/** Between the attempts of a client: the first pause, which doubles, and the longest. */
+const retryDelayMs = { first: 500, max: 4_000 };
+
+/** Hundreds of clients wait for the end of an outage, and new ones come all the time: those that don't back off delay it. */
+export function retryPause(retries: number): number {
+  const { first, max } = retryDelayMs;
+  return Math.min(first * 2 ** retries, max) * (0.5 + Math.random() / 2);
+}
+
 /** Clients that begin at a steady rate, each with its own number, and go on by themselves. */
 export class SteadyClients {
   readonly #open = new Set<Promise<void>>();
