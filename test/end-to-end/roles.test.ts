@@ -154,6 +154,8 @@ async function assertServes(
   assert.equal(await statusOf('POST', `/ete/v1/email/${shop.id}/t-0001`), has('http') ? 401 : 421);
   assert.equal(await statusOf('GET', '/manage/v1/me'), has('management') ? 401 : 421);
   assert.equal(await statusOf('GET', '/console'), has('management') ? 200 : 421);
+  for (const route of ['/', '/openapi.json', '/docs', '/inbox'])
+    assert.equal((await statusOf('GET', route)) === 421, !has('management'), route);
   assert.equal((await statusOf('GET', '/sign-in')) === 421, !has('http') && !has('management'));
   assert.equal(app.submissionPorts().tlsPort !== undefined, has('smtp'));
   assert.equal(app.bouncePort() !== undefined, has('smtp'));
