@@ -15,7 +15,7 @@ import { readBatch } from './read-batch.ts';
 import { type BodyJson, readBodyJson } from './read-body-json.ts';
 import {
   type AdmittedRequest,
-  checkMessage,
+  checkBeforeCommit,
   commitChecked,
   type SendDependencies,
   sendEmail,
@@ -157,7 +157,7 @@ export class BatchSender {
 
   /** @returns a row to be committed with others if the message needs nothing else */
   #sendPlain(request: AdmittedRequest): Promise<Outcome> | AcceptRow {
-    const checking = checkMessage(this.#dependencies, request);
+    const checking = checkBeforeCommit(this.#dependencies, request);
     if (checking instanceof Promise)
       return checking.then((message) => commitChecked(this.#dependencies, message)).catch(toFault);
     const { row, attachments, newUsageRecord, quota } = checking;

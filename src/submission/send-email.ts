@@ -168,7 +168,7 @@ async function sendNew(
   deadline: number,
   trace: TraceContext | undefined,
 ): Promise<Receipt> {
-  const checking = checkMessage(dependencies, admitted, key, trace);
+  const checking = checkBeforeCommit(dependencies, admitted, key, trace);
   const message = checking instanceof Promise ? await checking : checking;
   return commitChecked(dependencies, message, deadline);
 }
@@ -185,7 +185,7 @@ export interface CheckedMessage {
  * Checks 5 to 8. Unless something must be read or decoded first, it is done when this returns.
  * @throws Fault of the first check that fails
  */
-export function checkMessage(
+export function checkBeforeCommit(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
   key?: IdempotencyKey,
