@@ -60,6 +60,10 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
     statements: 2,
     why: 'a database has partitions for the retention classes of its accounts',
   },
+  'message/message-sql.ts': {
+    statements: 1,
+    why: 'the accounts that a report may be about; a fragment of statements that are listed here',
+  },
   'queue/claim-store.ts': {
     statements: 3,
     why: 'finds the accounts that have due messages, and claims those of several at once',
