@@ -279,7 +279,8 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const smtpSubmission = createSmtpSubmission({
-    settings: roles.has('smtp') ? config.smtpSubmission : undefined,
+    settings: config.smtpSubmission,
+    isOpen: roles.has('smtp'),
     hostname: config.hostname,
     publicUrl: config.publicUrl,
     database,

@@ -25,6 +25,8 @@ export interface SmtpSubmissionSettings extends SubmissionAddresses {
 export interface SmtpSubmissionDependencies {
   /** Undefined: off. */
   readonly settings: SmtpSubmissionSettings | undefined;
+  /** False if only other nodes open the ports. */
+  readonly isOpen: boolean;
   readonly hostname: string | undefined;
   readonly publicUrl: string | undefined;
   readonly database: Pick<Database, 'kysely'>;
@@ -45,7 +47,7 @@ export interface SmtpSubmissionDependencies {
 export interface SmtpSubmission {
   /** The open ports; undefined before `start` and for those that aren't configured. */
   ports(): Pick<SubmissionServer, 'port' | 'tlsPort'>;
-  /** What programs connect to; undefined before `start`, or if it is off. */
+  /** What programs connect to, at this node or another; undefined before `start`, or if it is off. */
   endpoint(): SubmissionEndpoint | undefined;
   /** Opens the ports, if configured. */
   start(): Promise<void>;
@@ -71,6 +73,7 @@ function createServing(
 ): SmtpSubmission {
   const { database, log, hostname, publicUrl } = dependencies;
   let server: SubmissionServer | undefined;
+  let started = false;
   const certificate = new LiveCertificate({ files: settings.tls, log });
   registerCertificateMetrics(dependencies.metrics, certificate, 'submission');
   const metrics = new SmtpSubmissionMetrics(dependencies.metrics, () => server?.sessions() ?? 0);
@@ -78,14 +81,16 @@ function createServing(
   return {
     ports: () => ({ port: server?.port, tlsPort: server?.tlsPort }),
     endpoint() {
-      if (server === undefined) return undefined;
-      const { port, tlsPort } = server;
+      if (!started) return undefined;
+      const { port, tlsPort } = server ?? settings;
       const [best = osHostname(), ...others] = [hostname, publicHost].filter(isGiven);
       const host = chooseSubmissionHost(certificate.current.leaf, [best, ...others]);
       return { host, port, tlsPort };
     },
     async start() {
       certificate.start();
+      started = true;
+      if (!dependencies.isOpen) return;
       // Imported on demand, because most installations don't use it.
       const { startSubmissionServer } = await import('./start-submission-server.ts');
       server = await startSubmissionServer({

@@ -127,6 +127,8 @@ for (const nodes of splits) {
     });
     const shown = await manager.get(`${path}/messages/${accepted.body.messageId}`);
     assert.equal(shown.body.state, 'delivered');
+    const settings = await manager.get('/installation/settings');
+    assert.notEqual(settings.body.smtpSubmission, null, 'the console shows where to submit');
     for (const [, service] of services) if (service) await service.stop();
   });
 }
