@@ -36,18 +36,25 @@ export class PrivacyUpkeep {
   /** One run; errors are logged and left for the next one. */
   async run(): Promise<void> {
     const { database, log } = this.#dependencies;
-    try {
-      await removeExpiredSuppressions(database.kysely);
-      await removeSpentTokens(database.kysely);
-      await applyRetentionRules(database.kysely);
-      await deleteOldScheduled(database.kysely);
-      await dropOldPartitions(database, log);
-      await deleteOldReplies(database.kysely);
-      await deleteTrialVersions(database.kysely);
-      await deleteRemovedImages(database.kysely);
-      await sweepAttachments(database.kysely);
-    } catch (error) {
-      log.warn({ err: error }, 'could not delete old data; retrying in an hour');
+    const { kysely } = database;
+    const steps = [
+      () => removeExpiredSuppressions(kysely),
+      () => removeSpentTokens(kysely),
+      () => applyRetentionRules(kysely),
+      () => deleteOldScheduled(kysely),
+      () => dropOldPartitions(database, log),
+      () => deleteOldReplies(kysely),
+      () => deleteTrialVersions(kysely),
+      () => deleteRemovedImages(kysely),
+      () => sweepAttachments(kysely),
+    ];
+    // One that fails doesn't keep data that the others delete.
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        log.warn({ err: error }, 'could not delete some old data; retrying in an hour');
+      }
     }
   }
 }
