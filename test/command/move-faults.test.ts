@@ -384,7 +384,7 @@ test('the rest of another installation’s move is not touched', async () => {
   );
   assert.match(
     await scene.fail(['move', '--cancel'], { DATABASE_URL: target }),
-    /Run this with the settings of that one/,
+    /Run this with the settings of that database/,
   );
 });
 
