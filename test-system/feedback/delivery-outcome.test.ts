@@ -153,7 +153,8 @@ test('a message in a real Postfix mailbox, opened and clicked in Chromium, is re
   });
   assert.match(mail, /^Return-Path: <b-[a-z2-7]+@bounces\.shop\.test>/m);
   const path = /^Return-Path: <([^>]+)>/m.exec(mail)?.[1] ?? '';
-  assert.deepEqual(new ReturnPaths(testKey).read(path), { messageId: id, recipient: 0 });
+  const { messageId, recipient } = new ReturnPaths(testKey).read(path) ?? {};
+  assert.deepEqual([messageId, recipient], [id, 0]);
   const html = mail
     .slice(mail.indexOf('Content-Type: text/html'))
     .replace(/=\r?\n/g, '')
