@@ -44,16 +44,21 @@ const nodeCases: readonly CapacityCase[] = [
 ];
 
 /** What a message costs from acceptance to the last follower, and what an idle service costs a second. */
-export async function benchCapacity(options: BenchOptions): Promise<BenchResult[]> {
-  const results: BenchResult[] = [];
-  for (const one of cases) results.push(...(await measureCapacity(one, options)));
-  return results;
+export function benchCapacity(options: BenchOptions): Promise<BenchResult[]> {
+  return measureAll(cases, options);
 }
 
 /** What more processes and nodes add to the cost of a message. */
-export async function benchCapacityNodes(options: BenchOptions): Promise<BenchResult[]> {
+export function benchCapacityNodes(options: BenchOptions): Promise<BenchResult[]> {
+  return measureAll(nodeCases, options);
+}
+
+async function measureAll(
+  all: readonly CapacityCase[],
+  options: BenchOptions,
+): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
-  for (const one of nodeCases) results.push(...(await measureCapacity(one, options)));
+  for (const one of all) results.push(...(await measureCapacity(one, options)));
   return results;
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import { findUntrackable, trackHtmlParts } from '../../src/rendering/track-html-parts.ts';
+import { alternativeBody } from '../support/alternative-body.ts';
 
 const tracking = {
   rewriteUrl: (url: string, index: number) =>
@@ -120,22 +121,7 @@ test('all parts that aren’t HTML stay byte for byte, and all that are get the 
 });
 
 const alternatives = (html: string, encoding: string): string =>
-  [
-    'From: a@shop.test',
-    'Content-Type: multipart/alternative; boundary=b',
-    '',
-    '--b',
-    'Content-Type: text/plain; charset=utf-8',
-    '',
-    'See https://shop.test/a',
-    '--b',
-    'Content-Type: text/html; charset=utf-8',
-    `Content-Transfer-Encoding: ${encoding}`,
-    '',
-    html,
-    '--b--',
-    '',
-  ].join('\r\n');
+  `From: a@shop.test\r\n${alternativeBody(html, encoding)}`;
 
 const page =
   '<html><body><p>Grüße</p><a href="https://shop.test/?a=1&amp;b=ü">a</a><a href=http://shop.test/x>b</a></body></html>';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simpleParser } from 'mailparser';
+import { alternativeBody } from '../support/alternative-body.ts';
 import { addressesIn } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { sendRequest } from '../support/send-request.ts';
@@ -14,24 +15,10 @@ const browser =
 const asBrowser = { headers: { 'user-agent': browser } };
 const tracked = { 'X-Signalpost-Track-Opens': 'true', 'X-Signalpost-Track-Clicks': 'true' };
 
-const alternative = [
-  'MIME-Version: 1.0',
-  'Content-Type: multipart/alternative; boundary=b',
-  '',
-  '--b',
-  'Content-Type: text/plain; charset=utf-8',
-  '',
-  'See https://shop.test/a',
-  '--b',
-  'Content-Type: text/html; charset=utf-8',
-  'Content-Transfer-Encoding: base64',
-  '',
-  Buffer.from(
-    '<html><body><a href="https://shop.test/ü?a=1&amp;b=2">a</a><a href="mailto:x@shop.test">b</a></body></html>',
-  ).toString('base64'),
-  '--b--',
-  '',
-].join('\r\n');
+const html = Buffer.from(
+  '<html><body><a href="https://shop.test/ü?a=1&amp;b=2">a</a><a href="mailto:x@shop.test">b</a></body></html>',
+).toString('base64');
+const alternative = `MIME-Version: 1.0\r\n${alternativeBody(html, 'base64')}`;
 
 function raw(fields: Readonly<Record<string, string>>, rest = alternative): string {
   const all = {

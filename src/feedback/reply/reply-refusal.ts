@@ -1,6 +1,6 @@
 import { SmtpReplyError } from '../../foundation/network/smtp-listener.ts';
 
-/** What became of mail to reply addresses. */
+/** The outcomes of mail to reply addresses. */
 export const replyResults = [
   'stored',
   'repeated',
