@@ -286,8 +286,10 @@ create table domain_finding (
 
 create table feed_cursor (
   name text not null,
-  tx xid8 not null default '0'::xid8,
+  tx xid8 not null,
   rested_from timestamp with time zone,
+  follower text not null default split_part(name, '/'::text, 1),
+  lanes smallint not null default (COALESCE(NULLIF(split_part(name, '/'::text, 2), ''::text), '255'::text))::smallint,
   feed_cursor_pkey PRIMARY KEY (name)
 );
 

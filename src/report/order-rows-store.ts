@@ -53,7 +53,7 @@ export async function orderRows(
 ): Promise<boolean> {
   const end = new Date(day.getTime() + dayMs);
   return await kysely.transaction().execute(async (transaction) => {
-    await waitForCursor(transaction, reportFollowerName);
+    await waitForCursor(transaction, reportFollowerName, accountId);
     const { rows } = await sql`
       insert into report_ordered (account_id, until) values (${accountId}, ${end})
       on conflict (account_id) do update set until = excluded.until where report_ordered.until < excluded.until

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Follower } from '../feedback/feed/event-feed.ts';
-import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
+import { inWindow, waitForCursor } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { reportColumns } from '../message/event-kinds.ts';
@@ -14,15 +14,14 @@ const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
 /** Lock this follower's cursor before changing totals. */
 export const reportFollowerName = 'report';
 
-/** Adds new facts to the totals. A single writer avoids row contention. */
+/** Adds new facts to the totals. A single writer of an account avoids row contention. */
 export const rollUp: Follower = {
   name: reportFollowerName,
-  async follow(transaction, { from, until }) {
+  async follow(transaction, window) {
     // A scalar subquery never becomes a join: that one would begin with the accounts, of which the planner expects none in a new
     // installation, and read all messages of each.
     const within = (table: string) =>
-      sql`${sql.ref(`${table}.tx`)} >= ${from}::xid8 and ${sql.ref(`${table}.tx`)} < ${until}::xid8
-        and (select account.id from account where account.id = m.account_id) is not null`;
+      sql`${inWindow(window, table)} and (select account.id from account where account.id = m.account_id) is not null`;
     await addFacts(transaction, reportFacts(within('m'), within('e')));
   },
 };
@@ -39,7 +38,7 @@ export async function rebuildReport(
   until: Date,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    const cursor = await waitForCursor(transaction, reportFollowerName);
+    const cursor = await waitForCursor(transaction, reportFollowerName, accountId);
     for (const table of ['report_total', 'report_locale', 'report_destination', 'report_latency']) {
       await sql`
         delete from ${sql.table(table)}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Follower } from '../feedback/feed/event-feed.ts';
-import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
 import { maxRecipients } from '../message/message-content.ts';
@@ -14,7 +14,6 @@ export const writeSearchRows: Follower = {
   name: 'search',
   async follow(transaction, window, throttle) {
     for (const piece of piecesOf(window)) await throttle(() => insertRows(transaction, piece));
-    const { from, until } = window;
     await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
       transaction,
     );
@@ -25,7 +24,7 @@ export const writeSearchRows: Follower = {
         select distinct on (account_id, message_id, recipient) account_id, message_id, retention_days,
           coalesce(recipient, 0) as recipient, kind
         from message_event
-        where tx >= ${from}::xid8 and tx < ${until}::xid8
+        where ${inWindow(window, 'message_event')}
           and kind in (${sql.raw(kindList(outcomeKinds))})
         order by account_id, message_id, recipient, at desc, id desc) as e
       where s.account_id = e.account_id and s.message_id = e.message_id and s.retention_days = e.retention_days
@@ -33,16 +32,13 @@ export const writeSearchRows: Follower = {
   },
 };
 
-async function insertRows(
-  transaction: Database['kysely'],
-  { from, until }: Pick<FeedWindow, 'from' | 'until'>,
-): Promise<void> {
+async function insertRows(transaction: Database['kysely'], range: FeedRange): Promise<void> {
   await sql`
     with attributed as (
       insert into message_attribute (account_id, hash, message_id, retention_days)
       select m.account_id, ${sql.raw(attributeHash("a.key || '=' || a.value"))}, m.id, m.retention_days
       from message m cross join lateral ${sql.raw(attributeRows('m'))} as a
-      where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+      where ${inWindow(range, 'm')}
       on conflict do nothing)
     insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
       external_id)
@@ -57,6 +53,6 @@ async function insertRows(
       union all
       select c.place + ${maxRecipients - 1}, c.address, 'suppressed'
       from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
-    where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+    where ${inWindow(range, 'm')}
     on conflict do nothing`.execute(transaction);
 }

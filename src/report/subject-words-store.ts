@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Follower } from '../feedback/feed/event-feed.ts';
-import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import { fixedTexts } from '../rendering/render-subject.ts';
@@ -36,13 +36,12 @@ export function followSubjects(
   };
 }
 
-type Range = Pick<FeedWindow, 'from' | 'until'>;
 type VersionRef = Omit<SubjectRef, 'id'>;
 
-async function readVersions(transaction: Kysely, { from, until }: Range): Promise<VersionRef[]> {
+async function readVersions(transaction: Kysely, range: FeedRange): Promise<VersionRef[]> {
   const { rows } = await sql<VersionRef>`
     select distinct account_id as "accountId", template_id as "templateId", template_version as version
-    from message where tx >= ${from}::xid8 and tx < ${until}::xid8`.execute(transaction);
+    from message where ${inWindow(range, 'message')}`.execute(transaction);
   return rows;
 }
 
@@ -87,12 +86,12 @@ async function insertFixedWords(
 async function insertValueWords(
   transaction: Kysely,
   templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>,
-  { from, until }: Range,
+  range: FeedRange,
 ): Promise<void> {
   const { rows } = await sql<SubjectRef & { readonly retentionDays: number }>`
     select account_id as "accountId", id, retention_days as "retentionDays", template_id as "templateId",
       template_version as version
-    from message where tx >= ${from}::xid8 and tx < ${until}::xid8`.execute(transaction);
+    from message where ${inWindow(range, 'message')}`.execute(transaction);
   const subjects = await readSubjects(transaction, templates, rows);
   const found = rows.flatMap((row) => {
     const subject = subjects.get(row.id);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { FeedWindow } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { EventKind } from '../message/event-kinds.ts';
@@ -11,18 +11,15 @@ type Kysely = Database['kysely'];
 const pageSize = 100;
 
 /** Writes a window's events to the pages of their accounts. @returns these accounts */
-export async function writeEventPages(
-  transaction: Kysely,
-  { from, until }: Pick<FeedWindow, 'from' | 'until'>,
-): Promise<AccountId[]> {
+export async function writeEventPages(transaction: Kysely, range: FeedRange): Promise<AccountId[]> {
   const order = sql`tx, at, event_id <> message_id, event_id`;
   const { rows } = await sql<{ accountId: AccountId }>`
     with found as (
       select account_id, id as message_id, id as event_id, retention_days, accepted_at as at, tx
-      from message where tx >= ${from}::xid8 and tx < ${until}::xid8
+      from message where ${inWindow(range, 'message')}
       union all
       select account_id, message_id, id, retention_days, at, tx
-      from message_event where tx >= ${from}::xid8 and tx < ${until}::xid8),
+      from message_event where ${inWindow(range, 'message_event')}),
     placed as (
       select *, (row_number() over (partition by account_id order by ${order}) - 1) / ${sql.lit(pageSize)} as part
       from found),

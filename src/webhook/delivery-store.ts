@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { FeedWindow } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
@@ -51,19 +51,16 @@ const addJobs = (mode: 'preserve_run_at' | 'replace', priority = sql`0`) => sql`
 const longBacklog = 1_000;
 
 /** Writes a window's events for subscribed endpoints and their delivery jobs in one commit. */
-export async function enqueueWindow(
-  transaction: Kysely,
-  { from, until }: FeedWindow,
-): Promise<void> {
+export async function enqueueWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   await sql`
     with found as (
       select m.account_id, m.id as event_id, m.id as message_id, m.retention_days, 'accepted' as kind, null::smallint as recipient,
         m.accepted_at as at, '{}'::json as detail, m.tx
-      from message m where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+      from message m where ${inWindow(range, 'm')}
       union all
       select account_id, id, message_id, retention_days, kind, recipient, at,
         (detail::jsonb - 'transcript')::json, tx
-      from message_event where tx >= ${from}::xid8 and tx < ${until}::xid8),
+      from message_event where ${inWindow(range, 'message_event')}),
     written as (
       insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, recipient, event_at, detail)
       select f.account_id, w.id, f.event_id, f.message_id, f.retention_days, f.kind, f.recipient, f.at, f.detail

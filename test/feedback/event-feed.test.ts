@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import {
+  allLanes,
   anyBehind,
   ensureCursor,
   lockCursor,
@@ -29,7 +30,7 @@ test('a transaction that begins during the search for a window ends the window n
       await pool.query('select pg_current_xact_id()');
       await newerClient.query('begin');
       await newerClient.query('select pg_current_xact_id()');
-      const window = await nextWindow(transaction, '0', 10);
+      const window = await nextWindow(transaction, { from: '0', lanes: allLanes }, 10);
       assert.equal(window?.until, rows[0]?.newest);
     });
   await newerClient.query('rollback');
@@ -40,16 +41,16 @@ test('a follower pauses after a partial window, in every process, and continues 
   const { kysely, pool } = world.database;
   await ensureCursor(kysely, 'resting');
   const isOffered = async (): Promise<boolean> =>
-    (await lockCursor(kysely, 'resting', 3_600_000)) !== undefined;
+    (await lockCursor(kysely, 'resting', { rest: 3_600_000 })) !== undefined;
   const setRestedSeconds = (seconds: number) =>
     pool.query(
       "update feed_cursor set rested_from = now() - $1 * interval '1 s' where name = 'resting'",
       [seconds],
     );
   assert.ok(await isOffered());
-  await moveCursor(kysely, 'resting', { until: '1', full: true });
+  await moveCursor(kysely, 'resting', { lanes: allLanes, until: '1', full: true });
   assert.ok(await isOffered());
-  await moveCursor(kysely, 'resting', { until: '2', full: false });
+  await moveCursor(kysely, 'resting', { lanes: allLanes, until: '2', full: false });
   assert.ok(!(await isOffered()));
   assert.ok(!(await anyBehind(kysely, ['resting'], 3_600_000)));
   assert.ok(await anyBehind(kysely, ['resting'], 0));
@@ -73,7 +74,7 @@ test('the pieces of a window cover it in order, and none is empty', () => {
         string,
         string,
       ];
-      const pieces = piecesOf({ from, until, cuts: cuts.map(String) });
+      const pieces = piecesOf({ from, until, lanes: 1, cuts: cuts.map(String) });
       assert.equal(pieces[0]?.from, from);
       assert.equal(pieces.at(-1)?.until, until);
       pieces.forEach((piece, index) => {
@@ -92,7 +93,7 @@ test('search rows of a window with several hundred messages are written complete
   for (let count = 0; count < 350; count += 1) ids.push(await world.accept());
   let pieces = 0;
   await kysely.transaction().execute(async (transaction) => {
-    const window = await nextWindow(transaction, from, 5_000);
+    const window = await nextWindow(transaction, { from, lanes: allLanes }, 5_000);
     assert.ok(window !== undefined);
     await writeSearchRows.follow(transaction, window, async (piece) => {
       pieces += 1;

@@ -231,8 +231,8 @@ test('a person is also erased from rows that a follower is about to write', asyn
   const id = await world.accept({ to: 'racing@people.test' });
   let erasing: ReturnType<typeof erasePerson> | undefined;
   await kysely.transaction().execute(async (follower) => {
-    const from = await lockCursor(follower, 'search');
-    const window = from === undefined ? undefined : await nextWindow(follower, from, 1_000);
+    const position = await lockCursor(follower, 'search');
+    const window = position && (await nextWindow(follower, position, 1_000));
     assert.ok(window);
     await writeSearchRows.follow(follower, window, unthrottled);
     erasing = erasePerson(kysely, { ...request('racing@people.test'), keepSuppressions: true });

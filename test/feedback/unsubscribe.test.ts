@@ -78,7 +78,7 @@ test('an unsubscription undone at once stays undone when its event is processed'
   assert.equal((await post(`${link}/undo`, '')).status, 200);
   await waitFor('the follower to have passed the event', async () => {
     const { rows } = await shop.database.pool.query<{ passed: boolean }>(
-      `select (select tx from feed_cursor where name = 'suppression') > max(tx) as passed
+      `select (select min(tx) from feed_cursor where follower = 'suppression') > max(tx) as passed
        from message_event where message_id = $1 and kind = 'unsubscribed'`,
       [id],
     );

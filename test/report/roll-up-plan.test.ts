@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
+import { allLanes, nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
 import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
@@ -31,7 +31,7 @@ test('the roll-up looks up each event’s message by its key in tables that were
   for (let window = 1; window <= 3; window += 1) {
     await deliverMany();
     await kysely.transaction().execute(async (transaction) => {
-      const found = await nextWindow(transaction, from, 10 * count);
+      const found = await nextWindow(transaction, { from, lanes: allLanes }, 10 * count);
       assert.ok(found !== undefined && found.rows >= count);
       from = found.until;
       const before = await rowsRead();

@@ -62,7 +62,7 @@ async function openEndpoint(
   const { pool } = shop.database;
   await waitFor('earlier events to be processed', async () => {
     const { rows } = await pool.query(
-      `select from feed_cursor c where name = 'webhook'
+      `select from feed_cursor c where follower = 'webhook'
          and (exists (select from message where tx >= c.tx) or exists (select from message_event where tx >= c.tx))`,
     );
     return rows.length === 0;

@@ -1,8 +1,18 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../../foundation/database/ended-transactions.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
+
+/** Every account is in one lane, by a hash that is the same in every database, because positions move with the rows. */
+const laneCount = 8;
+/** Lanes are bits. */
+export const allLanes = 2 ** laneCount - 1;
+
+/** SQL: true if the account is in one of the lanes. */
+const hasLane = (lanes: RawBuilder<unknown>, account: RawBuilder<unknown>) => sql`
+  (${lanes} >> (get_byte(sha256(${account}::bytea), 0) & ${sql.lit(laneCount - 1)})) & 1 = 1`;
 
 /**
  * A range of transactions from `from` (inclusive) to `until` (exclusive) that have all ended: the `message` and
@@ -11,6 +21,8 @@ type Kysely = Database['kysely'];
 export interface FeedWindow {
   readonly from: string;
   readonly until: string;
+  /** The lanes of its accounts, as bits. */
+  readonly lanes: number;
   /** Upper bound for its rows of messages and events. */
   readonly rows: number;
   /** It reached the requested limit, so more rows may follow. */
@@ -22,15 +34,31 @@ export interface FeedWindow {
 /** Rows per batch. */
 const pieceRows = 100;
 
+/** Which rows a window has. */
+export type FeedRange = Pick<FeedWindow, 'from' | 'until' | 'lanes'>;
+
 /** Splits a window into consecutive batches. */
 export function piecesOf({
   from,
   until,
+  lanes,
   cuts,
-}: Pick<FeedWindow, 'from' | 'until' | 'cuts'>): Pick<FeedWindow, 'from' | 'until'>[] {
+}: FeedRange & Pick<FeedWindow, 'cuts'>): FeedRange[] {
   const inside = cuts.filter((cut) => BigInt(cut) > BigInt(from) && BigInt(cut) < BigInt(until));
   const starts = [from, ...inside];
-  return starts.map((start, index) => ({ from: start, until: starts[index + 1] ?? until }));
+  return starts.map((start, index) => ({ from: start, until: starts[index + 1] ?? until, lanes }));
+}
+
+/** SQL: true for a window's rows. @param table `message` or `message_event`, or its alias */
+export function inWindow({ from, until, lanes }: FeedRange, table: string): RawBuilder<boolean> {
+  const tx = sql.raw(`${table}.tx`);
+  return sql`${tx} >= ${from}::xid8 and ${tx} < ${until}::xid8${inLanes(lanes, table)}`;
+}
+
+/** SQL: another condition, for rows of accounts in the lanes. Without one for all of them, so that plans are the same as without lanes. */
+export function inLanes(lanes: number, table: string): RawBuilder<unknown> {
+  if (lanes === allLanes) return sql``;
+  return sql` and ${hasLane(sql`${lanes}::integer`, sql.raw(`${table}.account_id`))}`;
 }
 
 /** True if the follower of a `feed_cursor` row is resting. Setting the clock back ends the rest. */
@@ -60,41 +88,111 @@ export async function anyBehind(
 
 /** Creates a follower's cursor at the start of the stored data. */
 export async function ensureCursor(kysely: Kysely, name: string): Promise<void> {
-  await sql`insert into feed_cursor (name) values (${name}) on conflict do nothing`.execute(kysely);
+  await sql`
+    insert into feed_cursor (name, tx)
+    select ${name}, '0' where not exists (select from feed_cursor where follower = ${name})
+    on conflict do nothing`.execute(kysely);
+}
+
+/** How far some lanes of a follower are. */
+export interface FeedPosition {
+  readonly lanes: number;
+  readonly from: string;
+  /** Its last window was full. */
+  readonly behind: boolean;
+  /** The position of the follower's next lanes, if they are as far or farther. */
+  readonly next: string | null;
+}
+
+/** Which lanes not to take. */
+interface LanesLeft {
+  /** Milliseconds that they rest. */
+  readonly rest?: number;
+  /** Lanes in any of which the others don't have a part. */
+  readonly done?: number;
+  /** Exactly these combinations of lanes. */
+  readonly waiting?: readonly number[];
 }
 
 /**
- * Takes the follower's lock for this transaction.
- * @param rest milliseconds
- * @returns its position, or undefined if another node holds the lock or it is resting
+ * Locks the lanes of a follower that are furthest behind, for this transaction.
+ * @returns undefined if other nodes hold the locks or the rest is left out
  */
 export async function lockCursor(
   transaction: Kysely,
   name: string,
-  rest = 0,
-): Promise<string | undefined> {
-  const { rows } = await sql<{ tx: string }>`
-    select tx::text from feed_cursor where name = ${name} and not ${isResting(rest)}
-    for update skip locked`.execute(transaction);
-  return rows[0]?.tx;
-}
-
-/** Waits for the follower's lock. */
-export async function waitForCursor(transaction: Kysely, name: string): Promise<string> {
-  const { rows } = await sql<{ tx: string }>`
-    select tx::text from feed_cursor where name = ${name} for update`.execute(transaction);
-  return rows[0]?.tx ?? '0';
+  { rest = 0, done = 0, waiting = [] }: LanesLeft = {},
+): Promise<FeedPosition | undefined> {
+  const { rows } = await sql<FeedPosition>`
+    select lanes, tx::text as from, rested_from is null as behind, (
+      select min(o.tx)::text from feed_cursor o
+      where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx) as next
+    from feed_cursor
+    where follower = ${name} and not ${isResting(rest)}
+      and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])
+    order by tx limit 1 for update skip locked`.execute(transaction);
+  return rows[0];
 }
 
 /**
+ * Waits for the lock of a follower's lanes that have the account.
+ * @returns their position
+ */
+export async function waitForCursor(
+  transaction: Kysely,
+  name: string,
+  accountId: AccountId,
+): Promise<string> {
+  const own = sql`follower = ${name} and ${hasLane(sql.raw('lanes'), sql`${accountId}::text`)}`;
+  for (;;) {
+    const { rows } = await sql<{ tx: string }>`
+      select tx::text from feed_cursor where ${own} for update`.execute(transaction);
+    if (rows[0] !== undefined) return rows[0].tx;
+    // While it waited, the lanes were split or joined.
+    const found = await sql`select from feed_cursor where ${own}`.execute(transaction);
+    if (found.rows.length === 0) return '0';
+  }
+}
+
+/** Waits until no follower works on the account, and keeps them from it for this transaction. */
+export async function waitForFollowers(transaction: Kysely, accountId: AccountId): Promise<void> {
+  const { rows } = await sql<{ follower: string }>`
+    select distinct follower from feed_cursor order by follower`.execute(transaction);
+  for (const { follower } of rows) await waitForCursor(transaction, follower, accountId);
+}
+
+/** SQL for the position of a follower in an account; null before its first window. */
+export function cursorOf(name: string, accountId: AccountId): RawBuilder<string | null> {
+  return sql`(
+    select tx from feed_cursor where follower = ${name} and ${hasLane(sql.raw('lanes'), sql`${accountId}::text`)})`;
+}
+
+/** Rows of all lanes that are read to find those of some, per row that is looked for. */
+const rowsPerFound = laneCount;
+
+/**
  * The next window from a position, with about `limit` rows. Transactions are never split.
+ * @param before where it ends at the latest
  * @returns undefined if nothing has ended since
  */
 export async function nextWindow(
   transaction: Kysely,
-  from: string,
+  { from, lanes }: Pick<FeedWindow, 'from' | 'lanes'>,
   limit: number,
+  before?: string,
 ): Promise<FeedWindow | undefined> {
+  const isWhole = lanes === allLanes;
+  const scanned = isWhole ? limit : limit * rowsPerFound;
+  const first = (table: string) => sql`
+    (select tx${isWhole ? sql`` : sql`, account_id`} from ${sql.table(table)}
+     where tx >= ${from}::xid8 and tx < (select tx from ending) order by tx limit ${scanned})`;
+  const own = isWhole ? sql`` : sql`where true${inLanes(lanes, 'scanned')}`;
+  const last = isWhole
+    ? sql`max(tx)`
+    : sql`case when count(*) = ${limit} then max(tx) else (select max(tx) from scanned) end`;
+  const full = isWhole
+    ? sql`count(*) = ${limit}`
+    : sql`(count(*) = ${limit} or (select count(*) = ${scanned} from scanned))`;
   const { rows } = await sql<{
     until: string | null;
     rows: number;
@@ -103,39 +201,121 @@ export async function nextWindow(
     end: string;
   }>`
     with ${endedTransactions},
+    ending as materialized (
+      select least(tx, ${before ?? null}::xid8) as tx from bound),
+    scanned as (
+      select * from (${first('message_event')} union all ${first('message')}) as either
+      order by tx limit ${scanned}),
     found as (
-      select tx, row_number() over (order by tx) as place from (
-        (select tx from message_event where tx >= ${from}::xid8 and tx < (select tx from bound)
-         order by tx limit ${limit})
-        union all
-        (select tx from message where tx >= ${from}::xid8 and tx < (select tx from bound)
-         order by tx limit ${limit})) as either
-      order by tx limit ${limit})
-    select (max(tx)::text::numeric + 1)::text as until, count(*)::int as rows, count(*) = ${limit} as full,
+      select tx, row_number() over (order by tx) as place from scanned ${own} order by tx limit ${limit})
+    select (${last}::text::numeric + 1)::text as until, count(*)::int as rows, ${full} as full,
       coalesce(array_agg(distinct tx order by tx) filter (where place % ${pieceRows} = 0), '{}')::text[] as cuts,
-      (select tx::text from bound) as end
+      (select tx::text from ending) as end
     from found`.execute(transaction);
   const [row] = rows;
-  if (row?.until == null) return undefined;
-  const { full, cuts } = row;
-  return { from, until: full ? row.until : row.end, rows: row.rows, full, cuts };
+  if (row === undefined) return undefined;
+  const { until, end, ...found } = row;
+  // Without rows, lanes move on only to join others.
+  if (until === null && end !== before) return undefined;
+  return { from, until: found.full && until !== null ? until : end, lanes, ...found };
 }
 
 /** Marks everything up to a window's end as done. */
 export async function moveCursor(
   transaction: Kysely,
   name: string,
-  { until, full }: Pick<FeedWindow, 'until' | 'full'>,
+  { lanes, until, full }: Pick<FeedWindow, 'lanes' | 'until' | 'full'>,
 ): Promise<void> {
-  await sql`
+  const { numAffectedRows } = await sql`
     update feed_cursor
     set tx = ${until}::xid8, rested_from = case when ${full}::boolean then null else clock_timestamp() end
-    where name = ${name}`.execute(transaction);
+    where follower = ${name} and lanes = ${lanes}`.execute(transaction);
+  if (numAffectedRows !== 1n) throw new Error(`the position of ${name} is gone`);
+}
+
+/** SQL for the name of a row for lanes of a follower. */
+const cursorName = (name: string, lanes: RawBuilder<unknown>) => sql`
+  (${name}::text || case when ${lanes} = ${sql.lit(allLanes)} then '' else '/' || ${lanes} end)`;
+
+/**
+ * Joins locked lanes with the follower's others that have rested at the same position.
+ * @returns the lanes together
+ */
+export async function joinLanes(
+  transaction: Kysely,
+  name: string,
+  { from, lanes }: Pick<FeedPosition, 'from' | 'lanes'>,
+): Promise<number> {
+  const { rows } = await sql<{ lanes: number }>`
+    with met as (
+      select name from feed_cursor
+      where follower = ${name} and lanes <> ${lanes} and tx = ${from}::xid8 and rested_from is not null
+      for update skip locked),
+    joined as (
+      delete from feed_cursor where name in (select name from met) returning lanes),
+    together as (
+      select ${lanes}::integer + sum(lanes)::integer as lanes from joined having count(*) > 0)
+    update feed_cursor set name = ${cursorName(name, sql.raw('together.lanes'))}
+    from together where follower = ${name} and feed_cursor.lanes = ${lanes}
+    returning feed_cursor.lanes`.execute(transaction);
+  return rows[0]?.lanes ?? lanes;
+}
+
+/**
+ * Gives part of a follower's lanes a position of their own, unless another node holds them or a process of a release without lanes
+ * may run.
+ * @returns false if it didn't
+ */
+export async function splitLanes(
+  transaction: Kysely,
+  name: string,
+  lanes: number,
+  part: number,
+): Promise<boolean> {
+  const { rows } = await sql`
+    with held as (
+      select name, tx from feed_cursor where follower = ${name} and lanes = ${lanes}
+        and (select not atthasdef from pg_attribute where attrelid = 'feed_cursor'::regclass and attname = 'tx')
+      for update skip locked),
+    others as (
+      update feed_cursor set name = ${cursorName(name, sql`${lanes & ~part}::integer`)}, rested_from = null
+      from held where feed_cursor.name = held.name
+      returning held.tx)
+    insert into feed_cursor (name, tx) select ${cursorName(name, sql`${part}::integer`)}, tx from others
+    returning name`.execute(transaction);
+  return rows.length > 0;
+}
+
+/** The rows of each lane in a window; lanes without rows are missing. */
+export async function countLaneRows(
+  transaction: Kysely,
+  window: FeedRange,
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await sql<{ lane: number; rows: number }>`
+    select get_byte(sha256(account_id::bytea), 0) & ${sql.lit(laneCount - 1)} as lane, sum(rows)::int as rows
+    from (
+      select account_id, count(*) as rows from (
+        select account_id from message where ${inWindow(window, 'message')}
+        union all
+        select account_id from message_event where ${inWindow(window, 'message_event')}) as found
+      group by 1) as accounts
+    group by 1`.execute(transaction);
+  return new Map(rows.map(({ lane, rows: count }) => [1 << lane, count]));
+}
+
+/** Whether there are more processes than positions of a follower. */
+export async function hasFreeProcess(transaction: Kysely, name: string): Promise<boolean> {
+  const { rows } = await sql<{ free: boolean }>`
+    select (select count(*) from service_process
+        where seen_at > now() - interval '15 seconds' and 'worker' = any (roles))
+      > (select count(*) from feed_cursor where follower = ${name}) as free`.execute(transaction);
+  return rows[0]?.free === true;
 }
 
 /**
  * Repairs cursors after a restore into another server, whose transaction IDs may be lower: followers ahead of every
- * transaction would wait forever. Rows already followed get `tx` 1, the others a new one.
+ * transaction would wait forever. Positions and the rows between them are numbered from 1, below all transactions of a server, so
+ * that each follower continues where it was.
  */
 export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{ ahead: boolean }>`
@@ -143,13 +323,14 @@ export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
     from feed_cursor`.execute(kysely);
   if (rows[0]?.ahead !== true) return false;
   await kysely.transaction().execute(async (transaction) => {
-    await sql`select from feed_cursor order by name for update`.execute(transaction);
-    for (const table of ['message', 'message_event']) {
-      await sql`
-        update ${sql.table(table)} set tx = case when tx < (select min(tx) from feed_cursor)
-          then '1'::xid8 else pg_current_xact_id() end`.execute(transaction);
-    }
-    await sql`update feed_cursor set tx = pg_current_xact_id()`.execute(transaction);
+    // Not by row, because lanes may be split meanwhile.
+    await sql`lock table feed_cursor in exclusive mode`.execute(transaction);
+    const positions = await sql<{ all: string[] }>`
+      select array_agg(distinct tx)::text[] as all from feed_cursor`.execute(transaction);
+    const passed = sql`(
+      select count(*) + 1 from unnest(${positions.rows[0]?.all ?? []}::xid8[]) as p where p <= tx)::text::xid8`;
+    for (const table of ['message', 'message_event', 'feed_cursor'])
+      await sql`update ${sql.table(table)} set tx = ${passed}`.execute(transaction);
   });
   return true;
 }

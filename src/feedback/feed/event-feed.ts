@@ -3,14 +3,21 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { WakeSignal } from '../../queue/wake-signal.ts';
 import {
+  allLanes,
   anyBehind,
+  countLaneRows,
   ensureCursor,
+  type FeedPosition,
   type FeedWindow,
+  hasFreeProcess,
+  joinLanes,
   lockCursor,
   moveCursor,
   nextWindow,
   repairRestoredCursors,
+  splitLanes,
 } from './event-feed-store.ts';
+import { halfOf, lanesToSplit } from './split-lanes.ts';
 import { throttled, unthrottled, type WorkThrottle } from './work-throttle.ts';
 
 /** Derives data from messages and events, exactly once per window. */
@@ -32,6 +39,8 @@ export interface EventFeedDependencies {
   readonly database: Database;
   readonly log: Log;
   readonly followers: readonly Follower[];
+  /** Rows per window; fewer for tests. */
+  readonly windowRows?: number;
 }
 
 const maxWindowRows = 5_000;
@@ -41,15 +50,31 @@ const maxIdleMs = 2_500;
 /** Shorter than the idle delay, so that the same process usually continues and others take over only if it doesn't. */
 const restMs = 400;
 const maxPauseMs = 30_000;
+/** A failure before any lanes were taken. */
+const noLanes = 0;
+
+type Kysely = Database['kysely'];
+
+/** What became of a follower's lanes. */
+interface Followed {
+  /** Not to be taken again in this pass. */
+  readonly done: number;
+  readonly window?: FeedWindow | undefined;
+}
 
 /**
- * Passes every message and event to each follower once, in commit order. A follower runs on one node at a time and its
- * position is committed with its writes, so a crash neither loses nor repeats anything.
+ * Passes every message and event to each follower once, in the commit order of each account. A position is committed with the
+ * follower's writes, so a crash neither loses nor repeats anything.
+ *
+ * Accounts are in lanes. Usually all lanes of a follower have one position and share windows, so they cost as much as one. Where
+ * one fails, or has most of the rows when windows are full, or another process has nothing to do, they are split, so that
+ * each goes on alone; those that have caught up are joined again.
  */
 export class EventFeed {
   readonly #dependencies: EventFeedDependencies;
   readonly #stop = new AbortController();
-  readonly #failures = new Map<string, { count: number; until: number }>();
+  /** By follower and lanes. */
+  readonly #failures = new Map<string, Map<number, { count: number; until: number }>>();
   readonly #wake = new WakeSignal();
   #running: Promise<void> | undefined;
 
@@ -77,7 +102,10 @@ export class EventFeed {
   async catchUp(): Promise<void> {
     for (const { name } of this.#dependencies.followers)
       await ensureCursor(this.#dependencies.database.kysely, name);
-    while ((await this.#pass(0)) > 0) if (this.#stop.signal.aborted) return;
+    for (;;) {
+      const { rows, full } = await this.#pass(0);
+      if ((rows === 0 && !full) || this.#stop.signal.aborted) return;
+    }
   }
 
   async #run(): Promise<void> {
@@ -85,7 +113,7 @@ export class EventFeed {
     let ready = false;
     let pauseMs = idleMs;
     while (!this.#stop.signal.aborted) {
-      let rows = 0;
+      let found: PassResult = nothing;
       try {
         if (!ready) {
           for (const { name } of this.#dependencies.followers) await ensureCursor(kysely, name);
@@ -95,84 +123,170 @@ export class EventFeed {
             );
           ready = true;
         }
-        rows = await this.#pass(restMs);
+        found = await this.#pass(restMs);
       } catch (error) {
         this.#dependencies.log.warn({ err: error }, 'could not follow events; retrying');
       }
-      if (rows >= maxWindowRows) continue;
+      if (found.full) continue;
       // A small window costs as much as a full one, so under load followers handle half a second's rows at once, in
       // whichever process.
       await delay(idleMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       const woken = await this.#wake.wait(pauseMs - idleMs);
-      pauseMs = rows > 0 || woken ? idleMs : Math.min(pauseMs * 2, maxIdleMs);
+      pauseMs = found.rows > 0 || woken ? idleMs : Math.min(pauseMs * 2, maxIdleMs);
     }
   }
 
-  /**
-   * Runs one window for each rested follower.
-   * @returns the rows of the largest window
-   */
-  async #pass(rest: number): Promise<number> {
+  /** Runs one window for the rested lanes of each follower. */
+  async #pass(rest: number): Promise<PassResult> {
     const { database, followers } = this.#dependencies;
     const names = followers.map(({ name }) => name);
-    if (!(await anyBehind(database.kysely, names, rest))) return 0;
-    let maxRows = 0;
+    if (!(await anyBehind(database.kysely, names, rest))) return nothing;
+    const passed = { rows: 0, full: false };
     let last: FeedWindow | undefined;
     for (const follower of followers) {
-      if (this.#stop.signal.aborted) return 0;
-      last = (await this.#follow(follower, rest, last)) ?? last;
-      maxRows = Math.max(maxRows, last?.rows ?? 0);
+      let done = 0;
+      while (done !== allLanes) {
+        if (this.#stop.signal.aborted) return nothing;
+        const followed = await this.#follow(follower, rest, done, last);
+        if (followed === undefined) break;
+        done |= followed.done;
+        last = followed.window ?? last;
+        passed.rows = Math.max(passed.rows, followed.window?.rows ?? 0);
+        passed.full ||= followed.window?.full === true;
+      }
     }
-    return maxRows;
+    return passed;
   }
 
   /**
-   * Advances a follower by one window.
+   * Advances the lanes of a follower that are furthest behind by one window.
    * @param rest min rest in milliseconds
-   * @param last window of another follower in this pass
-   * @returns undefined if there was nothing to do, or it failed
+   * @param done lanes that had a window in this pass
+   * @param last window of other lanes or of another follower in this pass
+   * @returns undefined if there is nothing to take
    */
   async #follow(
     follower: Follower,
     rest: number,
+    done: number,
     last: FeedWindow | undefined,
-  ): Promise<FeedWindow | undefined> {
-    const failed = this.#failures.get(follower.name);
-    if (failed !== undefined && failed.until > performance.now()) return undefined;
+  ): Promise<Followed | undefined> {
+    const failures = this.#failures.get(follower.name);
+    const now = performance.now();
+    const waiting = [...(failures ?? [])].flatMap(([failed, { until }]) =>
+      until > now ? [failed] : [],
+    );
+    if (waiting.includes(noLanes)) return undefined;
+    let lanes = noLanes;
     try {
-      const window = await this.#dependencies.database.kysely
+      const followed = await this.#dependencies.database.kysely
         .transaction()
-        .execute(async (transaction) => {
-          const from = await lockCursor(transaction, follower.name, rest);
-          if (from === undefined) return undefined;
-          // Finding a window's end costs as much as processing a small one, so followers at the same position share it.
-          const window = restOf(last, from) ?? (await nextWindow(transaction, from, maxWindowRows));
-          if (window === undefined) return undefined;
-          const hurry = rest === 0 || window.full;
-          const throttle = hurry ? unthrottled : throttled(this.#stop.signal);
-          await follower.follow(transaction, window, throttle);
-          await moveCursor(transaction, follower.name, window);
-          return window;
+        .execute(async (transaction): Promise<Followed | undefined> => {
+          const position = await lockCursor(transaction, follower.name, {
+            rest,
+            done,
+            waiting,
+          });
+          if (position === undefined) return undefined;
+          lanes = position.lanes;
+          return await this.#advance(transaction, follower, position, rest, last);
         });
-      this.#failures.delete(follower.name);
-      return window;
+      failures?.delete(lanes);
+      failures?.delete(noLanes);
+      return followed;
     } catch (error) {
-      const count = (failed?.count ?? 0) + 1;
-      const pause = Math.min(500 * 2 ** count, maxPauseMs);
-      this.#failures.set(follower.name, { count, until: performance.now() + pause });
-      this.#dependencies.log.error(
-        { err: error, follower: follower.name },
-        'a follower failed; retrying',
-      );
-      return undefined;
+      return await this.#fail(follower, lanes, error);
     }
+  }
+
+  /** Follows up to the end of a window, and joins the lanes that it meets. */
+  async #advance(
+    transaction: Kysely,
+    follower: Follower,
+    position: FeedPosition,
+    rest: number,
+    last: FeedWindow | undefined,
+  ): Promise<Followed> {
+    const { name } = follower;
+    const { windowRows = maxWindowRows } = this.#dependencies;
+    let { from, lanes, next } = position;
+    if (next === from) {
+      if (!position.behind) lanes = await joinLanes(transaction, name, { from, lanes });
+      next = null;
+    }
+    let window: FeedWindow | undefined;
+    for (;;) {
+      // Finding a window's end costs as much as processing a small one, so followers at the same position share it.
+      const found =
+        restOf(last, { from, lanes, next }) ??
+        (await nextWindow(transaction, { from, lanes }, windowRows, next ?? undefined));
+      if (found === undefined) break;
+      window = found;
+      const throttle = rest === 0 || found.full ? unthrottled : throttled(this.#stop.signal);
+      if (found.rows > 0) await follower.follow(transaction, found, throttle);
+      await moveCursor(transaction, name, found);
+      if (found.until !== next) {
+        if (found.full && position.behind) await spreadLanes(transaction, name, found);
+        break;
+      }
+      const joined = await joinLanes(transaction, name, { from: next, lanes });
+      if (joined === lanes) break;
+      [from, lanes, next] = [next, joined, null];
+    }
+    return { done: position.lanes | lanes, window };
+  }
+
+  /** Halves lanes that failed, until the one that fails is alone. It waits; the others go on. */
+  async #fail(follower: Follower, lanes: number, error: unknown): Promise<Followed | undefined> {
+    const { database, log } = this.#dependencies;
+    const { name } = follower;
+    log.error({ err: error, follower: name, lanes }, 'a follower failed; retrying');
+    const half = halfOf(lanes);
+    const isSplit =
+      half !== 0 &&
+      (await database.kysely
+        .transaction()
+        .execute((transaction) => splitLanes(transaction, name, lanes, half))
+        .catch(() => false));
+    if (isSplit) return { done: 0 };
+    const failures =
+      this.#failures.get(name) ?? new Map<number, { count: number; until: number }>();
+    this.#failures.set(name, failures);
+    const count = (failures.get(lanes)?.count ?? 0) + 1;
+    const pause = Math.min(500 * 2 ** count, maxPauseMs);
+    failures.set(lanes, { count, until: performance.now() + pause });
+    return lanes === noLanes ? undefined : { done: lanes };
   }
 }
 
+/** The largest number of rows of a window, and whether one was full. */
+interface PassResult {
+  readonly rows: number;
+  readonly full: boolean;
+}
+
+const nothing: PassResult = { rows: 0, full: false };
+
 /** The rest of a window from a position; undefined if the position isn't in it. */
-function restOf(window: FeedWindow | undefined, from: string): FeedWindow | undefined {
-  if (window === undefined) return undefined;
+function restOf(
+  window: FeedWindow | undefined,
+  { from, lanes, next }: Pick<FeedPosition, 'from' | 'lanes' | 'next'>,
+): FeedWindow | undefined {
+  if (window === undefined || window.lanes !== lanes) return undefined;
   const position = BigInt(from);
-  const inside = BigInt(window.from) <= position && position < BigInt(window.until);
-  return inside ? { ...window, from } : undefined;
+  const until = BigInt(window.until);
+  const inside = BigInt(window.from) <= position && position < until;
+  if (!inside || (next !== null && BigInt(next) < until)) return undefined;
+  return { ...window, from };
+}
+
+/** After a second full window: splits off a lane that holds up the others, or lanes for another process. */
+async function spreadLanes(transaction: Kysely, name: string, window: FeedWindow): Promise<void> {
+  if (halfOf(window.lanes) === 0) return;
+  const part = lanesToSplit(
+    window.lanes,
+    await countLaneRows(transaction, window),
+    await hasFreeProcess(transaction, name),
+  );
+  if (part !== 0) await splitLanes(transaction, name, window.lanes, part);
 }

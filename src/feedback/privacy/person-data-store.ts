@@ -5,7 +5,7 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
-import { waitForCursor } from '../feed/event-feed-store.ts';
+import { cursorOf, waitForCursor } from '../feed/event-feed-store.ts';
 import { eraseRepliesFrom, eraseRepliesTo } from '../reply/erase-replies-store.ts';
 import { exportReplies } from '../reply/export-replies-store.ts';
 import {
@@ -126,9 +126,9 @@ async function eraseSome(
   address: ComparableAddress,
 ): Promise<number> {
   // A follower that read a message before it was erased could write the person's data afterwards.
-  await waitForCursor(transaction, searchFollower);
-  await waitForCursor(transaction, subjectFollower);
-  await waitForCursor(transaction, webhookFollower);
+  await waitForCursor(transaction, searchFollower, accountId);
+  await waitForCursor(transaction, subjectFollower, accountId);
+  await waitForCursor(transaction, webhookFollower, accountId);
   const { rows } = await sql<{ count: number; own: string[] }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
@@ -190,7 +190,7 @@ function freshOf(accountId: AccountId, address: ComparableAddress) {
       union all
       select c.place + ${sql.lit(maxRecipients - 1)}, c.address
       from ${sql.raw(suppressedCcAddresses('m'))} with ordinality as c (address, place)) as r
-    where m.tx >= coalesce((select tx from feed_cursor where name = ${searchFollower}), '0'::xid8)
+    where m.tx >= coalesce(${cursorOf(searchFollower, accountId)}, '0'::xid8)
       and m.account_id = ${accountId} and lower(r.address) = ${address}`;
 }
 

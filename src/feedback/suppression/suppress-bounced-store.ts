@@ -5,7 +5,7 @@ import { simulatedDomain } from '../../foundation/simulated-address.ts';
 import { eventKinds, type SuppressingKind, suppressingKinds } from '../../message/event-kinds.ts';
 import { recipientAddress } from '../../message/message-sql.ts';
 import type { Follower } from '../feed/event-feed.ts';
-import type { FeedWindow } from '../feed/event-feed-store.ts';
+import { type FeedRange, inWindow } from '../feed/event-feed-store.ts';
 
 /**
  * Bounce causes that mean the address is permanently invalid. A disabled mailbox (RFC 3463 X.2.1) may be reopened and a
@@ -35,10 +35,7 @@ const reasons = suppressingKinds
   .map((kind) => `when '${kind}' then '${eventKinds[kind].suppresses}'`)
   .join(' ');
 
-async function suppressWindow(
-  transaction: Database['kysely'],
-  { from, until }: FeedWindow,
-): Promise<void> {
+async function suppressWindow(transaction: Database['kysely'], range: FeedRange): Promise<void> {
   // Insert in key order, so that concurrent writers can't deadlock.
   await sql`
     insert into suppression (account_id, address, reason, message_id, created_at)
@@ -53,7 +50,7 @@ async function suppressWindow(
         select content from message
         where account_id = e.account_id and id = e.message_id and retention_days = e.retention_days
         limit 1) as m
-      where e.tx >= ${from}::xid8 and e.tx < ${until}::xid8
+      where ${inWindow(range, 'e')}
         and (${sql.join(
           suppressingKinds.map((kind) => conditions[kind]),
           sql` or `,

@@ -4,7 +4,7 @@ import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
 import { MAX_FIELD_NAME_LENGTH, MAX_FIELDS } from '../../template/template-limits.ts';
 import type { Follower } from '../feed/event-feed.ts';
-import type { FeedWindow } from '../feed/event-feed-store.ts';
+import { type FeedRange, inLanes, inWindow } from '../feed/event-feed-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -21,7 +21,7 @@ export const recordTemplateUsage: Follower = {
   follow: recordWindow,
 };
 
-async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): Promise<void> {
+async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Rows go in the order of the key, so that two writers never wait for each other crosswise.
   await sql`
     insert into template_call as c
@@ -38,7 +38,7 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
           max(m.accepted_at) as accepted_at, max(m.id::text) as id
         from message m
         cross join lateral ${sql.raw(contentMembers('m', 'c', ['values', 'subjectLine', 'previewText']))}
-        where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8 and m.new_call and m.content is not null
+        where ${inWindow(range, 'm')} and m.new_call and m.content is not null
         group by 1, 2, 3, 4, 5) as called
       group by 1, 2, 3, 4, 5) as given
     where exists (select from account where id = given.account_id)
@@ -48,7 +48,9 @@ async function recordWindow(transaction: Kysely, { from, until }: FeedWindow): P
     on conflict (account_id, template_id, shape) do update
     set last_at = excluded.last_at, last_message_id = excluded.last_message_id
     where c.last_at < excluded.last_at - interval '10 minutes'`.execute(transaction);
-  await sql`delete from template_call where last_at < now() - interval '31 days'`.execute(
+  await sql`
+    delete from template_call
+    where last_at < now() - interval '31 days'${inLanes(range.lanes, 'template_call')}`.execute(
     transaction,
   );
 }

@@ -242,9 +242,11 @@ export interface DomainFindingTable {
 }
 
 export interface FeedCursorTable {
+  follower: Generated<string>;
+  lanes: Generated<number>;
   name: string;
   rested_from: Timestamp | null;
-  tx: Generated<string>;
+  tx: string;
 }
 
 export interface FileImportTable {
