@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { accountTopic } from '../account/account-store.ts';
-import { waitForFollowers } from '../feedback/feed/event-feed-store.ts';
+import { waitForAllCursors } from '../feedback/feed/event-feed-store.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -90,7 +90,7 @@ export async function countProcessed(kysely: Kysely, accountId: AccountId): Prom
 /** Removes a demo account with everything that belongs to it, and notifies all nodes at commit. */
 export async function removeDemoAccount(transaction: Kysely, accountId: AccountId): Promise<void> {
   // The followers wait, so they can't add rows for messages that are being removed.
-  await waitForFollowers(transaction, accountId);
+  await waitForAllCursors(transaction, accountId);
   const tables = ['queue_entry', 'scheduled_message', 'idempotency_key', ...partitionedTables];
   for (const table of tables.toReversed())
     await sql`delete from ${sql.table(table)} where account_id = ${accountId}`.execute(transaction);

@@ -329,6 +329,8 @@ test('all lanes together take as many statements as one, and one while nothing h
   // Two checks; a window; for each follower: begin, lock, rows, position, commit.
   assert.equal(busy.length - upkeep.length, 2 + 1 + 2 * 5);
   assert.deepEqual(await lanesOf('one'), [allLanes]);
+  assert.ok(await splitLanes(kysely, 'one', allLanes, 1));
+  assert.equal((await recordedIn(async () => feed.catchUp())).length - upkeep.length, 1);
 });
 
 async function recordedIn(work: () => Promise<void>): Promise<string[]> {

@@ -78,7 +78,7 @@ export async function anyBehind(
   const { rows } = await sql<{ behind: boolean }>`
     with c as (
       select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
-      from unnest(${names}::text[]) as n (name) left join feed_cursor using (name)
+      from unnest(${names}::text[]) as n (follower) left join feed_cursor using (follower)
       where not ${isResting(rest)})
     select coalesce((select tx from message_event order by tx desc limit 1) >= c.tx, false)
       or coalesce((select tx from message order by tx desc limit 1) >= c.tx, false) as behind
@@ -155,11 +155,15 @@ export async function waitForCursor(
 }
 
 /** Waits until no follower works on the account, and keeps them from it for this transaction. */
-export async function waitForFollowers(transaction: Kysely, accountId: AccountId): Promise<void> {
+export async function waitForAllCursors(transaction: Kysely, accountId: AccountId): Promise<void> {
   const { rows } = await sql<{ follower: string }>`
     select distinct follower from feed_cursor order by follower`.execute(transaction);
   for (const { follower } of rows) await waitForCursor(transaction, follower, accountId);
 }
+
+/** SQL for the position of the follower that is furthest behind in an account. */
+export const oldestCursorOf = (accountId: AccountId): RawBuilder<string | null> => sql`(
+  select min(tx) from feed_cursor where ${hasLane(sql.raw('lanes'), sql`${accountId}::text`)})`;
 
 /** SQL for the position of a follower in an account; null before its first window. */
 export function cursorOf(name: string, accountId: AccountId): RawBuilder<string | null> {

@@ -4,6 +4,7 @@ import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { hasAttributes, kindList, lowestIdAt, withoutTexts } from '../../message/message-sql.ts';
 import { scheduledClassOffset } from '../../message/scheduled-class.ts';
+import { oldestCursorOf } from '../feed/event-feed-store.ts';
 import { applyReplyRetention } from '../reply/erase-replies-store.ts';
 import {
   cancelWaiting,
@@ -145,7 +146,7 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
     part as materialized (
       select account_id, message_id, retention_days, id from message_event
       where account_id = ${accountId} and kind in (${sql.raw(kindList(readerEventKinds))}) and message_id < (select bound from rule)
-        and tx < (select min(tx) from feed_cursor)
+        and tx < ${oldestCursorOf(accountId)}
         and (retention_days < ${sql.lit(scheduledClassOffset)} or not exists (
           select from scheduled_message s
           where s.account_id = message_event.account_id and s.message_id = message_event.message_id
