@@ -29,7 +29,7 @@ import { SecretBox } from './secret-box.ts';
 import { sendTestEvent, type TestEventResult } from './send-test-event.ts';
 import { JobShares } from './share-jobs.ts';
 
-/** Name of its row in `feed_cursor`. */
+/** Its name in `feed_cursor`. */
 export const webhookFollowerName = 'webhook';
 
 /** Concurrent jobs per process; they spend most of their time waiting for endpoints. */

@@ -7,7 +7,7 @@ type Kysely = Database['kysely'];
 
 /** Every account is in one lane, by a hash that is the same in every database, because positions move with the rows. */
 const laneCount = 8;
-/** Lanes are bits. */
+/** Lanes are written as bits. */
 export const allLanes = 2 ** laneCount - 1;
 
 /** SQL: true if the account is in one of the lanes. */
@@ -104,24 +104,24 @@ export interface FeedPosition {
   readonly next: string | null;
 }
 
-/** Which lanes not to take. */
-interface LanesLeft {
-  /** Milliseconds that they rest. */
+/** Which positions not to take. */
+interface SkippedPositions {
+  /** Those that have rested for fewer milliseconds. */
   readonly rest?: number;
-  /** Lanes in any of which the others don't have a part. */
+  /** Those with any of these lanes. */
   readonly done?: number;
-  /** Exactly these combinations of lanes. */
+  /** Those with exactly these lanes. */
   readonly waiting?: readonly number[];
 }
 
 /**
  * Locks the lanes of a follower that are furthest behind, for this transaction.
- * @returns undefined if other nodes hold the locks or the rest is left out
+ * @returns undefined if other nodes hold the locks or all others are skipped
  */
 export async function lockCursor(
   transaction: Kysely,
   name: string,
-  { rest = 0, done = 0, waiting = [] }: LanesLeft = {},
+  { rest = 0, done = 0, waiting = [] }: SkippedPositions = {},
 ): Promise<FeedPosition | undefined> {
   const { rows } = await sql<FeedPosition>`
     select lanes, tx::text as from, rested_from is null as behind, (

@@ -20,7 +20,7 @@ import {
 import { halfOf, lanesToSplit } from './split-lanes.ts';
 import { throttled, unthrottled, type WorkThrottle } from './work-throttle.ts';
 
-/** Derives data from messages and events, exactly once per window. */
+/** Derives data from messages and events, exactly once per window. It reads only rows that are `inWindow`. */
 export interface Follower {
   /** Key of its position in `feed_cursor`; never changes. */
   readonly name: string;
