@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
@@ -10,7 +10,10 @@ import {
 } from '../../src/feedback/privacy/retention-store.ts';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { applyReplyRetention } from '../../src/feedback/reply/erase-replies-store.ts';
+import type { ReplyContent } from '../../src/feedback/reply/reply-content.ts';
+import { readReply, storeReply } from '../../src/feedback/reply/reply-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import { newId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { plainReply, type RepliedMessage, ReplyShop } from '../support/reply-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -117,6 +120,36 @@ test('a reply that arrives while its message is erased is refused', async () => 
   eraser.release();
   assert.equal(await delivered, '550 5.1.1 No such address');
   assert.deepEqual(await world.rows(message.id), []);
+});
+
+test('a reply that is stored while one with the same content is erased keeps its content', async () => {
+  const message = await world.send();
+  const erased = await world.reply(message, plainReply({ From: 'eva@customer.test' }, 'The same'));
+  const known = await readReply(kysely, accountId, erased.id);
+  assert.ok(known?.content);
+  const stored = {
+    id: newId(),
+    accountId,
+    messageId: known.messageId,
+    size: 100,
+    automatic: false,
+  };
+  const fingerprint = randomBytes(32);
+  const { erasing } = await kysely.transaction().execute(async (transaction) => {
+    await storeReply(transaction, {
+      ...stored,
+      fingerprint,
+      sender: 'max@customer.test',
+      content: known.content as ReplyContent,
+    });
+    const erasing = erasePerson(kysely, requestFor('eva@customer.test'));
+    await waitForLock(shop.database);
+    // As a member, because the transaction can only commit if it isn't awaited here.
+    return { erasing };
+  });
+  await erasing;
+  assert.deepEqual(await rowOf(erased.id), { sender: null, erased: true, linked: 1 });
+  assert.equal((await rowOf(stored.id))?.erased, false);
 });
 
 test('a retention rule erases the content of replies first, then who wrote them', async () => {

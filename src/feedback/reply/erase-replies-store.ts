@@ -12,23 +12,46 @@ type Kysely = Database['kysely'];
 const batchSize = 500;
 
 /**
- * Erases replies and contents that only their parts use. Contents that the message or another reply also uses stay linked.
+ * Finds replies to erase, and locks their messages until the end of the transaction: a reply that is stored meanwhile could have
+ * the same content, whose link it would find, and then lose.
  * @param which conditions on `r`
- * @param keepSender whether the address stays, as a retention rule may keep it longer
- * @returns how many, at most `batchSize`
+ * @returns their IDs, at most `batchSize`
  */
-async function eraseBatch(
-  kysely: Kysely,
+async function lockBatch(
+  transaction: Kysely,
   accountId: AccountId,
   which: RawBuilder<unknown>,
-  keepSender = false,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ ids: string[] }>`
     with part as materialized (
-      select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
+      select r.id, r.message_id, r.retention_days from message_reply r
       where r.account_id = ${accountId} and ${which}
       -- The order of the index by message; by ID alone, the planner would read all replies of the account.
-      order by r.message_id, r.id limit ${batchSize} for update),
+      order by r.message_id, r.id limit ${batchSize}),
+    locked as materialized (
+      select from message m
+      where m.account_id = ${accountId} and (m.id, m.retention_days) in (select message_id, retention_days from part)
+      order by m.id for no key update)
+    select array(select id from part) as ids, (select count(*) from locked)`.execute(transaction);
+  return rows[0]?.ids ?? [];
+}
+
+/**
+ * Erases replies, whose messages are locked, and contents that only their parts use. Contents that the message or another reply
+ * also uses stay linked.
+ * @param keepSender whether the address stays, as a retention rule may keep it longer
+ */
+async function eraseBatch(
+  transaction: Kysely,
+  accountId: AccountId,
+  ids: readonly string[],
+  keepSender: boolean,
+): Promise<void> {
+  await sql`
+    with part as materialized (
+      select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
+      where r.account_id = ${accountId} and r.id = any (${ids}::uuid[])
+      order by r.id for update),
     erased as (
       update message_reply r set content = null, hashes = '{}', sender = case when ${keepSender} then r.sender end
       from part p where r.account_id = p.account_id and r.id = p.id),
@@ -52,22 +75,29 @@ async function eraseBatch(
       update attachment_content c set check_at = now() + interval '1 hour'
       where (c.account_id, c.sha256) in (select account_id, sha256 from unlinked)
         and c.check_at > now() + interval '1 hour')
-    select count(*)::int as count from part`.execute(kysely);
-  return rows[0]?.count ?? 0;
+    select from part`.execute(transaction);
 }
 
-/** Erases all matching replies, in batches. @returns how many */
+/**
+ * Erases all matching replies, in batches of a transaction each unless there is one.
+ * @param which conditions on `r`, which erased ones no longer meet
+ */
 async function eraseAll(
   kysely: Kysely,
   accountId: AccountId,
   which: RawBuilder<unknown>,
-  keepSender?: boolean,
-): Promise<number> {
-  let erased = 0;
+  keepSender = false,
+): Promise<void> {
+  const eraseSome = async (transaction: Kysely): Promise<number> => {
+    const ids = await lockBatch(transaction, accountId, which);
+    if (ids.length > 0) await eraseBatch(transaction, accountId, ids, keepSender);
+    return ids.length;
+  };
   for (;;) {
-    const count = await eraseBatch(kysely, accountId, which, keepSender);
-    erased += count;
-    if (count < batchSize) return erased;
+    const count = await (kysely.isTransaction
+      ? eraseSome(kysely)
+      : kysely.transaction().execute(eraseSome));
+    if (count < batchSize) return;
   }
 }
 

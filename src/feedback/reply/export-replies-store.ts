@@ -3,7 +3,8 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
-const pageSize = 20;
+/** Each with up to 2 MiB of text and HTML. */
+const pageSize = 4;
 /** Longer texts are omitted; download them as parts of the reply. */
 const maxTextBytes = 1_024 * 1_024;
 
