@@ -48,14 +48,15 @@ export class ReadingClient {
 
   /** @returns undefined if the primary has to answer */
   async #askReplica(text: string, values: unknown[]): Promise<pg.QueryResult | undefined> {
-    let replica: ReplicaSource | undefined;
+    // Whether it is fresh enough may not be known in time, although the primary answers.
+    const replica = await this.#source.findReplica().catch(() => undefined);
+    if (replica === undefined) return undefined;
     try {
-      replica = await this.#source.findReplica();
-      return replica && (await queryUntilLost(replica, text, values));
+      return await queryUntilLost(replica, text, values);
     } catch (error) {
       // The primary would take as long, and has its own share for each account.
       if (error instanceof Busy || codeOf(error) === timedOut) throw error;
-      if (isUnavailable(error)) replica?.suspect(error);
+      if (isUnavailable(error)) replica.suspect(error);
       return undefined;
     }
   }
