@@ -140,7 +140,7 @@ export class EventFeed {
   async #pass(rest: number): Promise<PassResult> {
     const { database, followers } = this.#dependencies;
     const names = followers.map(({ name }) => name);
-    if (!(await anyBehind(database.kysely, names, rest))) return nothing;
+    if (!(await anyBehind(database.followKysely, names, rest))) return nothing;
     const passed = { rows: 0, full: false };
     let last: FeedWindow | undefined;
     for (const follower of followers) {
@@ -179,7 +179,7 @@ export class EventFeed {
     if (waiting.includes(noLanes)) return undefined;
     let lanes = noLanes;
     try {
-      const followed = await this.#dependencies.database.kysely
+      const followed = await this.#dependencies.database.followKysely
         .transaction()
         .execute(async (transaction): Promise<Followed | undefined> => {
           const position = await lockCursor(transaction, follower.name, {

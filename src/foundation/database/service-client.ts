@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { PrimaryFinder } from './primary-finder.ts';
+import { codeOf } from './sqlstate.ts';
 
 type Callback = (error: Error | null | undefined, result: pg.QueryResult) => void;
 
@@ -13,6 +15,8 @@ interface Statement extends pg.Submittable {
 /** How to connect; `finder` knows where, if there are several servers. */
 export interface ServiceClientConfig extends pg.ClientConfig {
   readonly finder?: PrimaryFinder | undefined;
+  /** Parses each statement with parameters once per connection, for few statements that are repeated. */
+  readonly preparesAll?: boolean;
 }
 
 /** The parts of the driver's connection that its types don't have. */
@@ -20,17 +24,22 @@ interface DriverInternals {
   readonly connection: pg.Connection;
 }
 
+/** A migration added a column to what a prepared statement returns. */
+const resultChanged = '0A000';
+
 /** How long a statement may take before the server is suspected, and between later searches. */
 const doubtMs = 1_000;
 
 /** A connection of the service: to the primary if there are several servers. */
 export class ServiceClient extends pg.Client {
   readonly #finder: PrimaryFinder | undefined;
+  readonly #preparesAll: boolean;
   #isStandby = false;
 
   constructor(config?: string | ServiceClientConfig) {
     super(config);
     this.#finder = typeof config === 'object' ? config.finder : undefined;
+    this.#preparesAll = typeof config === 'object' && config.preparesAll === true;
     this.query = ((...args: readonly unknown[]) => this.#query(args)) as pg.Client['query'];
   }
 
@@ -81,7 +90,11 @@ export class ServiceClient extends pg.Client {
     if (isSubmittable(request)) return super.query(request);
     const values = Array.isArray(second) ? second : undefined;
     const callback = [second, third].find((argument) => typeof argument === 'function');
-    const statement = new pg.Query(request as pg.QueryConfig, values) as unknown as Statement;
+    const named =
+      this.#preparesAll && typeof request === 'string' && values !== undefined && values.length > 0
+        ? { text: request, name: createHash('sha256').update(request).digest('base64url') }
+        : (request as pg.QueryConfig);
+    const statement = new pg.Query(named, values) as unknown as Statement;
     statement.query_timeout = (request as { query_timeout?: number }).query_timeout;
     if (callback !== undefined) return this.#submit(statement, callback as Callback);
     const answer = new Promise<pg.QueryResult>((resolve, reject) => {
@@ -102,7 +115,7 @@ export class ServiceClient extends pg.Client {
       if (error?.message === 'Query read timeout') {
         this.#abortConnection();
         this.suspectServer();
-      }
+      } else if (this.#preparesAll && codeOf(error) === resultChanged) this.#abortConnection();
       callback(error, result);
     };
     super.query(statement);
@@ -116,7 +129,7 @@ export class ServiceClient extends pg.Client {
     return finder && setInterval(() => finder.suspect(), doubtMs).unref();
   }
 
-  /** After a timeout, the statement still occupies the connection, so the next one would wait behind it. */
+  /** Another connection takes over: after a timeout, because the statement still occupies this one. */
   #abortConnection(): void {
     this.end().catch(() => undefined);
   }
