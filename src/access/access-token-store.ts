@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 import type { StoredCredential } from './credential-cache.ts';
@@ -24,18 +23,21 @@ export class AccessTokenStore {
    * bound to an account, the person still belongs to that account.
    */
   async find(hash: Buffer): Promise<StoredCredential<TokenPrincipal> | undefined> {
-    const { rows } = await sql<Row>`
+    // Named, because planning the joins takes longer than running them.
+    const { rows } = await this.#database.pool.query<Row>({
+      name: 'access-token-find',
+      text: `
       select t.person_id, t.client_id, t.account_id,
         extract(epoch from t.expires_at - now())::float8 * 1000 as milliseconds_left
       from access_token t
       join person p on p.id = t.person_id and p.disabled_at is null
       join integration i on i.client_id = t.client_id and i.disabled_at is null
-      where t.hash = ${hash}
+      where t.hash = $1
         and t.expires_at > now()
         and (t.account_id is null or exists (
-          select from membership m where m.account_id = t.account_id and m.person_id = t.person_id))`.execute(
-      this.#database.kysely,
-    );
+          select from membership m where m.account_id = t.account_id and m.person_id = t.person_id))`,
+      values: [hash],
+    });
     const [row] = rows;
     if (row === undefined) return undefined;
     const holder = Object.freeze({
