@@ -31,7 +31,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'TLS_CERT, TLS_KEY',
     default: '(none)',
     meaning:
-      'Files with the certificate chain and its private key (PEM). `PORT` then speaks HTTPS with HTTP/2 and HTTP/1.1. Changed files are used within seconds.',
+      'Files with the certificate chain and its private key (PEM). `PORT` then serves HTTPS, with HTTP/2 and HTTP/1.1. Changed files are used within seconds.',
   },
   {
     name: 'DATA_DIR',
@@ -43,7 +43,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'DATABASE_URL',
     default: '(embedded)',
     meaning:
-      'Your own PostgreSQL, 15 or later: `postgres://user:password@host:5432/name`. With several hosts (`host1:5432,host2:5432`), the one that accepts writes.',
+      'Your own PostgreSQL, 15 or later: `postgres://user:password@host:5432/name`. With several hosts (`host1:5432,host2:5432`), the one that accepts writes is used.',
     secret: true,
   },
   {
@@ -81,7 +81,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'SMTP_URL',
     default: '(none)',
     meaning:
-      'Relay: `smtp://user:password@host:587` or `smtps://…:465`, with `?tls=required`, `optional`, `off` or `unverified` and `&connections=10`. Separate several with spaces; the next one is used if one is unreachable.',
+      'Relay: `smtp://user:password@host:587` or `smtps://…:465`, with `?tls=required`, `optional`, `off` or `unverified` and `&connections=10`. Separate several with spaces: if one is unreachable, the next one is used.',
     secret: true,
   },
   {
@@ -325,7 +325,7 @@ export const settingDefinitions: readonly Setting[] = [
   },
   {
     name: 'SYSTEM_MAIL_FROM',
-    default: '(none; with `inbox` a local address)',
+    default: '(none; a local address with `inbox`)',
     meaning:
       'Sender of password links, invitations, sender confirmations and security notices: `Name <address>`. Without it, none are sent.',
   },
@@ -345,12 +345,12 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'BACKUP_EVERY',
     default: '5m',
     meaning:
-      'Max time until a change is backed up: `30s`, `5m` or `1h`. A lost disk costs at most the changes of this time.',
+      'Max time until a change is backed up: `30s`, `5m` or `1h`. If the disk is lost, at most the changes of this time are lost.',
   },
   {
     name: 'BACKUP_KEEP_DAYS',
     default: '14',
-    meaning: 'Days for which a restore to any time is possible; older backups are removed.',
+    meaning: 'How many days back you can restore to any time. Older backups are removed.',
   },
   {
     name: 'BACKUP_S3_ENDPOINT',
@@ -429,13 +429,13 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'OTEL_TRACES_EXPORTER',
     default: 'otlp',
-    meaning: '`none` turns traces off although an endpoint is set.',
+    meaning: '`none` turns traces off even if an endpoint is set.',
   },
   {
     name: 'OTEL_TRACES_SAMPLER',
     default: 'parentbased_always_on',
     meaning:
-      'Which requests are traced: `always_on`, `always_off` or `traceidratio`; after `parentbased_`, the caller’s decision goes first.',
+      'Which requests are traced: `always_on`, `always_off` or `traceidratio`; with the prefix `parentbased_`, the caller’s decision takes precedence.',
   },
   {
     name: 'OTEL_TRACES_SAMPLER_ARG',
