@@ -15,7 +15,7 @@ import { type History, openHistory } from './history/open-history.ts';
 import { readResident } from './machine-use.ts';
 import { compare, loadConnections as connections, takeTurns } from './tally.ts';
 
-/** Accepting for the largest account of a filled database, in turns with accepting on an empty one. */
+/** Accepting for the largest account of a filled database, alternating with accepting on an empty one. */
 export async function benchAcceptHistory(options: BenchOptions): Promise<BenchResult[]> {
   const { history = 10_000_000, seconds, rounds } = options;
   await using closing = new AsyncDisposableStack();
@@ -42,7 +42,7 @@ async function deleteAcceptedSince({ database, shop }: History, since: string): 
 const storedKeys = 1_000_000;
 const chunkSize = 20_000;
 
-/** Accepting with one of a million API keys, in turns with an access token: a ratio of 1 means that keys cost nothing more. */
+/** Accepting with one of a million API keys, alternating with an access token: at a ratio of 1, keys cost nothing extra. */
 export async function benchApiKey(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   await using bench = await openBench({ ...options, processes: 1 });
@@ -54,7 +54,7 @@ export async function benchApiKey(options: BenchOptions): Promise<BenchResult[]>
   return [makeResult('key', params, compare(byKey, byToken))];
 }
 
-/** A million keys of the shop and of other accounts. @returns the newest */
+/** Creates a million keys of the shop and of other accounts. @returns the newest */
 async function storeKeys(database: Database, shop: Shop): Promise<string> {
   const sending = { scopes: ['messages:send'] } as const;
   const ids = await multiplyAccounts(database, shop, 1_000);
@@ -80,7 +80,7 @@ async function storeKeys(database: Database, shop: Shop): Promise<string> {
 const messagesPerBatch = 100;
 const batchConnections = 8;
 
-/** Messages a second in batches of 100, in turns with single requests. All are looked for in the database afterwards. */
+/** Messages a second in batches of 100, alternating with single requests. Checks afterwards that all are in the database. */
 export async function benchBatch(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   await using bench = await openBench({ ...options, processes: 1 });
@@ -111,7 +111,7 @@ function makeBatch(number: number): string {
 const idleConnections = 10_000;
 const batchSize = 100;
 
-/** Accepting beside 10,000 idle connections, in turns with accepting without them. */
+/** Accepting beside 10,000 idle connections, alternating with accepting without them. */
 export async function benchIdleConnections(options: BenchOptions): Promise<BenchResult[]> {
   await using bench = await openBench({ ...options, processes: 1 });
   const { port, pid } = bench.service;

@@ -21,7 +21,7 @@ const defaultCase = {
   accounts: 1,
   /** Idempotency keys. */
   keys: false,
-  /** Of a request's body, at least. */
+  /** Min bytes of a request's body. */
   bodyBytes: 0,
 };
 const cases: readonly AcceptCase[] = [
@@ -43,12 +43,12 @@ export function benchAccept(options: BenchOptions): Promise<BenchResult[]> {
   return measureCases(options, [defaultCase]);
 }
 
-/** The same by connections, accounts, processes, idempotency keys and size of body. */
+/** The same for different numbers of connections, accounts and processes, with idempotency keys, and with large bodies. */
 export function benchAcceptCases(options: BenchOptions): Promise<BenchResult[]> {
   return measureCases(options, cases);
 }
 
-/** The cases take turns, so that their rates can be compared. */
+/** The cases alternate, so that their rates can be compared. */
 async function measureCases(
   options: BenchOptions,
   wanted: readonly AcceptCase[],
@@ -75,7 +75,7 @@ async function measureCases(
       const nothing = openLoad(scene, { ...load, path: noOpPath });
       return { one, accept: openLoad(scene, load), nothing };
     });
-    // Until a run has sent for every account: an account's first send reads it from the database.
+    // Warm up every account: its first send reads it from the database.
     for (const { one, accept } of sides)
       for (let sent = 0; sent < one.accounts; ) sent = (await accept.run(seconds / 2)).answered;
     await takeTurns(

@@ -82,11 +82,11 @@ export interface WireOptions {
   readonly token: string;
   readonly accountIds: readonly string[];
   readonly path?: string;
-  /** What follows the account in the path. */
+  /** The rest of the path, after the account. */
   readonly operation?: string;
   readonly count?: number;
   readonly makeBody?: (number: number) => string;
-  /** Each request has an idempotency key that was never used. */
+  /** Each request has a new idempotency key. */
   readonly keys?: boolean;
 }
 
@@ -117,7 +117,7 @@ export function wireRequests({
   });
 }
 
-/** A load of such requests, by default sends of the account. */
+/** A load of such requests; default: sends of the account. */
 export function openLoad(
   { service, shop, token }: Pick<Bench, 'service' | 'shop' | 'token'>,
   { connections, rate, ...wire }: Partial<WireOptions & LoadOrder> = {},

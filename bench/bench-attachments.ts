@@ -10,15 +10,15 @@ import type { LoadTally } from './tally.ts';
 
 const mebibyte = 1024 * 1024;
 const connections = 8;
-/** The generator numbers them, so that each content is sent once. */
+/** The generator numbers them, so that no content is sent twice. */
 const distinctFiles = 32;
 /** Small requests a second, a small share of what the service can take. */
 const smallRate = 200;
 const smallConnections = 32;
 
 /**
- * Messages with a new attachment of 1 MiB beside plain inserts, in turns; small requests alone, beside such messages, and beside
- * plain inserts, which shows what the database and the disk allow.
+ * Messages with a new attachment of 1 MiB, alternating with plain inserts; small requests alone, beside such messages, and
+ * beside plain inserts, which show what the database and the disk allow.
  */
 export async function benchAttachments(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
@@ -77,7 +77,7 @@ export async function benchAttachments(options: BenchOptions): Promise<BenchResu
   ];
 }
 
-/** Digits in the place of the number are base64 too. */
+/** The digits that replace the number are valid base64 too. */
 function withFile(number: number): string {
   const base64 = randomBytes(mebibyte).toString('base64');
   const content = placeholder + base64.slice(placeholder.length);

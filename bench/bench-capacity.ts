@@ -17,7 +17,7 @@ const connections = 64;
 /** Of all processes. */
 const sinkConnections = 40;
 const warmUpSeconds = 2;
-/** At a low rate, a run has to last for some hundred messages. */
+/** At a low rate, a run must be long enough for several hundred messages. */
 const minSecondsAtRate = 20;
 const idleSeconds = 20;
 interface CapacityCase {
@@ -43,7 +43,7 @@ const nodeCases: readonly CapacityCase[] = [
   { accounts: 1, nodes: 3, processes: 1 },
 ];
 
-/** What a message costs from acceptance to the last follower, and what an idle service costs a second. */
+/** What a message costs from acceptance to the last follower, and what an idle service costs per second. */
 export function benchCapacity(options: BenchOptions): Promise<BenchResult[]> {
   return measureAll(cases, options);
 }
@@ -92,7 +92,7 @@ async function measureCapacity(
   };
   const pids = { service: nodes.map(({ pid }) => pid), database: bench.pid };
   const settle = async () => {
-    // Seldom, because asking costs the database, too.
+    // Rarely, because the query itself costs the database time.
     await waitUntilQueueEmpty(database, 100);
     await waitForFollowers(database);
   };
@@ -127,7 +127,7 @@ async function measureCapacity(
   if (rate !== undefined || isSpread) return [result];
   return accounts === 1 ? [result, await measureIdle()] : [result];
 
-  /** Microseconds a message in which followers catch up with a backlog that was delivered without them. */
+  /** Microseconds per message that followers need to catch up with a backlog delivered while they were stopped. */
   async function measureFollowers(): Promise<number> {
     const holder = await database.pool.connect();
     try {

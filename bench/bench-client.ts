@@ -7,7 +7,7 @@ import { type BenchOptions, type BenchResult, makeResult } from './bench-result.
 const inFlight = 64;
 const template = 't-0001';
 
-/** Sends with `signalpost-client`, in turns with bare `fetch` calls of the same requests. */
+/** Sends with `signalpost-client`, alternating with bare `fetch` calls of the same requests. */
 export async function benchClient(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   await using bench = await openBench({ ...options, processes: 1 });

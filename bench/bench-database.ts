@@ -21,10 +21,10 @@ export interface BenchDatabase extends AsyncDisposable {
 }
 
 const silent = { info: () => undefined, warn: () => undefined };
-/** `min_wal_size` keeps as many. */
+/** As many as `min_wal_size` keeps. */
 const walFiles = 16;
 
-/** A folder for data, removed on disposal, that other users can pass through, such as PostgreSQL's. */
+/** A data folder, removed on disposal, that other users such as PostgreSQL's can traverse. */
 export async function makeTemporaryFolder() {
   const folder = await mkdtempDisposable(join(tmpdir(), 'signalpost-bench-'));
   await chmod(folder.path, 0o711);
@@ -44,7 +44,7 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   return { ...opened, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** An installation that has worked for some minutes reuses the files of its log. */
+/** After a few minutes of work, an installation reuses its WAL files. */
 async function createWalFiles(admin: ConnectionSettings): Promise<void> {
   const client = new pg.Client(admin);
   await client.connect();
@@ -56,13 +56,13 @@ async function createWalFiles(admin: ConnectionSettings): Promise<void> {
   await client.end();
 }
 
-/** @param source a table, with a condition if need be */
+/** @param source a table, optionally with a condition */
 export async function countRows({ pool }: Database, source: string): Promise<number> {
   const { rows } = await pool.query(`select count(*)::int as count from ${source}`);
   return rows[0].count;
 }
 
-/** The same in a folder that stays. */
+/** The same in a folder that is kept. */
 export async function openBenchFolder(
   dataDir: string,
   { durable = true, ...options }: DatabaseOptions & { readonly durable?: boolean } = {},

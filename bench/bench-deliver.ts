@@ -37,14 +37,14 @@ import { openHistory } from './history/open-history.ts';
 import { MemoryWatch } from './machine-use.ts';
 
 const warmUpMessages = 4_000;
-/** What each peer sends, about, so that all measurements last as long. */
+/** Approximate messages of each peer, so that all measurements take the same time. */
 const peerMessagesPerSecond: Readonly<Record<string, number>> = {
   nodemailer: 600,
   postfix: 800,
   'postfix+opendkim': 500,
 };
 
-/** `serve` empties a queue into a receiver, in turns with peers that send the same letter. */
+/** `serve` empties a queue into a receiver, alternating with peers that send the same letter. */
 export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]> {
   const { seconds, rounds } = options;
   await using folder = await makeTemporaryFolder();
@@ -72,7 +72,7 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
   await using installation = await startDelivering(bench, sink, options.nodeOptions);
   const idle = await measureIdle(installation, shop);
   const ours: ServiceRun[] = [];
-  // A short round first: everyone loads code and opens connections.
+  // A short warm-up round, in which all load code and open connections.
   for (let round = -1; round < rounds; round += 1) {
     const length = round < 0 ? Math.min(2, seconds) : seconds;
     for (const { peer, rates } of sides) {
@@ -105,7 +105,7 @@ async function measurePeer(peer: Peer, sink: BenchSink, seconds: number): Promis
   return rate;
 }
 
-/** Delivering on a filled database, in turns with delivering on an empty one. The added account stays in the first. */
+/** Delivering on a filled database, alternating with delivering on an empty one. Its account stays in the filled one. */
 export async function benchHistory(options: BenchOptions): Promise<BenchResult[]> {
   const { history = 1_000_000, seconds, rounds, nodeOptions } = options;
   await using closing = new AsyncDisposableStack();

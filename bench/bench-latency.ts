@@ -14,7 +14,7 @@ export async function benchLatency(options: BenchOptions): Promise<BenchResult[]
   return await measureLatency('latency', [0.25, 0.5, 0.75], options, bench);
 }
 
-/** The same in processes that deliver a long queue meanwhile. */
+/** The same in processes that also deliver a long queue. */
 export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
   using sink = await BenchSink.start();
   const { nodeOptions } = options;
@@ -41,7 +41,7 @@ async function measureLatency(
   sink?: BenchSink,
 ): Promise<BenchResult[]> {
   const { seconds } = options;
-  /** @returns messages delivered meanwhile, a second */
+  /** @returns messages delivered per second in that time */
   const measure = async (tally: LoadTally): Promise<number> => {
     let taken = 0;
     let started = 0;
@@ -81,7 +81,7 @@ async function measureLatency(
   return results;
 }
 
-/** Resident memory of processes that accept at saturation and deliver. What each fifth held tells a slope from a step. */
+/** Resident memory of processes that accept at saturation and deliver. The fifths distinguish steady growth from a step. */
 export async function benchMemory({ minutes }: BenchOptions): Promise<BenchResult[]> {
   using sink = await BenchSink.start();
   const worker = { worker: true, smtpUrl: sink.smtpUrl(10) };

@@ -17,7 +17,7 @@ const partBytes = 64 * 1_024 * 1_024;
 
 /**
  * Moves a history from one embedded database to another, from the check of the target to its opening. The ceiling is `COPY` of
- * the same tables into tables without indexes, without parts, comparison and new transaction numbers.
+ * the same tables into tables without indexes, without parts, comparison or renumbered transactions.
  */
 export async function benchMove({
   history = defaultMessages,
@@ -64,7 +64,7 @@ async function timeMove(source: History) {
     };
     return { rows, seconds };
   } finally {
-    // The history stays for the next run.
+    // The history is kept for the next run.
     await endMove(source.database, () => Promise.resolve());
   }
 }

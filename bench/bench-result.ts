@@ -4,7 +4,7 @@ import type { FailoverFaultName } from './failover/failover-faults.ts';
 export interface BenchOptions {
   readonly seconds: number;
   readonly rounds: number;
-  /** A share, 0 to 1. */
+  /** A share from 0 to 1. */
   readonly calm?: number;
   readonly queued: number;
   readonly minutes: number;

@@ -14,7 +14,7 @@ import { sendBodyBytes } from '../src/http/limits/route-limits.ts';
 import { SendBodyParser } from '../src/submission/parse-send-body.ts';
 import { readBodyJson } from '../src/submission/read-body-json.ts';
 
-/** A GET that redirects without a look-up, and a POST that only reads, parses and validates a send. */
+/** A GET that redirects without a lookup, and a POST that only reads, parses and validates a send. */
 function registerNoOpRoutes(http: Http): void {
   http.get('/bench/nothing/:token', (_request, reply) =>
     reply.code(302).header('location', 'https://shop.test/').send(),

@@ -6,7 +6,7 @@ import type { BenchDatabase } from './bench-database.ts';
 import { stopChild } from './child-program.ts';
 import type { MeasuredPids } from './machine-use.ts';
 
-/** A program under measurement, in processes of its own. */
+/** A program under measurement, in separate processes. */
 export interface BenchService extends AsyncDisposable {
   /** Without a trailing slash. */
   readonly url: string;
@@ -61,11 +61,11 @@ export async function startBenchProgram(
 export interface BenchServiceOptions {
   /** Undefined: one for each core, as `serve` has it. */
   readonly processes?: number;
-  /** Whether it delivers as well. Default: false. */
+  /** Whether it also delivers. Default: false. */
   readonly worker?: boolean;
   readonly smtpUrl?: string;
   readonly nodeOptions?: readonly string[];
-  /** Settings in addition. */
+  /** Additional settings. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 

@@ -19,11 +19,11 @@ const allTokens = 1_000_000;
 const chunkSize = 20_000;
 const rounds = 100;
 const checksPerRound = 20_000;
-/** Tokens that requests use at the time. */
+/** Tokens that requests use at a time. */
 const inUse = 10;
 const mint = new TokenMint(testKey);
 
-/** Checks of access tokens from memory, with ten and with a million live ones. The ratio is a check's share of a no-op POST. */
+/** Checks of cached access tokens, with ten and with a million live ones. The ratio is a check's share of a no-op POST. */
 export async function benchToken({ seconds, nodeOptions }: BenchOptions): Promise<BenchResult[]> {
   await using bench = await openBench({ nodeOptions });
   await using closing = new AsyncDisposableStack();
@@ -60,7 +60,7 @@ async function measureChecks(
   tokens: readonly string[],
   ceiling: number,
 ): Promise<BenchResult> {
-  // Tokens of the whole set first, so that memory can grow.
+  // First use tokens of the whole set, so that the cache fills.
   const step = Math.max(1, Math.floor(tokens.length / 2_000));
   for (let index = 0; index < tokens.length; index += step) {
     const caller = await checker.check(tokens[index] ?? '');
@@ -70,7 +70,7 @@ async function measureChecks(
   const hot = tokens.slice(0, inUse).map((token) => `Bearer ${token}`);
   const times: number[] = [];
   while (times.length < rounds) {
-    // On a starved machine the service bypasses its memory until it hears of revocations again.
+    // On an overloaded machine, the service bypasses its cache while revocation notices may be missed.
     await waitFor('tokens to be in memory', () =>
       hot.every((header) => isFromMemory(authenticator.authenticate(header))),
     );

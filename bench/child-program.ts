@@ -17,7 +17,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Runs a file that calls `answerOrder`, as a process of its own. */
+/** Runs a file that calls `answerOrder`, as a separate process. */
 export async function runOrder<Report>(
   file: string,
   order: object,

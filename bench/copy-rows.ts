@@ -51,7 +51,7 @@ export async function copyAccount(
     });
 }
 
-/** @returns as many IDs as asked for, of the shop and of copies of it */
+/** @returns `count` IDs: the shop's and those of its copies */
 export async function multiplyAccounts(
   database: Database,
   shop: Shop,

@@ -28,19 +28,19 @@ export interface LoadReport {
   readonly latencies: readonly number[];
 }
 
-/** The generator's own pauses would count as the service's: it collects garbage before it begins, and little after. */
+/** The generator's own pauses would count as the service's, so it collects garbage before it begins, and rarely afterwards. */
 const runtimeOptions = [
   '--expose-gc',
   '--max-semi-space-size=32',
   '--no-allocation-site-pretenuring',
 ];
 
-/** Runs the load generator in a process of its own. */
+/** Runs the load generator in a separate process. */
 export function runLoad(order: LoadOrder): Promise<LoadReport> {
   return runOrder(import.meta.filename, order, runtimeOptions);
 }
 
-/** Waits for the last answers. */
+/** Waits for the last responses. */
 async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const { port, connections, rate } = order;
   const requests = order.requests.map((request) => Buffer.from(request));
@@ -55,13 +55,13 @@ async function generateLoad(order: LoadOrder): Promise<LoadReport> {
     const request = requests[sentCount % requests.length] ?? Buffer.alloc(0);
     const place = places[sentCount % requests.length] ?? -1;
     const number = prefix + String(sentCount).padStart(placeholder.length - prefix.length, '0');
-    // In place: these bytes were last sent thousands of requests ago.
+    // In place, since these bytes were last sent thousands of requests ago.
     if (place !== -1) request.write(number, place, 'latin1');
     return request;
   };
   globalThis.gc?.();
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(port)));
-  // As the connections of clients that keep them, each has answered before.
+  // Like a client's persistent connections, each has been used before.
   if (rate !== undefined) await Promise.all(sockets.map(({ ask }) => ask(nextRequest())));
   const startedAt = Date.now();
   const start = performance.now();
@@ -90,7 +90,7 @@ type AskingSocket = Awaited<ReturnType<typeof openSocket>>;
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Answers must have a Content-Length, as all of the service's have. */
+/** Responses must have a Content-Length, as all of the service's do. */
 async function openSocket(port: number) {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   await once(socket, 'connect');

@@ -47,7 +47,7 @@ export interface MachineUse {
   readonly database: number;
   /** Of the rest of the benchmark: the load generator. */
   readonly load: number;
-  /** Share (0 to 1) of the machine that other programs, or other virtual machines of the host, took. */
+  /** Share (0 to 1) of the machine used by other programs or other virtual machines of the host. */
   readonly elsewhere: number;
 }
 
@@ -75,7 +75,7 @@ export async function measureUse<Result>(
   return { result, use: { service, database, load: all - service - database, elsewhere } };
 }
 
-/** The fields of a result that say what each of so many requests used. */
+/** The fields of a result with the resources of each of `count` requests. */
 export function usePerRequest(use: MachineUse, count: number) {
   const each = (seconds: number) => Math.round((seconds * 1e6) / count);
   return {

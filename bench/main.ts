@@ -81,7 +81,7 @@ const program = new Command('npm run bench --')
   .option('--rate <n>', 'requests a second of failover', Number, 25)
   .option('--asynchronous', 'asynchronous replication in failover')
   .addOption(
-    new Option('--fault <name...>', 'faults of failover, in turns').choices(failoverFaultNames),
+    new Option('--fault <name...>', 'faults of failover, in turn').choices(failoverFaultNames),
   )
   .parse();
 const { json, cpuProf, ...options } = program.opts<

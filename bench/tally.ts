@@ -17,7 +17,7 @@ export class LoadTally {
   readonly #use = { service: 0, database: 0, load: 0, elsewhere: 0 };
   #answered = 0;
   #seconds = 0;
-  /** Answers of every run, including those that aren't measured. */
+  /** Responses of every run, including unmeasured ones. */
   totalAnswered = 0;
 
   constructor(
@@ -30,7 +30,7 @@ export class LoadTally {
     this.#expected = expectedStatus;
   }
 
-  /** A run that isn't measured. @throws if an answer has another status than expected */
+  /** A run that isn't measured. @throws if a response has an unexpected status */
   async run(seconds: number): Promise<LoadReport> {
     const report = await runLoad({ ...this.#order, port: this.#service.port, seconds });
     if (Object.keys(report.statuses).some((status) => status !== this.#expected))
@@ -39,7 +39,7 @@ export class LoadTally {
     return report;
   }
 
-  /** Repeats a run in which others took more of the machine than `calm`, up to ten times; the calmest counts. */
+  /** Repeats a run in which other programs used more of the machine than `calm`, up to ten times; the calmest counts. */
   async measure(
     { seconds, calm = Number.POSITIVE_INFINITY }: Pick<BenchOptions, 'seconds' | 'calm'>,
     prepare: () => Promise<void> = async () => undefined,
@@ -77,7 +77,10 @@ export class LoadTally {
   }
 }
 
-/** Measures loads in turns, after a warm-up of those that have not run. The last one meets the most messages, so they change places. */
+/**
+ * Measures loads alternately, after a warm-up of those that haven't run yet. They swap places, because the last one in a
+ * round meets the most messages.
+ */
 export async function takeTurns(
   sides: readonly LoadTally[],
   options: Pick<BenchOptions, 'seconds' | 'rounds' | 'calm'>,

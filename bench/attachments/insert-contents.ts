@@ -10,7 +10,7 @@ interface InsertOrder {
   readonly bytes: number;
 }
 
-/** Inserts distinct contents, each in a transaction of its own, in a process of its own. */
+/** Inserts distinct contents, each in its own transaction, in a separate process. */
 export function insertContents(order: InsertOrder): ReturnType<typeof insert> {
   return runOrder(import.meta.filename, order);
 }

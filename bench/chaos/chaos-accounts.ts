@@ -6,7 +6,7 @@ import { openBenchAccount } from '../bench-account.ts';
 import { archiveAddress, type ChaosTargets } from './chaos-load.ts';
 import type { ChaosLogin } from './chaos-smtp-load.ts';
 
-/** Opens what a load sends from: an account with the templates `t-0001` and `t-list`, and one with an archive address. */
+/** Creates what a load sends from: an account with the templates `t-0001` and `t-list`, and one with an archive address. */
 export async function openChaosAccounts(database: Database, id: string, archivingId: string) {
   const shop = await openBenchAccount(database, { id });
   await publishShopTemplate(database, shop, {
@@ -25,7 +25,7 @@ export async function openChaosAccounts(database: Database, id: string, archivin
       const apiKey = await addKey(database, shop.id, { scopes: ['messages:send'] });
       return { accountId: shop.id, apiKey };
     },
-    /** @param node where tokens are asked for */
+    /** @param node that issues the tokens */
     async readTargets(node: { readonly url: string }): Promise<ChaosTargets> {
       const token = await getToken(node, shop);
       return {

@@ -10,16 +10,16 @@ export interface ChaosScene {
   readonly nodes: readonly ChaosNode[];
   readonly disk: SmallDisk;
   readonly sink: RoughSink;
-  /** How often the relay had each weather. */
+  /** How often the relay was in each mood. */
   readonly weather: Record<Weather, number>;
 }
 
 interface Fault {
-  /** Of a hundred. */
+  /** Weight among all faults. */
   readonly odds: number;
-  /** @returns false if there was nothing to do it to; a function ends a fault that lasts */
+  /** @returns false if there was nothing to inject it into; a function that ends a lasting fault */
   inject(scene: ChaosScene, node: ChaosNode): Promise<boolean | (() => void)>;
-  /** Of a fault that lasts, at least and at most. */
+  /** Min and max duration of a lasting fault. */
   readonly seconds?: readonly [number, number];
 }
 
@@ -40,7 +40,7 @@ const faults = {
   },
   'hang database': {
     odds: 2,
-    // Sometimes longer than any statement may take, and than a lease.
+    // Sometimes longer than the statement timeout and a lease.
     seconds: [12, 38],
     async inject({ disk }) {
       const pids = await databasePids(disk);
@@ -81,7 +81,7 @@ export async function injectFaults(
   const possible = faultNames.filter((name) => name !== 'fill disk' || scene.disk.canFill);
   const chances = possible.flatMap((name) => Array.from({ length: faults[name].odds }, () => name));
   const counts = makeCounts(faultNames);
-  /** Ends what lasts, by the sleeping node or the fault. */
+  /** Functions that end lasting faults, by the sleeping node or the fault. */
   const active = new Map<FaultName | ChaosNode, () => void>();
   while (Date.now() < until) {
     const wait = intervalMs * (only === undefined ? 0.5 + Math.random() : 1);

@@ -10,18 +10,18 @@ import { retryPause, SteadyClients } from './steady-clients.ts';
 
 const address = (name: string): string => `${name}@example.test`;
 
-/** What an accepted message must become. */
+/** What must arrive of an accepted message. */
 interface Expected {
-  /** To, Cc, Bcc, in this order: the number of each is its place. */
+  /** To, then Cc, then Bcc; a recipient's number is its index. */
   readonly recipients: readonly string[];
   /** Names of its attachments. */
   readonly files: readonly string[];
-  /** Unix milliseconds; 0: now. */
+  /** Unix milliseconds; 0: immediately. */
   readonly sendAt: number;
   readonly canExpire: boolean;
 }
 
-/** Templates to send from: `list` has the list `Items`, `archive` is of an account with `archiveAddress`. */
+/** Templates to send from: `list` has the list `Items`, `archive` belongs to an account with `archiveAddress`. */
 export type ChaosTargets = Readonly<
   Record<'plain' | 'list' | 'archive', { readonly path: string; readonly token: string }>
 >;
@@ -33,9 +33,9 @@ type Body = Record<'envelope' | 'content' | 'metadata' | 'actions', Record<strin
 
 interface Kind {
   readonly target?: keyof ChaosTargets;
-  /** Several in one request. */
+  /** Whether a request has several messages. */
   readonly batch?: boolean;
-  /** What the body of a number has in addition. */
+  /** Additional members of the body of a request number. */
   readonly add?: (number: number) => Partial<Body>;
 }
 
@@ -49,13 +49,13 @@ function toFile(bytes: Buffer) {
 /** Messages of a batch. */
 const batchSize = 4;
 
-/** The same for many messages. */
+/** Shared by many messages. */
 const terms = toFile(randomBytes(40_000));
 const ownFile = () => toFile(randomBytes(1 + Math.floor(Math.random() * 400_000)));
 const copies = (number: number, ...places: number[]) =>
   places.map((place) => address(`copy${place}-${number}`));
 
-/** Each request is of the next kind. */
+/** The kinds of requests, sent in rotation. */
 const kinds = {
   plain: {},
   cc: { add: (n) => ({ envelope: { ccAddressList: copies(n, 1, 2) } }) },
@@ -104,7 +104,7 @@ const kindNames = Object.keys(kinds) as KindName[];
 export interface ChaosLoadOptions {
   /** Requests. */
   readonly perSecond: number;
-  /** Whether requests have keys and are repeated until they are answered, as careful clients do. */
+  /** Whether requests have keys and are retried until they get a response, as by careful clients. */
   readonly repeats?: boolean;
 }
 
@@ -115,19 +115,19 @@ interface Acceptance {
   readonly node: ChaosNode;
 }
 
-/** How long an answer may take before a request is repeated. */
+/** Max time for a response before a request is retried. */
 const answerTimeoutMs = 20_000;
 
 /** Sends all kinds of messages at a steady rate to the nodes that are up, for each target in turn. */
 export class ChaosLoad {
-  /** Each message that was answered with 200, by its id. */
+  /** Every message with a 200, by ID. */
   readonly accepted = new Map<string, Expected>();
-  /** In the order of time. */
+  /** In chronological order. */
   readonly acceptances: Acceptance[] = [];
   readonly acceptedOf = makeCounts(kindNames);
-  /** To of each message that was answered with an error, which accepts nothing. */
+  /** To addresses of the messages that got an error, so weren't accepted. */
   readonly refused = new Set<string>();
-  /** Requests without an answer, which may have been accepted. */
+  /** Requests without a response, which may have been accepted. */
   unanswered = 0;
   readonly #nodes: readonly ChaosNode[];
   readonly #targets: readonly ChaosTargets[];
@@ -185,7 +185,7 @@ export class ChaosLoad {
     }
   }
 
-  /** @returns undefined if there was no answer */
+  /** @returns undefined without a response */
   async #request(path: string, request: RequestInit, turn: number) {
     const up = this.#nodes.filter((one) => one.serves('http'));
     const node = up[turn % up.length];
@@ -223,7 +223,7 @@ export class ChaosLoad {
   }
 }
 
-/** Whether a request with a key can be repeated: the service or another request with the key was in its way. */
+/** Whether a request with a key can be retried: the service failed, or another request with the key is in progress. */
 function canRepeat({ status }: Result): boolean {
   return Number(status) >= 500 || status === 409;
 }
@@ -233,7 +233,7 @@ function addKeys(bodies: readonly Body[], number: number): void {
     Object.assign(body, { idempotencyKey: `request-${number}-${place}` });
 }
 
-/** The position of a recipient in its message: 0 is To. */
+/** A recipient's number in its message: 0 is To. */
 export function recipientNumber(of: string): number {
   return Number(/^copy(\d)-/.exec(of)?.[1] ?? 0);
 }

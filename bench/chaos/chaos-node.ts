@@ -16,7 +16,7 @@ const serve = [
 ];
 const logLevel = process.env.CHAOS_LOG;
 
-/** Longer than an orderly stop may take. */
+/** Longer than a graceful shutdown may take. */
 const stopTimeoutMs = 40_000;
 
 /** A node of two worker processes that is restarted whenever it ends. */
@@ -31,7 +31,7 @@ export class ChaosNode {
   #roles: readonly NodeRole[] = [];
   #ending = false;
 
-  /** @param turns its roles at each start, in turns */
+  /** @param turns its roles, in rotation at each start */
   constructor(
     databaseUrl: string,
     sinkPort: number,
@@ -75,7 +75,7 @@ export class ChaosNode {
     return this.url !== undefined && this.#roles.includes(role);
   }
 
-  /** Signals the first process. @returns false if there is none, as the others do */
+  /** Signals the first process. @returns false if there is none */
   signal(signal: NodeJS.Signals): boolean {
     return this.#signal(this.#pids().slice(0, 1), signal);
   }
@@ -90,7 +90,7 @@ export class ChaosNode {
     return signalAll(workers.slice(index, index + 1), 'SIGKILL') > 0;
   }
 
-  /** Stops it in order, and by force if that takes too long. */
+  /** Stops it gracefully, and kills it if that takes too long. */
   async end(): Promise<void> {
     this.#ending = true;
     this.signalAll('SIGCONT');

@@ -7,7 +7,7 @@ import type { ChaosNode } from './chaos-node.ts';
 import { fileNameOf } from './rough-sink.ts';
 import { retryPause, SteadyClients } from './steady-clients.ts';
 
-/** What programs log in with. */
+/** Credentials of the programs. */
 export interface ChaosLogin {
   readonly accountId: string;
   readonly apiKey: string;
@@ -24,7 +24,7 @@ export interface SmtpMessage {
 
 const smtpAddress = /^smtp\d+(?:-\w+)?@/;
 
-/** Whether a recipient is one of this load. */
+/** Whether a recipient belongs to this load. */
 export function isSmtpRecipient(address: string): boolean {
   return smtpAddress.test(address);
 }
@@ -62,7 +62,7 @@ function withFile(name: string, bytes: Buffer): string {
 const recipientOf = (number: number, part?: string): string =>
   `smtp${number}${part === undefined ? '' : `-${part}`}@example.test`;
 
-/** Each message is of the next kind. */
+/** The kinds of messages, sent in rotation. */
 const smtpKinds = {
   'smtp plain': (number) => ({ recipients: [recipientOf(number)], files: [], ...same(text) }),
   'smtp to three': (number) => ({
@@ -75,7 +75,7 @@ const smtpKinds = {
     const name = fileNameOf(bytes);
     return { recipients: [recipientOf(number)], files: [name], ...same(withFile(name, bytes)) };
   },
-  // Written anew for each attempt, as by a program that repeats the whole call.
+  // Composed again for each attempt, as by a program that repeats the whole call.
   'smtp with key': (number) => ({
     recipients: [recipientOf(number)],
     files: [],
@@ -100,23 +100,23 @@ type SmtpKind = keyof typeof smtpKinds;
 const smtpKindNames = Object.keys(smtpKinds) as SmtpKind[];
 
 /**
- * The reply to the first attempt of every seventh message is lost on its way: faults of nodes rarely hit the moment between a
+ * The reply to the first attempt of every seventh message is dropped: node faults rarely hit the moment between a
  * commit and its reply. Seven and the number of kinds have no common divisor.
  */
 const lostReplyEvery = 7;
-/** Of each reply. */
+/** Timeout of each reply. */
 const replyTimeoutMs = 20_000;
 
-/** Programs that submit messages over SMTP at a steady rate, in a session each, again until they get a final reply. */
+/** Programs that submit messages over SMTP at a steady rate, one per session, until they get a final reply. */
 export class ChaosSmtpLoad {
   /** Messages with a 250 after their dot. */
   readonly accepted: SmtpMessage[] = [];
   readonly acceptedOf = makeCounts(smtpKindNames);
-  /** Messages with a 5xx to their first attempt, which accepts nothing. */
+  /** Messages whose first attempt got a 5xx, so weren't accepted. */
   refused = 0;
   /** Messages whose clients gave up. */
   unanswered = 0;
-  /** Attempts that ended without a reply to the dot or with 4xx, and were made again. */
+  /** Attempts that ended without a reply to the dot or with 4xx, and were repeated. */
   repeated = 0;
   readonly #nodes: readonly ChaosNode[];
   readonly #login: ChaosLogin;

@@ -4,7 +4,7 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { countRows } from '../bench-database.ts';
 
-/** Retries everything until nothing waits. @returns how many still wait after the time; -1 if that is unknown */
+/** Retries everything until the queue is empty. @returns how many are left after the timeout; -1 if unknown */
 export async function drainQueue(
   database: Database,
   accountIds: readonly AccountId[],

@@ -4,10 +4,10 @@ import { type ChaosLoad, recipientNumber } from './chaos-load.ts';
 import { isSmtpRecipient } from './chaos-smtp-load.ts';
 import type { RoughSink } from './rough-sink.ts';
 
-/** Rounding, and clocks that are set. */
+/** Tolerance for rounding and clock adjustments. */
 const toleranceMs = 50;
 
-/** Compares what was accepted over HTTP with what came. An `uncertain` attempt explains one copy more, `expired` that there is none. */
+/** Compares what was accepted over HTTP with what arrived. `uncertain` explains an extra copy, `expired` a missing one. */
 export async function evaluateChaos(
   { pool }: Database,
   accountIds: readonly AccountId[],

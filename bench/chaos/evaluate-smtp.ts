@@ -2,15 +2,15 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import { type ChaosSmtpLoad, isSmtpRecipient, type SmtpMessage } from './chaos-smtp-load.ts';
 import type { RoughSink } from './rough-sink.ts';
 
-/** Each stored message of a recipient, with its attempts of unknown outcome. */
+/** A stored message, with the number of its uncertain attempts. */
 interface StoredMessage {
   readonly recipient: string;
   readonly uncertain: number;
 }
 
 /**
- * Compares what SMTP clients got a 250 for with what came. Every recipient has an address of their own, so that a message that
- * was stored twice because its client repeated it shows.
+ * Compares what SMTP clients got a 250 for with what arrived. Every recipient has a unique address, which reveals messages
+ * that were stored twice because their client repeated them.
  */
 export async function evaluateSmtp(
   { pool }: Database,
@@ -62,15 +62,15 @@ export async function evaluateSmtp(
     repeated: load.repeated,
     refused: load.refused,
     unanswered: load.unanswered,
-    /** Not received by each recipient. */
+    /** Messages that not all recipients received. */
     lost: lost.length,
-    /** Recipients who received it more often than the record explains. */
+    /** Recipients who received more copies than the events explain. */
     doubled: doubled.length,
-    /** Recipients for whom a repetition stored a second message. */
+    /** Recipients with a second stored message. */
     storedTwice: storedTwice.length,
-    /** With other attachments than were sent. */
+    /** Messages whose attachments arrived changed. */
     damaged: load.accepted.filter(isDamaged).length,
-    /** Recipients who received it more than once, as the record explains. */
+    /** Recipients whose extra copies the events explain. */
     doubledUncertain: repeatedAt.length - doubled.length,
   };
 }

@@ -14,12 +14,12 @@ import { forkFile } from '../child-program.ts';
 export const weathers = ['silent', 'busy', 'slow', 'gone', 'wordy', 'abrupt'] as const;
 export type Weather = (typeof weathers)[number];
 
-/** A message that the receiver took, for one recipient: Message-ID and address. */
+/** A message that the receiver accepted for one recipient: Message-ID and address. */
 type Copy = `${string} ${string}`;
 
 interface Arrival {
   readonly at: number;
-  /** Names of its attachments, as of `fileNameOf`; `damaged` instead of one with another content. */
+  /** Names of its attachments, as of `fileNameOf`; `damaged` instead of one whose content changed. */
   readonly files: readonly string[];
 }
 
@@ -30,7 +30,7 @@ interface RoughReport extends Arrival {
 
 export type RoughSink = Awaited<ReturnType<typeof startRoughSink>>;
 
-/** Starts the receiver in a process of its own. */
+/** Starts the receiver in a separate process. */
 export async function startRoughSink() {
   const child = forkFile(import.meta.filename);
   const [port] = (await once(child, 'message')) as [number];
@@ -53,14 +53,14 @@ export async function startRoughSink() {
 
 const maxSilenceMs = 60_000;
 
-/** Reports each message whose final dot came and which it didn't refuse. */
+/** Reports each message that it got completely and didn't refuse. */
 function runRoughSink(): void {
   let rough = true;
   let weather: Weather | undefined;
   const chance = (percent: number) => rough && Math.random() * 100 < percent;
   const isAbrupt = () => chance(weather === 'abrupt' ? 50 : 1);
   const isBusy = () => weather === 'busy' || chance(1);
-  /** The library has the socket of a session on its connection only. */
+  /** The library exposes a session's socket only on its connection. */
   const sockets = new Map<string, Socket>();
   const socketOf = ({ remotePort }: SMTPServerSession) => sockets.get(`${remotePort}`);
   const hangUp = (session: SMTPServerSession) => void socketOf(session)?.destroy();
@@ -132,7 +132,7 @@ function runRoughSink(): void {
   process.on('disconnect', () => process.exit(0));
 }
 
-/** A name that tells whether the content arrived unchanged. */
+/** A name that shows whether the content arrived unchanged. */
 export function fileNameOf(content: Buffer): string {
   return `${createHash('sha256').update(content).digest('hex').slice(0, 40)}.bin`;
 }
@@ -148,7 +148,7 @@ function refusal(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode });
 }
 
-/** Sends a byte a second while `isSlow`, and then the rest at once. */
+/** Sends a byte a second while `isSlow`, then the rest at once. */
 function throttleWrites(socket: Socket, isSlow: () => boolean): void {
   const write = socket.write.bind(socket) as (chunk: Buffer) => boolean;
   let waiting = Buffer.alloc(0);

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long clients try again after the end. */
+/** How long clients keep retrying after the end. */
 const giveUpDelayMs = 60_000;
 
-/** Between the attempts of a client: the first pause, which doubles, and the longest. */
+/** A client's first pause between attempts, which doubles, and the max. */
 const retryDelayMs = { first: 500, max: 4_000 };
 
-/** Hundreds of clients wait for the end of an outage, and new ones come all the time: those that don't back off delay it. */
+/** During an outage, hundreds of clients wait and new ones keep arriving: without backoff, they would prolong it. */
 export function retryPause(retries: number): number {
   const { first, max } = retryDelayMs;
   return Math.min(first * 2 ** retries, max) * (0.5 + Math.random() / 2);
 }
 
-/** Clients that begin at a steady rate, each with its own number, and go on by themselves. */
+/** Clients that start at a steady rate, each with its own number, and run independently. */
 export class SteadyClients {
   readonly #open = new Set<Promise<void>>();
   readonly #loop: Promise<void>;
@@ -24,7 +24,7 @@ export class SteadyClients {
     this.#loop = this.#begin(1_000 / perSecond, run);
   }
 
-  /** Whether clients stop trying again. */
+  /** Whether clients stop retrying. */
   get giveUp(): boolean {
     return this.#givesUp;
   }

@@ -17,12 +17,12 @@ export function monotonicNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** A receiver in a process of its own that does as little as possible. */
+/** A receiver in a separate process that does as little as possible. */
 export class BenchSink {
   readonly port: number;
   /** Messages since `reset`. */
   taken = 0;
-  /** When the first of them came, on `monotonicNow`'s clock. */
+  /** When the first of them arrived, on `monotonicNow`'s clock. */
   first = Number.NaN;
   readonly #child: ChildProcess;
   readonly #singles = new Map<string, number>();
@@ -58,7 +58,7 @@ export class BenchSink {
     await this.#waitFor(() => (this.taken >= count ? true : undefined));
   }
 
-  /** @param address begins with `single`. @returns when its message came */
+  /** @param address begins with `single`. @returns when its message arrived */
   waitForSingle(address: string): Promise<number> {
     return this.#waitFor(() => this.#singles.get(address));
   }
@@ -112,7 +112,7 @@ function runSink(): void {
           first ??= monotonicNow();
           if (single !== undefined) singles.push([single, monotonicNow()]);
           single = undefined;
-          // Once for all that came in one turn of the event loop.
+          // Once for all that arrived in one event-loop turn.
           if (!reporting) setImmediate(report);
           reporting = true;
           replies += '250 2.0.0 Taken\r\n';

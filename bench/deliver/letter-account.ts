@@ -33,7 +33,7 @@ export async function openLetterAccount(
   return shop;
 }
 
-/** The same as a copy of a shop. */
+/** The same, as a copy of a shop. */
 export async function addLetterAccount(
   database: Database,
   shop: Shop,
@@ -58,7 +58,7 @@ async function setUpLetter(database: Database, shop: Shop, given?: KeyObject): P
     `update template_version v set compiled = l.compiled from template_version l
      where v.account_id = $1 and v.template_id = 't-0001' and l.account_id = $1 and l.template_id = 'letter'`,
     `update dkim_key set state = 'active' where account_id = $1`,
-    // No DNS look-ups during the run.
+    // No DNS lookups during the run.
     `update sending_domain set state = 'verified', next_check_at = now() + interval '1 day' where account_id = $1`,
   ])
     await pool.query(statement, [shop.id]);
@@ -111,7 +111,7 @@ export function waitUntilQueueEmpty(database: Database, pauseMs = 2): Promise<vo
   return waitUntilNone(database, pauseMs, 'select from queue_entry');
 }
 
-/** Resolves once reports, search and webhooks have seen everything. */
+/** Resolves once reports, search and webhooks have processed everything. */
 export function waitForFollowers(database: Database): Promise<void> {
   return waitUntilNone(
     database,

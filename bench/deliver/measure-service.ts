@@ -19,9 +19,9 @@ import {
 
 /** As many as `serve` starts. */
 export const processes = availableParallelism();
-/** To the sink, of each side together; the service's processes share them. */
+/** Connections of each side to the sink; the service's processes share them. */
 export const connections = 20 * processes;
-/** What the service delivers a second, about. */
+/** Approximate messages per second of the service. */
 export const messagesPerSecond = 2_000;
 
 export type BenchInstallation = Awaited<ReturnType<typeof startDelivering>>;
@@ -39,7 +39,7 @@ export async function startDelivering(
   return { database: bench.database, node, sink, [Symbol.asyncDispose]: node.stop };
 }
 
-/** Messages a second, and what each used. */
+/** Messages per second, and the resources of each. */
 export type ServiceRun = Pick<BenchResult, 'rate'> & Partial<ReturnType<typeof usePerRequest>>;
 
 /** From resuming a full queue until the sink has every message and every outcome is written. */
@@ -67,7 +67,7 @@ export function medianRun(runs: readonly ServiceRun[]): ServiceRun {
   return runs.find((run) => run.rate === rate) ?? { rate };
 }
 
-/** Messages a second, of so many since the first one came. */
+/** Messages per second since the first of `count` arrived. */
 export function rateSince(first: number, count: number): number {
   return ((count - 1) * 1_000) / (monotonicNow() - first);
 }

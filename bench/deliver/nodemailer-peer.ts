@@ -12,7 +12,7 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-/** A stock Nodemailer pool in a process of its own. */
+/** A stock Nodemailer pool in a separate process. */
 export async function startNodemailer(
   sinkPort: number,
   keyFile: string,
@@ -27,7 +27,7 @@ export async function startNodemailer(
   };
 }
 
-/** Composes and signs the letter from bodies that are ready as text. */
+/** Composes and signs the letter from ready-made text bodies. */
 async function runPool([port = '', keyFile = '', connections = '']: string[]): Promise<void> {
   const render = await compileLetter();
   const privateKey = readFileSync(keyFile, 'utf8');

@@ -9,7 +9,7 @@ import { freePort } from '../../test-system/support/free-port.ts';
 
 const run = promisify(execFile);
 
-/** A Postfix of its own. */
+/** A separate Postfix instance. */
 export interface PostfixInstance {
   readonly port: number;
   /** With its queue. */
@@ -22,7 +22,7 @@ export interface PostfixInstance {
 /**
  * Starts a Postfix instance without chroot and unused services, on a free port.
  * @param folder readable by every user; gets all its files
- * @param settings lines of main.cf in addition
+ * @param settings additional lines of main.cf
  */
 export async function startPostfixInstance(
   folder: string,

@@ -34,7 +34,7 @@ export async function findMissingPostfix(name: PostfixName): Promise<string | un
   return process.getuid?.() === 0 ? undefined : 'only root can start Postfix';
 }
 
-/** A Postfix instance of its own, fed by `smtp-source`. */
+/** A separate Postfix instance, fed by `smtp-source`. */
 export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): Promise<Peer> {
   const { connections, messageFile } = place;
   const signed = name === 'postfix+opendkim';
@@ -72,7 +72,7 @@ export async function startPostfixPeer(name: PostfixName, place: PostfixPlace): 
   };
 }
 
-/** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix may open its socket. */
+/** Signs for shop.test as the service does. It runs as Postfix's user, so that Postfix can open its socket. */
 async function startOpenDkim(folder: string, keyFile: string) {
   const home = join(folder, 'opendkim');
   const socket = join(home, 'opendkim.sock');
@@ -80,7 +80,7 @@ async function startOpenDkim(folder: string, keyFile: string) {
   await mkdir(home, { mode: 0o700 });
   await copyFile(keyFile, key);
   await chmod(key, 0o600);
-  // Everyone can write to the folder for temporary files, so keys can't be safe.
+  // The temporary folder is world-writable, so OpenDKIM would refuse the keys.
   const settings = `Mode s
 Canonicalization relaxed/relaxed
 SignatureAlgorithm rsa-sha256
@@ -104,7 +104,7 @@ Background no
   return { child, socket };
 }
 
-/** A relay that is set up for speed. */
+/** A relay tuned for speed. */
 function relaySettings(
   { connections, sinkPort }: PostfixPlace,
   milter: string | undefined,

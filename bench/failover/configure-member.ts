@@ -10,7 +10,7 @@ interface MemberPlace {
   /** Where PostgreSQL and Patroni's API listen. */
   readonly port: number;
   readonly apiPort: number;
-  /** Host and port under which others reach PostgreSQL and Patroni's API, and the member reaches etcd. */
+  /** Host and port where others reach PostgreSQL and Patroni's API, and where the member reaches etcd. */
   readonly postgres: string;
   readonly api: string;
   readonly etcd: string;
@@ -50,7 +50,7 @@ export function configureMember(place: MemberPlace) {
     name,
     restapi: { listen: `127.0.0.1:${apiPort}`, connect_address: api },
     // The API of etcd 2: with that of etcd 3, a primary of Patroni 3.0.2 that woke up after its successor's promotion took the
-    // lock from it. The gate is the only way to etcd, so etcd's own address must not be learned.
+    // lock from it. The gate is the only way to etcd, so members must not learn etcd's own address.
     etcd: { hosts: [etcd], use_proxies: true },
     bootstrap: {
       dcs: clusterSettings(synchronous),

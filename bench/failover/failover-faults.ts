@@ -17,7 +17,7 @@ const standbySeconds = 20;
 /** How far standbys are behind in `lagging standbys`: by less than 1 MB, beyond which Patroni promotes none. */
 const lagSeconds = 1;
 
-/** Of systemd, which restarts what was killed (systemd.service(5), RestartSec=). */
+/** systemd's default delay before it restarts a service (systemd.service(5), RestartSec=). */
 const restartMs = 100;
 
 const faults = {

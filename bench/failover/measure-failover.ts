@@ -21,9 +21,9 @@ export interface FailoverOptions {
   /** Requests a second. */
   readonly rate: number;
   readonly synchronous: boolean;
-  /** Default: all, in turns. */
+  /** Default: all, in turn. */
   readonly faults?: readonly FailoverFaultName[];
-  /** Told about each fault once it is over. */
+  /** Called after each fault. */
   readonly report?: (fault: FaultReport) => void;
 }
 
@@ -31,13 +31,13 @@ export interface FaultReport extends WindowReport {
   readonly fault: FailoverFaultName;
 }
 
-/** Of load without faults, before the first one and after each. */
+/** Duration of load without faults, before the first one and after each. */
 const calmMs = 5_000;
 const drainTimeoutMs = 600_000;
 
 /**
- * Sends messages to two nodes on a cluster of three members, of half of the accounts while their queue is paused, and injects
- * one fault after the other. Then everything is delivered and compared with what was accepted.
+ * Sends messages to two nodes on a cluster of three members, for half of the accounts while their queue is paused, and injects
+ * one fault after another. Then everything is delivered and compared with what was accepted.
  */
 export async function measureFailover(options: FailoverOptions) {
   const { minutes, rate, synchronous, faults = failoverFaultNames, report } = options;
@@ -106,7 +106,7 @@ export async function measureFailover(options: FailoverOptions) {
   };
 }
 
-/** @returns when it began, and when the cluster was whole again */
+/** @returns when it began, and when the cluster was healthy again */
 async function injectFault(cluster: PatroniCluster, name: FailoverFaultName) {
   const { prepare, inject, seconds, end } = failoverFault(name);
   const scene = await cluster.waitUntilWhole();

@@ -8,17 +8,17 @@ export interface TimeWindow {
   readonly to: number;
 }
 
-/** What a fault did to accepting, in seconds. */
+/** How a fault affected accepting, in seconds. */
 export interface WindowReport {
   /** The longest time without a 200. */
   readonly without_200_s: number;
-  /** From the fault until a standby accepted writes. Undefined if none was promoted, as the others. */
+  /** From the fault until a standby accepted writes. Undefined, like the others, if none was promoted. */
   readonly promotion_s: number | undefined;
   /** From then until its first commit was safe. */
   readonly committing_s: number | undefined;
   /** From the promotion until each node had answered a 200. */
   readonly after_promotion_s: number | undefined;
-  /** Of that time, how long the new primary had no standby that its commits could wait for. */
+  /** How much of that time the new primary had no standby that its commits could wait for. */
   readonly alone_s: number | undefined;
 }
 

@@ -13,7 +13,7 @@ import { freePort } from '../../test-system/support/free-port.ts';
 import { postgresFolder } from './configure-member.ts';
 import { PatroniMember } from './patroni-member.ts';
 
-/** @returns which of Debian's programs the cluster lacks here; undefined if none */
+/** @returns the first of Debian's programs that is missing here; undefined if none is */
 export function findMissingPatroni(): string | undefined {
   const missing = ['patroni', 'etcd', join(postgresFolder, 'postgres')].find(
     (program) => spawnSync(program, ['--version']).status !== 0,
@@ -21,7 +21,7 @@ export function findMissingPatroni(): string | undefined {
   return missing && `${missing} is not installed`;
 }
 
-/** Long enough for a member that must be copied anew. */
+/** Long enough to copy a member from scratch. */
 const healTimeoutMs = 120_000;
 
 interface StandbyState {
@@ -37,7 +37,7 @@ export interface WholeCluster {
   readonly other: PatroniMember;
 }
 
-/** Three members that Patroni manages, and the etcd that it needs, in a folder of their own. */
+/** Three members that Patroni manages, and the etcd that it needs, in a separate folder. */
 export class PatroniCluster {
   readonly members: readonly PatroniMember[];
   readonly #folder: string;

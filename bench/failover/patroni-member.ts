@@ -32,8 +32,8 @@ export class PatroniMember {
 
   /**
    * Writes the configuration of a member; it doesn't run yet.
-   * @param folder in which PostgreSQL's user can read
-   * @param etcdUrl where the cluster's state is
+   * @param folder that PostgreSQL's user can read
+   * @param etcdUrl of the cluster's state
    */
   static async create(
     name: string,
@@ -63,7 +63,7 @@ export class PatroniMember {
     return new URL(this.#postgresGate.url).host;
   }
 
-  /** Starts Patroni, which starts PostgreSQL, or takes over the one that runs. */
+  /** Starts Patroni, which starts PostgreSQL or takes over the running one. */
   start(): void {
     const log = openSync(`${this.#home}.log`, 'a');
     this.#patroni = spawn('patroni', [`${this.#home}.json`], {
@@ -83,7 +83,7 @@ export class PatroniMember {
     this.#patroni?.kill(signal);
   }
 
-  /** Both at once, as if the host did it. */
+  /** Signals both at once, as if the host failed. */
   signalAll(signal: NodeJS.Signals): void {
     this.signalPatroni(signal);
     this.signalPostgres(signal);

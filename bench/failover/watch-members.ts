@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { PatroniMember } from './patroni-member.ts';
 
-/** Between two looks at a member. */
+/** Polling interval of a member. */
 const intervalMs = 25;
 const answerTimeoutMs = 500;
-/** Commits wait for a standby, which takes as long as it takes. */
+/** Long, because commits wait for a standby. */
 const commitTimeoutMs = 60_000;
 
 /** A member that began to accept writes, on a timeline that no other had. */
@@ -29,7 +29,7 @@ interface Answer {
   readonly followed: boolean;
 }
 
-/** Watches each member directly, so that it sees a promotion as soon as it has happened, whatever the service knows. */
+/** Watches each member directly, so that it sees a promotion immediately, independently of the service. */
 export class MemberWatch {
   readonly promotions: Promotion[] = [];
   readonly #loops: readonly Promise<void>[];
@@ -90,7 +90,7 @@ export class MemberWatch {
   }
 }
 
-/** Commits something that leaves no trace; resolves once it is safe. */
+/** Commits a transaction that leaves no trace; resolves once it is safe. */
 async function commitProbe(member: PatroniMember): Promise<void> {
   const client = await member.connect(commitTimeoutMs);
   try {

@@ -22,7 +22,7 @@ import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 const templates = 8;
 const connections = 32;
 const engagementsPerSecond = 4_000;
-/** So that the load generator reads an order at once. */
+/** So that the load generator reads an order in one go. */
 const maxOrder = 20_000;
 
 /** Messages accepted over HTTP, delivered, half opened and a fifth clicked; then reports and search on them. */
@@ -91,7 +91,7 @@ async function engage({ port }: BenchService, database: Database, shop: Shop, me
   return answered;
 }
 
-/** @throws if reports don't count what the tables hold */
+/** @throws if reports differ from the tables */
 async function requireRightTotals({ pool }: Database, shop: Shop): Promise<void> {
   const { rows } = await pool.query(
     `select (select sum(accepted)::int from report_total where account_id = $1) as reported,

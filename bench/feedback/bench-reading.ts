@@ -10,11 +10,11 @@ import { type BenchService, startBenchService } from '../bench-service.ts';
 import { type History, openHistory } from '../history/open-history.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 
-/** Milliseconds that an answer may take. */
+/** Max milliseconds of a response. */
 export const readingLimits = { reports: 100, search: 50, lists: 100 } as const;
 const minPages = 20;
 
-/** Reports of the largest account, one request after the other. */
+/** Reports of the largest account, one request at a time. */
 export function benchReports(options: BenchOptions): Promise<BenchResult[]> {
   return onHistory(options, 'reports', async (_service, { shop, plan }) =>
     reportCases(shop.id, plan.until),
@@ -55,7 +55,7 @@ export function benchLists(options: BenchOptions): Promise<BenchResult[]> {
   });
 }
 
-/** Of every operation that answers with items. Without the inbox, which is off, and lists of one address, which has none. */
+/** Every operation that returns items, except the inbox, which is off, and lists of one address, which are empty. */
 function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
   return routeTable
     .filter(({ method, path, operation }) => {
@@ -69,7 +69,7 @@ function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
     });
 }
 
-/** Measures cases on an installation with a history, which is filled unless it exists. */
+/** Measures cases on an installation with a history, which is created unless it exists. */
 async function onHistory(
   options: BenchOptions,
   name: keyof typeof readingLimits,
@@ -85,7 +85,7 @@ async function onHistory(
   return await measureReading(what, service, cookie, cases, options);
 }
 
-/** A row for each case. The ceiling is what the limit allows: a ratio of 1 or more keeps it. */
+/** A row for each case. The ceiling is what the limit allows: a ratio of 1 or more is within it. */
 export async function measureReading(
   what: { readonly name: string; readonly limitMs: number; readonly history: number },
   service: BenchService,
@@ -97,7 +97,7 @@ export async function measureReading(
   for (const { name, path, query } of cases) {
     const times: number[] = [];
     const end = performance.now() + seconds * 125;
-    // The first page counts: it plans, and reads what the others find in memory.
+    // The first page counts too: it plans, and reads what is then cached for the others.
     for (let page = query; times.length < minPages || performance.now() < end; ) {
       const url = `${service.url}/manage/v1${path}?${new URLSearchParams(page)}`;
       const { durationMs, next } = await readPage(url, cookie);

@@ -16,7 +16,7 @@ const connections = 64;
 const distinctLinks = 10_000;
 const storedClicks = "message_event where kind = 'clicked'";
 
-/** Followed links, in turns with a GET that redirects without a look-up. */
+/** Followed links, alternating with a GET that redirects without a lookup. */
 export async function benchRedirect(options: BenchOptions): Promise<BenchResult[]> {
   await using history = await startThrowawayHistory(options.history ?? 10_000);
   const { database, shop } = history;
@@ -45,7 +45,7 @@ export async function benchRedirect(options: BenchOptions): Promise<BenchResult[
 const perSecond = 2_000;
 const limitMs = 5_000;
 
-/** How far a report is behind the opens that come in evenly: the time since as many had come as it shows. */
+/** How far a report lags behind opens that arrive at a steady rate: the time since as many had arrived as it shows. */
 export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]> {
   await using history = await startThrowawayHistory(options.history ?? 20_000);
   const { database, shop } = history;
@@ -125,7 +125,7 @@ export function openImagePath(message: Parameters<TrackingTokens['makeOpen']>[0]
   return `/o/${tokens.makeOpen(message)}.gif`;
 }
 
-/** Follows the first link of the message, which holds a value. */
+/** Follows the first link of the message, which contains a value. */
 export function clickTrackingRequest(message: DeliveredMessage): string {
   const values = [`A-${message.messageId.slice(-6)}`];
   return browserGet(`/c/${tokens.makeLink({ ...message, index: 0, values })}`);

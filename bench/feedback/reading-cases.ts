@@ -3,7 +3,7 @@ import { minIdAt } from '../../src/foundation/uuid7.ts';
 
 type Query = Readonly<Record<string, string>>;
 
-/** A question to the management API. */
+/** A request to the management API. */
 export interface ReadingCase {
   readonly name: string;
   readonly path: string;
@@ -42,7 +42,7 @@ export function reportCases(accountId: string, now: number): ReadingCase[] {
   });
 }
 
-/** The message log by each filter and by filters that rarely match together. @param daysAgo the past to look for */
+/** The message log by each filter and by filters that rarely match together. @param daysAgo how far back to search */
 export async function searchCases(
   { pool }: Database,
   accountId: string,

@@ -9,7 +9,7 @@ export interface HistoryPlan {
   /** Milliseconds since the epoch, up to but not including `until`. */
   readonly from: number;
   readonly until: number;
-  /** The first has two fifths of the messages, the others fewer and fewer. */
+  /** The first has two fifths of the messages, each other one fewer than the one before. */
   readonly accountIds: readonly AccountId[];
   /** Of every account; the first are used most. */
   readonly templateIds: readonly TemplateId[];
@@ -106,7 +106,7 @@ type DraftedEvent = readonly [
   when: string,
   at: string,
   readBy?: 'person' | 'prefetch' | 'scanner',
-  /** Tells several of one kind apart. */
+  /** Distinguishes several of one kind. */
   place?: number,
 ];
 

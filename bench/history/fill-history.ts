@@ -16,7 +16,7 @@ import { draftMessages, type HistoryPlan, writeDrafts } from './draft-messages.t
 const accounts = 8;
 const templates = 40;
 const spanMs = 90 * 24 * 60 * 60 * 1_000;
-/** Before now, so that what follows a message is past, too. */
+/** Before now, so that the events after a message are in the past too. */
 const settleMs = 30 * 60 * 1_000;
 
 /** Messages of the last 90 days, of templates with two links each that this adds to the account and to copies of it. */

@@ -21,7 +21,7 @@ export interface History extends BenchDatabase {
   readonly shop: Shop;
 }
 
-/** Changes with what a history holds: folders of another form are filled anew. */
+/** Change it with the content of a history: folders of another version are filled again. */
 const form = 1;
 /** For `vacuum`. */
 const statementTimeoutMs = 60 * 60 * 1_000;
@@ -37,7 +37,7 @@ export function historyFolder(messages: number): string {
   return join(tmpdir(), `signalpost-history-${messages}`);
 }
 
-/** A database with finished messages in a folder that stays, filled on first use. Benchmarks remove what they add. */
+/** A database with finished messages in a folder that is kept, filled on first use. Benchmarks remove what they add. */
 export async function openHistory(
   messages: number,
   log: Log,

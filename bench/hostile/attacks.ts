@@ -57,12 +57,12 @@ function hold(
   };
 }
 
-/** `count` values, each under its own name. */
+/** `count` values with different names. */
 function fields(count: number, value: string): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`Field ${at}`, value]));
 }
 
-/** Within the limits of size, and as slow to compile as they allow. */
+/** As slow to compile as the size limits allow. */
 const slowHtml = `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`;
 const trickleHead =
   'POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 16000\r\n\r\n';
@@ -176,12 +176,12 @@ interface AttackOrder {
   readonly names: readonly string[];
 }
 
-/** Runs the attackers in a process of their own. @returns rounds by status, which is 0 for closed connections */
+/** Runs the attackers in a separate process. @returns rounds by status, which is 0 for closed connections */
 export function runAttackers(order: AttackOrder): Promise<Readonly<Record<string, number>>> {
   return runOrder(import.meta.filename, order);
 }
 
-/** Each client has a network of its own, so that a limit for each network applies to it alone. */
+/** Each client has its own network, so limits per network apply to it alone. */
 async function attackFor({ target, clients, names, seconds }: AttackOrder) {
   const statuses: Record<string, number> = {};
   for (let number = 0; number < clients; number += 1) {

@@ -21,11 +21,11 @@ import { attacks, runAttackers } from './attacks.ts';
 
 const clients = 20;
 const offeredPerSecond = 200;
-/** The attack begins as many seconds before the offer. */
+/** Seconds that the attack begins before the sends. */
 const leadSeconds = 2;
 const target = { perSecond: 100, p99Ms: 500 } as const;
 
-/** One account offers 200 sends a second while twenty clients attack: no attack, all of them, and each by itself. */
+/** One account offers 200 sends a second while twenty clients attack: none, all, and each attack alone. */
 export async function benchHostile(options: BenchOptions): Promise<BenchResult[]> {
   const names = Object.keys(attacks);
   const cases: Readonly<Record<string, readonly string[]>> = { none: [], all: names };
@@ -83,7 +83,7 @@ async function measureCase(
   });
 }
 
-/** Sends as an account's own systems do. @returns latencies of every send, refused ones too, from when it was due */
+/** Sends as an account's own systems do. @returns the latency of every send from when it was due, including refused ones */
 async function offerSends(port: number, accountId: string, apiKey: string, seconds: number) {
   const ask = openClient(port, { maxSockets: 128, timeoutMs: 10_000 });
   const path = `/ete/v1/email/${accountId}/t-0001`;

@@ -9,7 +9,7 @@ export interface BenchSessionOptions {
   readonly secure?: boolean;
   /** A loopback address to connect from. */
   readonly localAddress?: string;
-  /** Without any traffic; 0: none. */
+  /** Timeout without any traffic; 0: none. */
   readonly timeoutMs?: number;
 }
 
@@ -22,7 +22,7 @@ const anyCertificate = { rejectUnauthorized: false } as const;
 /** The last line of a reply (RFC 5321 section 4.2.1). */
 const lastLine = /^(\d{3}) /;
 
-/** An SMTP client with TLS that costs as little as possible: it pipelines (RFC 2920), and looks only at the codes of replies. */
+/** An SMTP client with TLS that costs as little as possible: it pipelines (RFC 2920), and reads only reply codes. */
 export class BenchSmtpSession {
   #socket: Socket;
   #rest = '';
@@ -138,7 +138,7 @@ export class BenchSmtpSession {
     const data = codes.pop();
     const refused = codes.find((code) => code !== 250);
     if (refused !== undefined) {
-      // The server waits for a message already.
+      // The server is already waiting for a message.
       if (data === 354) this.close();
       return refused;
     }

@@ -25,7 +25,7 @@ import {
 } from './submission-load.ts';
 
 const sessionCases = [1, 20] as const;
-/** Sessions whose memory is measured, and of which each account has some. */
+/** Sessions whose memory is measured; the accounts share them. */
 const idleSessions = 1_000;
 const sessionsPerAccount = 50;
 const idleLimitMib = 100;
@@ -75,7 +75,7 @@ async function makeLogin(database: Database, accountId: AccountId): Promise<Subm
   return { user: accountId, password };
 }
 
-/** The letter of `deliver`, without its Message-ID, which each message has of its own. */
+/** The letter of `deliver`, without its Message-ID, which differs for each message. */
 async function composeSubmission(): Promise<string> {
   const letter = (await composeLetter()).replaceAll('\n', '\r\n');
   return letter.replace(/^Message-ID: .*\r\n(?:[ \t].*\r\n)*/im, '');
@@ -134,7 +134,7 @@ async function measureBesidePostfix(options: BenchOptions): Promise<BenchResult[
         if (round >= 0) uses.push(usePerRequest(use, result.accepted));
       };
       const measurePeer = () => peer.run(length, round >= 0);
-      // They change places, so that neither always works on a disk that is still busy.
+      // They swap places, so that not always the same one starts with a busy disk.
       if (round % 2 === 0) await measureOwn();
       await measurePeer();
       if (round % 2 !== 0) await measureOwn();
@@ -195,10 +195,10 @@ async function measureBeside(
   );
 }
 
-/** The attack begins as many seconds before the messages, until its sessions are open. */
+/** Seconds that the attack begins before the messages, so that its sessions are open. */
 const leadSeconds = 15;
 
-/** What a process holds for sessions that have begun TLS and logged in, and then wait. */
+/** Memory that a process holds for idle sessions with TLS and a login. */
 async function measureIdleSessions(options: BenchOptions): Promise<BenchResult> {
   const accounts = idleSessions / sessionsPerAccount;
   await using scene = await openSubmission(options, { processes: 1, accounts });
@@ -215,7 +215,7 @@ async function measureIdleSessions(options: BenchOptions): Promise<BenchResult> 
     if (code !== 235) throw new Error(`the login of session ${place} got ${code}`);
     return session;
   };
-  /** As many at a time as an account can have. */
+  /** Opens sessions, as many at a time as an account can have. */
   const hold = async (count: number): Promise<BenchSmtpSession[]> => {
     const sessions: BenchSmtpSession[] = [];
     while (sessions.length < count) {
@@ -242,5 +242,5 @@ async function measureIdleSessions(options: BenchOptions): Promise<BenchResult> 
   return makeResult('submission-idle', params, { ratio: idleLimitMib / Math.max(held, 1) });
 }
 
-/** The service collects garbage of the handshakes meanwhile. */
+/** Gives the service time to collect the garbage of the handshakes. */
 const settleMs = 2_000;

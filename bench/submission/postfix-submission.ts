@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPostfixInstance } from '../deliver/postfix-instance.ts';
 
-/** A Postfix that takes messages with STARTTLS. */
+/** A Postfix that accepts messages with STARTTLS. */
 export interface PostfixSubmission extends AsyncDisposable {
   readonly port: number;
   /** How many messages it has. */
@@ -10,8 +10,8 @@ export interface PostfixSubmission extends AsyncDisposable {
 }
 
 /**
- * Starts Postfix with the certificate of the service. Each message goes to its hold queue: flushed as always, but nothing is
- * delivered, and no queue manager works.
+ * Starts Postfix with the certificate of the service. Each message goes to its hold queue: flushed as usual, but nothing is
+ * delivered, and the queue manager stays idle.
  * @param folder readable by every user
  */
 export async function startPostfixSubmission(

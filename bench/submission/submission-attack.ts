@@ -20,18 +20,18 @@ interface AttackReport {
   readonly open: number;
 }
 
-/** Attacks from a process of its own. */
+/** Attacks from a separate process. */
 export function runSubmissionAttack(order: AttackOrder): Promise<AttackReport> {
   return runOrder(import.meta.filename, order);
 }
 
-/** Of a network that limits apply to. */
+/** Max sessions from one address; limits apply to each. */
 const sessionsPerAddress = 50;
 const counts: Readonly<Record<SubmissionAttack, number>> = { trickles: 500, lines: 20 };
-/** Each account can have so many; the other sessions don't log in. */
+/** Max sessions of an account; the others don't log in. */
 const sessionsPerAccount = 40;
 const trickleMs = 1_000;
-/** Between the beginnings of sessions, whose handshakes would otherwise be the attack. */
+/** Pause between session starts, whose handshakes would otherwise be the attack. */
 const rampMs = 15;
 const longLine = Buffer.from(`${'x'.repeat(1_048_574)}\r\n`);
 

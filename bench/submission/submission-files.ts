@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
 
-/** Where a service under measurement takes messages over SMTP. */
+/** Where a service under measurement accepts messages over SMTP. */
 export interface BenchSubmission {
   /** With STARTTLS. */
   readonly port: number;

@@ -31,12 +31,12 @@ export interface SubmissionReport {
   readonly latencies: readonly number[];
 }
 
-/** Submits messages in a process of its own. */
+/** Submits messages in a separate process. */
 export function runSubmissionLoad(order: SubmissionOrder): Promise<SubmissionReport> {
   return runOrder(import.meta.filename, order);
 }
 
-/** A server allows a session only so many messages. */
+/** Max messages per session; servers limit them. */
 const messagesPerSession = 900;
 
 async function openSession({ port, login }: SubmissionOrder): Promise<BenchSmtpSession> {
