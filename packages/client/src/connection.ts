@@ -25,7 +25,7 @@ export interface CallOptions {
   readonly deadline?: number;
 }
 
-/** Gives the credential of each request. */
+/** Supplies the credential of each request. */
 export interface Credential {
   /** The value after `Bearer`. @param rejected a token that the service has just refused */
   token(rejected: string | undefined, signal: AbortSignal): Promise<string>;
@@ -46,9 +46,9 @@ export interface Request {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes repeating a POST safe. */
+  /** Makes retrying a POST safe. */
   readonly idempotencyKey?: string;
-  /** Whether it may be repeated although an earlier attempt could have had its effect. Default: not for a POST without key. */
+  /** Whether it can be retried even if an earlier attempt may have succeeded. Default: all but a POST without a key. */
   readonly repeatable?: boolean;
 }
 
@@ -57,15 +57,15 @@ const defaultDeadlineMs = 60_000;
 const minBackoffMs = 250;
 const maxBackoffMs = 8_000;
 
-/** An answer, with its body read. */
+/** A response with its body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON; undefined if it is none. */
+  /** The parsed JSON; undefined for other content. */
   readonly body: unknown;
 }
 
-/** Sends requests, repeats those that are safe to repeat, and turns answers into errors. */
+/** Sends requests, retries those that are safe to retry, and turns error responses into errors. */
 export class Connection {
   readonly url: string;
   readonly #fetch: typeof fetch;
@@ -80,12 +80,12 @@ export class Connection {
     this.#credential = credential;
   }
 
-  /** @returns the body of the 2xx answer; @throws SignalpostFailure, or the reason of `signal` */
+  /** @returns the body of the 2xx response; @throws SignalpostFailure, or the reason of `signal` */
   async call(request: Request, options: CallOptions = {}): Promise<unknown> {
     return (await this.send(request, options)).body;
   }
 
-  /** @returns the 2xx answer; @throws SignalpostFailure, or the reason of `signal` */
+  /** @returns the 2xx response; @throws SignalpostFailure, or the reason of `signal` */
   async send(request: Request, options: CallOptions = {}): Promise<Answer> {
     const { timeout = defaultTimeoutMs, deadline = defaultDeadlineMs } = {
       ...this.#defaults,
@@ -167,8 +167,8 @@ export class Connection {
 }
 
 /**
- * The error of an answer outside of 2xx.
- * @param idempotencyKey the key of the request, for errors after which it may be repeated
+ * The error for a response other than 2xx.
+ * @param idempotencyKey the key of the request, for errors after which it can be retried
  */
 export function errorOf(answer: Answer, idempotencyKey?: string): SignalpostError {
   const body = (answer.body ?? {}) as {
@@ -223,14 +223,14 @@ export function errorOf(answer: Answer, idempotencyKey?: string): SignalpostErro
 }
 
 function isTemporary({ status, body }: Answer, attempt: number, repeatable: boolean): boolean {
-  // 429 and the service's own 503 say that nothing happened.
+  // A 429 or the service's own 503 means that nothing happened.
   if (status === 429) return true;
   const name = (body as { readonly errorName?: unknown } | undefined)?.errorName;
   if (status === 503 && name === 'IO_EXCEPTION') return true;
   if (!repeatable) return false;
   if (status === 409) return name === 'IDEMPOTENCY_IN_PROGRESS';
   if (status === 500) return attempt === 0;
-  // What stands before the service: a proxy without a healthy node, or whose node died.
+  // From a proxy in front of the service: no node is healthy, or its node died.
   return status === 502 || status === 503 || status === 504;
 }
 
@@ -244,7 +244,7 @@ function retryAfter({ headers }: Answer): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Exponential, with full jitter, so that many clients don't come back at once. */
+/** Exponential, with full jitter, so that clients don't all return at once. */
 function backoff(attempt: number): number {
   return minBackoffMs + Math.random() * Math.min(maxBackoffMs, minBackoffMs * 2 ** attempt);
 }

@@ -6,7 +6,7 @@ export interface Problem {
 
 export interface Failure {
   readonly message: string;
-  /** The HTTP status; absent if no answer arrived. */
+  /** The HTTP status; absent without a response. */
   readonly status?: number;
   /** Identifies the request in the service's log. */
   readonly requestId?: string;
@@ -18,7 +18,7 @@ export abstract class SignalpostError extends Error {
   abstract readonly code: string;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
-  /** Every field with a problem. */
+  /** Every invalid field, with the reason. */
   readonly details: readonly Problem[];
 
   constructor({ message, status, requestId, details = [] }: Failure, options?: ErrorOptions) {
@@ -88,7 +88,7 @@ export class IdempotencyMismatchError extends SignalpostError {
   readonly code = 'IDEMPOTENCY_MISMATCH';
 }
 
-/** The service allows no more requests now, and the deadline is earlier than the next try. */
+/** A rate limit is reached, and the deadline ends before the next attempt. */
 export class RateLimitedError extends SignalpostError {
   override readonly name = 'RateLimitedError';
   readonly code = 'RATE_LIMITED';
@@ -102,7 +102,7 @@ export class RateLimitedError extends SignalpostError {
 }
 
 /**
- * The service couldn't answer before the deadline: it was down, overloaded or unreachable. An email may have been accepted
+ * The service didn't respond before the deadline: it was down, overloaded or unreachable. An email may have been accepted
  * anyway; sending again with the same `idempotencyKey` never sends it twice.
  */
 export class UnavailableError extends SignalpostError {
@@ -121,7 +121,7 @@ export class UnavailableError extends SignalpostError {
 export class OAuthError extends SignalpostError {
   override readonly name = 'OAuthError';
   readonly code = 'OAUTH';
-  /** The `error` of the answer, such as `invalid_grant`. */
+  /** The `error` of the response, such as `invalid_grant`. */
   readonly error: string;
 
   constructor(failure: Failure, error: string) {
@@ -143,7 +143,7 @@ export class RequestError extends SignalpostError {
   }
 }
 
-/** A fault of the service, recorded under `requestId`. */
+/** An internal error of the service, logged with `requestId`. */
 export class InternalError extends SignalpostError {
   override readonly name = 'InternalError';
   readonly code = 'INTERNAL_ERROR';
@@ -168,7 +168,7 @@ export class WebhookVerificationError extends SignalpostError {
   readonly code = 'WEBHOOK_VERIFICATION';
 }
 
-/** Every error that this client throws on purpose; `code` tells them apart. */
+/** Every error that this client throws; narrow it by `code`. */
 export type SignalpostFailure =
   | ValidationError
   | SenderNotAllowedError

@@ -3,10 +3,10 @@ import type { CallOptions, Connection } from './connection.ts';
 import { sleep } from './connection.ts';
 import { UnavailableError } from './errors.ts';
 
-/** What can happen to a message. */
+/** The kinds of events of a message. */
 export type EventKind = 'accepted' | MessageStatus['events'][number]['kind'];
 
-/** Something that happened to a message: the content of a webhook. */
+/** An event of a message, as a webhook sends it. */
 export type SignalpostEvent<Kind extends EventKind = EventKind> = Omit<
   Event,
   'cursor' | 'data' | 'type'
@@ -66,8 +66,8 @@ export class Events {
   }
 
   /**
-   * Follows the events until `signal` aborts, also through outages. Save the `cursor` of what you have handled, and pass it as
-   * `after` to continue after a restart.
+   * Follows the events until `signal` aborts, and reconnects after outages. Save the `cursor` of what you have handled, and
+   * pass it as `after` to continue after a restart.
    * @throws the reason of `signal`
    */
   async *stream<Kind extends EventKind = EventKind>(

@@ -1,7 +1,7 @@
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TokenStore, Tokens } from './token-store.ts';
 
-/** A lock that is older was left by a process that died; renewing takes at most 30 seconds. */
+/** An older lock was left by a process that died; refreshing takes at most 30 seconds. */
 const staleMs = 60_000;
 const retryMs = 50;
 
@@ -16,7 +16,7 @@ export function fileStore(path: string): TokenStore {
       try {
         return JSON.parse(await readFile(path, 'utf8')) as Tokens;
       } catch (error) {
-        // A file that isn't JSON is no reason to stop: new tokens replace it.
+        // New tokens replace a file that isn't JSON.
         if (error instanceof SyntaxError || isCode(error, 'ENOENT')) return undefined;
         throw error;
       }

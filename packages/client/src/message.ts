@@ -1,6 +1,6 @@
 import type { TemplateId, Templates } from './templates.ts';
 
-/** An email address, with or without a name to display. */
+/** An email address, with an optional display name. */
 export type Address = string | { readonly address: string; readonly name: string };
 
 export interface Attachment {
@@ -38,24 +38,24 @@ interface MessageBase {
   readonly externalId?: string;
   /** Groups reports; at most 48 characters. */
   readonly tag?: string;
-  /** Come back in events; at most 20. */
+  /** Returned in events; at most 20. */
   readonly attributes?: Readonly<Record<string, string>>;
   /** Default: false. */
   readonly trackOpens?: boolean;
   /** Default: false. */
   readonly trackClicks?: boolean;
-  /** False: what can't be delivered within the template's freshness window expires. Default: true. */
+  /** False: a message that can't be delivered within the template's freshness window expires. Default: true. */
   readonly deliverWhenDelayed?: boolean;
   /** Up to 365 days ahead. Default: now. */
   readonly sendAt?: Date | string;
-  /** What can't be delivered before this time expires. */
+  /** A message that can't be delivered before this time expires. */
   readonly deliverBefore?: Date | string;
   /** Replies go to webhooks as `message.replied`. Not with `replyTo`. Default: false. */
   readonly receiveReplies?: boolean;
   /** Which version of the template a scheduled message uses. Default: `accepted`. */
   readonly templateVersion?: 'accepted' | 'due';
   /**
-   * Repeating a call with the same key within 24 hours never sends twice. Default: a new key for each call, kept over its
+   * Repeating a call with the same key within 24 hours never sends twice. Default: a new key for each call, kept across its
    * retries.
    */
   readonly idempotencyKey?: string;
@@ -89,7 +89,7 @@ type AnyMessage = MessageBase & {
   readonly locale?: unknown;
 };
 
-/** The body of the send operation (contract 2.2); members that aren't given are left out. */
+/** The body of the send operation (contract 2.2), without members that aren't set. */
 export function bodyOf(message: AnyMessage): Record<string, unknown> {
   const to = partsOf(message.to);
   const from = message.from === undefined ? undefined : partsOf(message.from);

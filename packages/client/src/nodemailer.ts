@@ -6,7 +6,7 @@ import {
   type TokenOptions,
 } from './signalpost.ts';
 
-/** How mails that name no template are sent. */
+/** How to send mail without a template. */
 export interface MailTemplate {
   /**
    * A template whose HTML is `{{{HTML}}}` and whose text is `{{Text}}`. Its values come from the mail's `html` and `text`.
@@ -19,13 +19,13 @@ export interface MailTemplate {
 }
 
 export type NodemailerOptions = (KeyOptions | TokenOptions) & {
-  /** For mails that name no template; without it, each mail must name one. */
+  /** For mail without a template; if unset, each mail must name one. */
   readonly template?: string | MailTemplate;
 };
 
-/** What Nodemailer reports of a sent mail. */
+/** Nodemailer's result for a sent mail. */
 export interface NodemailerResult {
-  /** Of Signalpost, for `message(id)`. */
+  /** Signalpost's message ID, for `message(id)`. */
   readonly messageId: string;
   readonly envelope: { readonly from: string | false; readonly to: string[] };
   readonly accepted: string[];
@@ -60,7 +60,7 @@ interface NormalMail {
     readonly encoding?: string;
     readonly cid?: string;
   }[];
-  /** Beyond what Nodemailer knows. */
+  /** Fields that Nodemailer doesn't know. */
   readonly template?: string;
   readonly data?: Readonly<Record<string, Value>>;
   readonly idempotencyKey?: string;
@@ -76,7 +76,7 @@ interface NodemailerMail {
   normalize(callback: (error: Error | null, mail?: unknown) => void): void;
 }
 
-/** What `nodemailer.createTransport` takes. */
+/** A transport for `nodemailer.createTransport`. */
 export interface NodemailerTransport {
   readonly name: string;
   readonly version: string;
@@ -86,7 +86,7 @@ export interface NodemailerTransport {
   ): void;
 }
 
-/** Options of a mail that Signalpost can't send; left out, the mail would say something else. */
+/** Options that Signalpost doesn't support; ignoring them would change the mail. */
 const unsupported = [
   'raw',
   'amp',
@@ -99,7 +99,7 @@ const unsupported = [
 ];
 
 /**
- * A transport for Nodemailer: each mail is one message, sent with retries and without duplicates. A mail may name a
+ * A transport for Nodemailer: each mail is one message, sent with retries and without duplicates. A mail can name a
  * `template` with `data`, and take `idempotencyKey`, `transactional`, `tag`, `externalId`, `attributes` and `locale`.
  */
 export function signalpostTransport(options: NodemailerOptions): NodemailerTransport {
@@ -183,7 +183,7 @@ function messageOf(
   };
 }
 
-/** The values of the template for mails that name none. */
+/** The values of the template for mail without one. */
 function bodyValues(
   { html, text, data }: NormalMail,
   common: MailTemplate | undefined,

@@ -2,7 +2,7 @@ import type { Credential } from './connection.ts';
 import { OAuthError, RateLimitedError } from './errors.ts';
 import { memoryStore, type TokenStore, type Tokens } from './token-store.ts';
 
-/** How the first token pair is obtained; later ones come from the refresh token (contract 5). */
+/** How to get the first token pair; the refresh token gets later ones (contract 5). */
 export type Grant =
   | { readonly type: 'password'; readonly username: string; readonly password: string }
   | {
@@ -18,11 +18,11 @@ export interface OAuthOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly grant: Grant;
-  /** Default: the memory of this process. */
+  /** Default: memory of this process. */
   readonly store?: TokenStore;
 }
 
-/** A token is replaced this long before it ends, so that a request doesn't arrive with an expired one. */
+/** How long before its expiry a token is replaced, so that requests don't arrive with an expired one. */
 const marginMs = 60_000;
 
 /** A credential that gets and refreshes tokens, once for all requests that wait for one. */
@@ -54,7 +54,7 @@ export class OAuthCredential implements Credential {
     return (await abortable(this.#renewing, signal)).accessToken;
   }
 
-  /** Not aborted with one request: others wait for it, and a lost answer would lose the refresh token. */
+  /** Not aborted with one request: others wait for it, and a lost response would lose the refresh token. */
   #renew(rejected: string | undefined): Promise<Tokens> {
     return this.#store.lock(async () => {
       const stored = await this.#store.get();
@@ -73,7 +73,7 @@ export class OAuthCredential implements Credential {
           refresh_token: stored.refreshToken,
         });
       } catch (error) {
-        // Another process may have used it; only a password can start again.
+        // Another process may have used it; only the password grant can start over.
         const isOver = error instanceof OAuthError && error.error === 'invalid_grant';
         if (!isOver || this.#options.grant.type !== 'password') throw error;
       }
@@ -107,7 +107,7 @@ export class OAuthCredential implements Credential {
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
       if (response.status === 429)
         throw new RateLimitedError(failure, Number.isNaN(seconds) ? undefined : seconds);
-      // The connection repeats network errors; nothing was issued.
+      // The connection retries network errors; nothing was issued.
       if (response.status >= 500) throw new TypeError(failure.message);
       throw new OAuthError(failure, body.error ?? 'invalid_response');
     }

@@ -26,7 +26,7 @@ export interface TokenOptions extends ConnectionOptions {
   readonly account: string;
 }
 
-/** What the service says of a message that it accepted. */
+/** The result for an accepted message. */
 export interface Sent {
   readonly messageId: string;
   /** Cc addresses that got nothing because they are suppressed. */
@@ -39,7 +39,7 @@ export type BatchResult =
   | { readonly ok: false; readonly error: SignalpostFailure };
 
 export interface WaitOptions extends CallOptions {
-  /** Milliseconds to wait for the message's end. Default: 60,000. */
+  /** Max milliseconds until the message is final. Default: 60,000. */
   readonly within?: number;
 }
 
@@ -55,7 +55,7 @@ const maxBatchMessages = 1_000;
 const minPollMs = 250;
 const maxPollMs = 5_000;
 
-/** The operations that API keys and access tokens open. */
+/** The operations for API keys and access tokens. */
 class Sender {
   /** The account that sends. */
   readonly account: string;
@@ -67,9 +67,9 @@ class Sender {
   }
 
   /**
-   * Sends one email, once, however often the request has to be repeated.
-   * @returns when the email is stored and can't be lost
-   * @throws SignalpostFailure: `code` tells the errors apart. After an UnavailableError, repeat with its `idempotencyKey`.
+   * Sends one email, once, however often the request is retried.
+   * Resolves once the email is stored and can't be lost.
+   * @throws SignalpostFailure: narrow it by `code`. After an UnavailableError, send again with its `idempotencyKey`.
    */
   async send<Id extends TemplateId>(
     template: Id,
@@ -95,9 +95,9 @@ class Sender {
   }
 
   /**
-   * Sends many emails from one template, a thousand in each request. An error of one doesn't stop the others.
+   * Sends many emails from one template, up to a thousand per request. An error in one doesn't stop the others.
    * @returns a result for each message, in order
-   * @throws SignalpostFailure if a whole request is refused; the messages of requests before it were sent
+   * @throws SignalpostFailure if a whole request is rejected; messages of earlier requests were sent
    */
   async sendBatch<Id extends TemplateId>(
     template: Id,
@@ -145,7 +145,7 @@ class Sender {
 
   /**
    * Waits until the recipient's server has accepted a message.
-   * @throws NotDeliveredError if it ended otherwise, or not within the time
+   * @throws NotDeliveredError if it ends in another state, or not in time
    */
   async waitUntilDelivered(
     messageId: string,
@@ -183,11 +183,11 @@ class Sender {
   }
 }
 
-/** What only API keys open. */
+/** The operations for API keys only. */
 class KeyClient extends Sender {
   /** Addresses that get no email. Needs the scopes `suppressions:read` and `suppressions:write`. */
   readonly suppressions: Suppressions;
-  /** What happened to the account's messages. Needs the scope `messages:read`. */
+  /** The events of the account's messages. Needs the scope `messages:read`. */
   readonly events: Events;
   readonly #connection: Connection;
 
@@ -200,7 +200,7 @@ class KeyClient extends Sender {
 
   /**
    * Cancels a message that isn't delivered yet, scheduled or not. Needs the scope `messages:control`.
-   * @returns false if it had ended, or is being sent right now
+   * @returns false if it is final, or is being sent right now
    */
   async cancel(messageId: string, options: CallOptions = {}): Promise<boolean> {
     const path = `/manage/v1/accounts/${this.account}/messages/${encodeURIComponent(messageId)}/cancel`;

@@ -8,8 +8,8 @@ export interface Tokens {
 }
 
 /**
- * Where tokens are kept. Processes that use the same user and client share one store: each new pair ends the refresh token of
- * the one before, and a user gets five pairs an hour without it (contract 5.1 rule 4, 8).
+ * Storage for tokens. Processes with the same user and client must share one store: each new pair invalidates the previous
+ * refresh token, and without one a user gets only five pairs an hour (contract 5.1 rule 4, 8).
  */
 export interface TokenStore {
   get(): Promise<Tokens | undefined>;

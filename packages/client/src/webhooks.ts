@@ -3,13 +3,13 @@ import type { EventKind, SignalpostEvent } from './events.ts';
 import { toBase64 } from './message.ts';
 
 export interface VerifyOptions {
-  /** The secret of the webhook, `whsec_…`; while it is rotated, both. */
+  /** The secret of the webhook, `whsec_…`; both while you rotate it. */
   readonly secret: string | readonly string[];
-  /** Seconds that a request may be old or early. Default: 300. */
+  /** Max difference in seconds between the request's time and now. Default: 300. */
   readonly tolerance?: number;
 }
 
-/** What carries a webhook: the `Request` of the Fetch API, or headers and the raw body. */
+/** A webhook request: the Fetch API's `Request`, or headers and the raw body. */
 export type WebhookRequest =
   | Request
   | {

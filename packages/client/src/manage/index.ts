@@ -30,7 +30,7 @@ type BodyOf<Op> = Op extends { readonly requestBody: { readonly content: infer C
     ? { readonly body?: Content[keyof Content] }
     : unknown;
 
-/** What an operation takes: `path`, `query` and `body`, each where the operation has it. */
+/** The input of an operation: `path`, `query` and `body`, as far as it has them. */
 export type RequestOf<Verb extends Method, Path extends PathsWith<Verb>> = PathOf<
   Operation<Verb, Path>
 > &
@@ -45,7 +45,7 @@ export type RequestOf<Verb extends Method, Path extends PathsWith<Verb>> = PathO
 type Content<Response> = Response extends { readonly content: infer Found }
   ? Found[keyof Found]
   : undefined;
-/** What an operation answers; undefined where the answer has no body. */
+/** The response body of an operation; undefined if it has none. */
 export type AnswerOf<Verb extends Method, Path extends PathsWith<Verb>> =
   Operation<Verb, Path> extends { readonly responses: infer Responses }
     ? {
@@ -68,7 +68,7 @@ export interface Management {
   readonly delete: Call<'delete'>;
 }
 
-/** @param options `key`: an API key whose scopes open the operations */
+/** @param options `key`: an API key with the scopes of the operations */
 export function createManagement(
   options: ConnectionOptions & { readonly key: string },
 ): Management {

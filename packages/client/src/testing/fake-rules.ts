@@ -4,7 +4,7 @@ import type { Problem } from '../errors.ts';
 export interface FakeField {
   /** Default: `text`. */
   readonly kind?: 'text' | 'list' | 'object';
-  /** Used where a send gives no value; a field without a default is required. */
+  /** Used if a send has no value; a field without a default is required. */
   readonly default?: unknown;
   /** The fields of a list's items, or of an object. */
   readonly fields?: Readonly<Record<string, FakeField>>;
@@ -12,7 +12,7 @@ export interface FakeField {
 
 export type FakeFields = Readonly<Record<string, FakeField>>;
 
-/** The members of a send body that the rules look at. */
+/** The members of a send body that the rules check. */
 export interface FakeBody {
   readonly envelope: {
     readonly toAddress: string;
@@ -39,7 +39,7 @@ export interface FakeBody {
 
 const maxListItems = 500;
 
-/** What contract 2.2 and 8 say of a body. */
+/** The rules of contract 2.2 and 8 for a body. */
 export function bodyProblems(
   { envelope, content, metadata }: FakeBody,
   fields: FakeFields,
@@ -106,7 +106,7 @@ const atoms = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const domainName =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** What is wrong with an address of ASCII characters; the service reads international ones more closely. */
+/** Why an ASCII address is invalid; the service checks international ones more strictly. */
 function reasonOf(text: string): string | undefined {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
@@ -144,7 +144,7 @@ function isLocale(text: string): boolean {
   }
 }
 
-/** @param field undefined: the template doesn't know it, and its value is ignored if it is a text */
+/** @param field undefined: not a field of the template; its value is ignored if it is a string */
 function valueProblems(value: unknown, field: FakeField | undefined, place: string): Problem[] {
   const kind = field?.kind ?? 'text';
   const wrong = (reason: string): Problem[] => [{ field: place, reason }];
@@ -184,7 +184,7 @@ export function missingPlaces(
 }
 
 function missingWithin(value: unknown, { fields = {} }: FakeField, place: string): string[] {
-  // A template shows nothing of an empty object.
+  // A template doesn't show an empty object.
   if (isRecord(value) && Object.keys(value).length === 0) return [];
   const records = Array.isArray(value)
     ? value.map((item, index) => [`${place}[${index}]`, item] as const)

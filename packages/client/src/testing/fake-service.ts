@@ -27,9 +27,9 @@ export interface FakeMessage {
 export interface FakeSignalpost {
   /** For `new Signalpost(fake.options)`. */
   readonly options: KeyOptions;
-  /** What was accepted, in order. */
+  /** The accepted messages, in order. */
   readonly messages: readonly FakeMessage[];
-  /** Answers the next request with this status, before any rule. A 429 or 503 makes the client try again. */
+  /** Fails the next request with this status, before any check. The client retries after a 429 or 503. */
   failNext(status: 401 | 429 | 500 | 503): void;
 }
 
@@ -38,7 +38,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The answers of contract 7. */
+/** The errors of contract 7. */
 const faults = {
   INVALID_ID: [400, 'Invalid ID in request. accountId or templateId is invalid'],
   VALIDATION_FAILED: [400, 'Validation Failed for emailDetails object'],
@@ -75,9 +75,9 @@ function fault(
 }
 
 /**
- * A Signalpost in memory for unit tests. It answers `send`, `schedule`, `sendBatch`, `message` and `waitUntilDelivered` by the
- * rules of the contract: required fields, kinds of values, lengths, addresses, suppressions and idempotency keys. Every
- * message is delivered at once. Senders aren't checked, and nothing is rendered.
+ * An in-memory Signalpost for unit tests. It supports `send`, `schedule`, `sendBatch`, `message` and `waitUntilDelivered`
+ * with the rules of the contract: required fields, kinds of values, lengths, addresses, suppressions and idempotency keys.
+ * Every message is delivered immediately. Senders aren't checked, and nothing is rendered.
  */
 export function fakeSignalpost({ templates, suppressed = [] }: FakeOptions): FakeSignalpost {
   const messages: FakeMessage[] = [];
@@ -85,7 +85,7 @@ export function fakeSignalpost({ templates, suppressed = [] }: FakeOptions): Fak
   const blocked = new Set(suppressed.map((address) => address.toLowerCase()));
   const failures: (keyof typeof forced)[] = [];
 
-  /** The checks in the order of the contract; a key that was used answers as before. */
+  /** The checks, in the order of the contract; a used key returns the first response again. */
   const accept = (template: string, body: FakeBody, key: string | undefined): Answer => {
     const request = JSON.stringify([template, body]);
     const earlier = key === undefined ? undefined : kept.get(key);

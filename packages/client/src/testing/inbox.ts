@@ -9,7 +9,7 @@ export interface InboxOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A message in the inbox, as its recipient got it. */
+/** A message in the inbox, as the recipient gets it. */
 export interface ReceivedMail {
   readonly id: string;
   readonly receivedAt: string;
@@ -38,9 +38,9 @@ export interface MailWait {
 
 export interface Inbox {
   /**
-   * Waits for a message to an address. Use an address of its own in each test, so that no other message comes to it.
-   * @returns the newest one that fits
-   * @throws Error at the timeout; it lists the subjects of the messages that did come
+   * Waits for a message to an address. Use a different address for each test, so that it gets no other messages.
+   * @returns the newest match
+   * @throws Error at the timeout, with the subjects of the messages that arrived
    */
   waitFor(to: string, wait?: MailWait): Promise<ReceivedMail>;
   /** All messages to an address, newest first. */
@@ -50,11 +50,11 @@ export interface Inbox {
 }
 
 const defaultTimeoutMs = 30_000;
-/** The service holds a request at most this long. */
+/** How long the service holds a request at most. */
 const maxHeldSeconds = 30;
 const pollMs = 100;
 
-/** Reads the inbox of a service on which nothing leaves the machine. */
+/** Reads the inbox of a service with `DELIVERY=inbox`. */
 export function createInbox({ url, token, fetch: own }: InboxOptions): Inbox {
   const base = `${url.replace(/\/+$/, '')}/inbox/api/messages`;
   const ask = async (
@@ -106,7 +106,7 @@ export function createInbox({ url, token, fetch: own }: InboxOptions): Inbox {
           throw new Error(
             `No message to ${to}${subject === undefined ? '' : ` with the subject ${subject}`} within ${timeout} ms. ${describe(mails)}`,
           );
-        // Messages that don't fit end the wait at once.
+        // Messages that don't match would end the wait immediately.
         await sleep(Math.min(pollMs, Math.max(0, ends - Date.now())), signal);
       }
     },
