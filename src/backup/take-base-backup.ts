@@ -55,7 +55,7 @@ export async function takeBaseBackup(job: BaseBackupJob): Promise<BackupManifest
     );
     const parts = await writeParts(repository, id, encrypted);
     const end = await packed;
-    // A rotation may have added a key meanwhile.
+    // A rotation may have added a key since.
     await new BackupKeys(repository, encrypter, job.keys).store();
     const manifest: BackupManifest = {
       format: 1,

@@ -74,7 +74,7 @@ export interface Config {
   readonly attachments: AttachmentSettings;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
-  /** Headers that requests must not set, besides the reserved ones; `*` at the end stands for anything. */
+  /** Headers that requests must not set, besides the reserved ones; `*` at the end matches anything. */
   readonly refusedHeaders: readonly string[];
   /** The server that receives bounces and complaints by mail; undefined: none. */
   readonly bounceServer: BounceServerConfig | undefined;

@@ -229,7 +229,7 @@ export function readKey(name: string, text: string | undefined): string | undefi
   return text;
 }
 
-/** Comma-separated header names; `*` at the end stands for anything. @throws OperatorError */
+/** Comma-separated header names; `*` at the end matches anything. @throws OperatorError */
 export function readHeaderNames(name: string, text: string | undefined): string[] {
   return readList(text).map((header) => {
     if (/^[A-Za-z0-9._-]+\*?$/.test(header)) return header;

@@ -19,7 +19,7 @@ import {
 import { demoManifestTemplates, demoSenders, demoShopName } from './demo-templates.ts';
 import { planDemo } from './plan-demo.ts';
 
-/** The account of the demo data. It belongs to nobody else, so that it can be removed as a whole. */
+/** The account of the demo data. It has nothing else, so it can be removed as a whole. */
 export const demoDataAccountId = 'demo' as AccountId;
 
 /** Messages of one transaction, which followers read as one window. */
@@ -47,7 +47,9 @@ export async function fillDemo(
   const { kysely } = database;
   const existing = await readDemoAccount(kysely, demoDataAccountId);
   if (existing?.demo === true)
-    throw new OperatorError('The demo data is there already. To remove it: signalpost demo clear');
+    throw new OperatorError(
+      'The demo data already exists. To remove it, run signalpost demo clear',
+    );
   if (existing !== undefined)
     throw new OperatorError(
       `The account ${demoDataAccountId} isn’t demo data. Demo data needs that ID, so it can’t be added here.`,

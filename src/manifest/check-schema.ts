@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { describeFormat, describeUnion, withoutAlternatives } from './describe-union.ts';
+import { describeFormat, describeUnion, reduceUnionErrors } from './describe-union.ts';
 import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
@@ -38,7 +38,7 @@ export function describeSchemaErrors(
   // Errors of a union's alternatives are siblings of its own error, so each union needs all errors. An error about a
   // name comes with an inner one that describes it, so `propertyNames` is dropped.
   const inspected = max === undefined ? errors : errors.slice(0, 20 * max);
-  const reported = withoutAlternatives(inspected).filter(
+  const reported = reduceUnionErrors(inspected).filter(
     ({ keyword }) => keyword !== 'propertyNames',
   );
   return reported.slice(0, max).map((error) => ({
@@ -71,7 +71,7 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   integer: 'a whole number',
   array: 'a list',
-  object: 'a group of members',
+  object: 'an object',
 };
 
 function describe(error: ErrorObject): string {

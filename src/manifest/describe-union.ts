@@ -5,9 +5,9 @@ type Schema = Readonly<Record<string, unknown>>;
 /**
  * Reduces the errors of a union (anyOf): if exactly one alternative has the type of the value (object or list), reports
  * that one's errors; otherwise the union's own error, because errors of different alternatives contradict each other.
- * Requires all errors.
+ * Needs Ajv's option `allErrors`.
  */
-export function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
+export function reduceUnionErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
   for (const union of errors.filter(({ keyword }) => keyword === 'anyOf')) {
     const inside = errors.filter((error) => isInside(error, union));
@@ -94,5 +94,5 @@ function describeBounds(schema: Schema): string {
 
 function describeMembers({ properties }: Schema): string {
   const names = Object.keys((properties ?? {}) as object).map((name) => `${name}: …`);
-  return names.length === 0 ? 'a group of members' : `{ ${names.join(', ')} }`;
+  return names.length === 0 ? 'an object' : `{ ${names.join(', ')} }`;
 }

@@ -207,7 +207,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Texts, lists and objects, as they were accepted; only a value as a whole is ever erased. */
+/** Texts, lists and objects, as they were accepted; a value is only ever erased as a whole. */
 function withoutErased(values: Fields): Record<string, FieldValue> {
   const given = Object.entries(values).filter(
     ([, value]) => typeof value === 'string' || (typeof value === 'object' && value !== null),

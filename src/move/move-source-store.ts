@@ -91,7 +91,7 @@ export async function closeSource(
     const { rows } = await sql`select from installation_move where move_id = ${moveId}`.execute(
       transaction,
     );
-    if (rows.length === 0) throw new Error('the move was canceled meanwhile');
+    if (rows.length === 0) throw new Error('the move has been canceled');
   });
 }
 

@@ -209,7 +209,7 @@ function createHandlers(
         const { account } = await state.session.login(username ?? '', password ?? '');
         const release = sessions.acquire(account.id);
         if (release === undefined) throw new SubmissionRefusal('tooManySessions');
-        // The client may have left meanwhile.
+        // The client may have disconnected.
         if (server().usageOf(session) === undefined) release();
         state.release = release;
         server().usageOf(session)?.beginLogin(clock.now());

@@ -7,7 +7,7 @@ export const maxHeaderName = 76;
 export const maxCustomHeaders = 20;
 export const maxHeaderValue = maxLineOctets;
 
-/** In lower case; `*` at the end stands for anything. Other services and this one act on these. */
+/** In lower case; `*` at the end matches anything. Other services and this one act on these. */
 const reservedNames = [
   'x-signalpost-*',
   'x-smtpapi',

@@ -32,7 +32,7 @@ export interface MarkupTag {
   readonly end: number;
   /** Of a field with a helper. */
   readonly format?: FieldFormat;
-  /** What stands between the braces; absent: the name. */
+  /** The text between the braces; absent if it is the name. */
   readonly written?: string;
 }
 
@@ -53,7 +53,7 @@ type Token = [string, string, number, number, unknown?, unknown?];
 
 /**
  * Parses personalization markup: Mustache without partials and delimiter changes, with flat names that may contain
- * spaces, and helpers. Never throws on a bad source; the error names the rule, line and column.
+ * spaces, and helpers. Never throws for invalid source; the error names the rule, line and column.
  */
 export function parseMarkup(source: string, format = currentFormat): ParsedMarkup {
   if (!source.includes('{{')) {

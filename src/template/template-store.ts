@@ -226,7 +226,7 @@ export function writeTrialVersion(
 }
 
 /**
- * Finds the newest version with exactly this content. A hidden one is kept for as long as a message of now.
+ * Finds the newest version with exactly this content. A hidden one is kept as long as a message sent now.
  * @returns its number; undefined if there is none
  */
 export async function keepVersionWithContent(
@@ -246,7 +246,7 @@ export async function keepVersionWithContent(
   return version;
 }
 
-/** Keeps a hidden version for as long as a message of now; other versions are always kept. */
+/** Keeps a hidden version as long as a message sent now; other versions are always kept. */
 export async function keepTrialVersion(
   transaction: Kysely,
   { accountId, templateId, version }: TemplateVersionRef,

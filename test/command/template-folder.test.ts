@@ -123,7 +123,7 @@ test('what somebody changed on the service unseen is overwritten only with --for
   await saveDraft('t-0001', { subject: 'From the console', text: 'Console' });
   const refused = await template('push', '--publish');
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /t-0001: somebody changed it.*template pull.*--force/);
+  assert.match(refused.stderr, /t-0001: it was changed.*template pull.*--force/);
   assert.equal((await stateOf('t-0001')).hasDraft, true);
   const kept = await template('pull');
   assert.equal(kept.code, 1);

@@ -139,9 +139,7 @@ accounts:
     const [broken] = await manifestProblems(parse('accounts:\n  - id: "1\n'));
     assert.match(broken?.message ?? '', /^is neither YAML nor JSON: /);
     assert.ok((broken?.line ?? 0) >= 2);
-    assert.deepEqual(await manifestProblemTexts(parse('')), [
-      'is empty; it must be a group of members',
-    ]);
+    assert.deepEqual(await manifestProblemTexts(parse('')), ['is empty; it must be an object']);
     assert.deepEqual(await manifestProblemTexts(parse('accounts: []')), [
       'accounts must have at least 1 entry',
     ]);
@@ -274,7 +272,7 @@ describe('mistakes of different kinds', () => {
     const unset = 'requires the environment variable NOT_SET, which isn’t set';
     assert.deepEqual(found.toSorted(), [
       `accounts[0].integrations[0].clientId ${unset}`,
-      'accounts[0].lists[0] must be a group of members',
+      'accounts[0].lists[0] must be an object',
       'accounts[0].lists[2].id duplicates accounts[0].lists[1].id',
       'accounts[0].quota.perDay must be at least 0',
       `accounts[0].templates[0].text.file ${unset}`,
@@ -284,7 +282,7 @@ describe('mistakes of different kinds', () => {
       `accounts[0].users[0].password ${unset}`,
       'accounts[0].users[1].role must be one of owner, developer, marketer, viewer, service',
       'accounts[0].users[2].email is not a valid email address: it has no @',
-      'accounts[1] must be a group of members',
+      'accounts[1] must be an object',
       'accounts[2].nam is unknown; allowed members are id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit, policy, users, senders, integrations, templates, lists',
       'accounts[2].name is required',
       'accounts[2].senders[0].address is not a valid email address: it has no @',
@@ -295,10 +293,8 @@ describe('mistakes of different kinds', () => {
     assert.deepEqual(await manifestProblemTexts(parse({ accounts: { id: '${NOT_SET}' } })), [
       'accounts.id requires the environment variable NOT_SET, which isn’t set',
     ]);
-    assert.deepEqual(await manifestProblemTexts(parse('3')), ['must be a group of members']);
-    assert.deepEqual(await manifestProblemTexts(parse('null')), [
-      'is empty; it must be a group of members',
-    ]);
+    assert.deepEqual(await manifestProblemTexts(parse('3')), ['must be an object']);
+    assert.deepEqual(await manifestProblemTexts(parse('null')), ['is empty; it must be an object']);
   });
 
   test('all duplicate members are reported', async () => {

@@ -156,7 +156,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'list_attention',
     permissions: ['reports:read'],
     description:
-      'What needs attention: paused queues, failing webhooks, unverified domains and the like.',
+      'What needs attention, such as paused queues, failing webhooks and unverified domains.',
     input: z.object({}),
     run: (connection) => get(connection, '/attention'),
   }),

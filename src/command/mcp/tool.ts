@@ -54,7 +54,7 @@ export function registerTool(
         const answer = boundAnswer(await run(connection, given)) as Record<string, unknown>;
         const text = JSON.stringify(answer, null, 1);
         if (text.length > maxAnswer)
-          return failed(`The answer is longer than ${maxAnswer} characters. Ask for less at once`);
+          return failed(`The result is longer than ${maxAnswer} characters. Request fewer items`);
         return {
           content: [{ type: 'text', text: `${warning}\n\n${text}` }],
           structuredContent: answer,

@@ -17,11 +17,11 @@ interface PlannedPush {
 }
 
 const pullFirst =
-  'somebody changed it on the service since your last pull. Run `signalpost template pull`, merge, and push again, or overwrite it with --force';
+  'it was changed on the service since your last pull. Run `signalpost template pull`, merge, and push again, or overwrite it with --force';
 
 /**
- * `template push`: saves the templates of a folder as drafts, or publishes them. Templates that are already like that
- * aren't touched, and nothing is changed if one was changed on the service unseen.
+ * `template push`: saves the templates of a folder as drafts, or publishes them. Templates that are already up to
+ * date aren't touched, and nothing is changed if one has changed on the service since the last pull.
  * @returns the exit code: 0, or 1 for conflicts
  */
 export async function pushTemplates(

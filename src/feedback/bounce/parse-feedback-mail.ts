@@ -72,7 +72,7 @@ function refusedAfterData(words: string): boolean {
   return later !== '' && !/<<< 5\d\d [^\n]{0,40}(need rcpt|no valid recipients)/i.test(later);
 }
 
-/** RFC 5965, and what providers send in its name without a report part. */
+/** RFC 5965, and complaints that providers send without a report part. */
 function readComplaint(mail: MimePart, parts: readonly MimePart[]): FeedbackMail | undefined {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
   if (report !== undefined) {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
-/** Max messages remembered as over the limit; the oldest are dropped, and the database will report them again. */
+/** Max keys remembered as full. The oldest are evicted; the database reports them again. */
 const maxRemembered = 20_000;
 
 /**
@@ -23,12 +23,12 @@ export class EngagementLimit {
     return true;
   }
 
-  /** Everything pending is being written from now on. */
+  /** Resets the counts: everything pending is now being written. */
   startRound(): void {
     this.#waiting = new Map();
   }
 
-  /** These are pending again. */
+  /** Counts events again that couldn't be written. */
   restore(items: readonly Engagement[]): void {
     for (const item of items) {
       const key = keyOf(item);
@@ -37,8 +37,8 @@ export class EngagementLimit {
   }
 
   /**
-   * Remembers limits that the database reported as reached.
-   * @param full IDs
+   * Remembers the limits that the database reported as reached.
+   * @param full IDs of the events over them
    */
   recordFull(items: readonly Engagement[], full: ReadonlySet<string>): void {
     for (const item of items) if (full.has(item.id)) this.#full.set(keyOf(item), true);

@@ -10,9 +10,9 @@ type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : nev
 type Parser = Exclude<Connection['_parser'], false>;
 
 const sweepIntervalMs = 1_000;
-/** A client that sends more than so many times the largest message isn't sending one. */
+/** A session ends after this many times the max message size: more isn't a message. */
 const maxSizes = 2;
-/** What a client can still have sent when its session ends. */
+/** What a client may still be sending when its session ends. */
 const maxDiscardedBytes = 64 * 1_024;
 
 /** Text that begins with an enhanced status code (RFC 3463). */

@@ -12,7 +12,7 @@ const settingsTimeoutMs = 10_000;
  */
 const maxStreamsPerTurn = 2 * maxStreams;
 
-/** Streams that end with an error, whichever side caused it: so many at once, and so many per second. */
+/** Streams that end with an error, whichever side caused it: max burst, and max per second. */
 const maxResets = 200;
 const resetsPerSecond = 20;
 

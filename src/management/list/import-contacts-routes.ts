@@ -59,7 +59,7 @@ export const downloadRejectedContacts = defineOperation({
   id: 'downloadRejectedContacts',
   summary: 'Download the rejected rows of a contact import',
   description:
-    'The rows as they were, with their line and problem. Correct them and import the file again; the two added columns are ignored.',
+    'The rejected rows as uploaded, with their line and problem. Correct them and import the file again; the two added columns are ignored.',
   produces: 'text/csv',
   handle: (call) => sendRejected(call, importKeyOf(call)),
 });

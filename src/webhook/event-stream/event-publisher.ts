@@ -65,7 +65,7 @@ export class EventPublisher {
       await holdSessionLock(database, 'eventStream', async () => {
         while (await this.#publishWindow());
       });
-      if (this.#failing) log.info('publishes events to NATS again');
+      if (this.#failing) log.info('publishing events to NATS again');
       this.#failing = false;
     } catch (error) {
       await this.#stream?.close().catch(() => undefined);
