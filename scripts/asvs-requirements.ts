@@ -23,7 +23,7 @@ const inapplicable = (id: string, what: string, why: string): AsvsRequirement =>
   inapplicable: why,
 });
 
-/** Chapters 2 (authentication) and 3 (session management), whole. */
+/** All of chapters 2 (authentication) and 3 (session management). */
 export const asvsRequirements: readonly AsvsRequirement[] = [
   met('2.1.1', 'passwords have at least 12 characters', 'a mailed link sets a new password, once'),
   notMet(

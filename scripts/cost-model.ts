@@ -12,10 +12,10 @@ export interface UnitCost {
   readonly keptBytes: number;
 }
 
-/** Below, messages are flushed one by one; above, many of many accounts are flushed together. */
+/** Below, messages are flushed one by one; above, those of many accounts are flushed together. */
 const rates = { single: 100, many: 1_000 };
 
-/** What `npm run bench -- capacity` measured: one message at a time, and many of many accounts. */
+/** What `npm run bench -- capacity` measured: one message at a time, and many at once for many accounts. */
 export interface MeasuredCosts {
   readonly single: UnitCost;
   readonly many: UnitCost;

@@ -39,7 +39,7 @@ export function describePlan(plan: CapacityPlan): string {
   ].join('\n');
 }
 
-/** The model's predictions for loads that it wasn't made from, beside their runs. */
+/** The model's predictions for loads that it wasn't fitted to, beside the measurements. */
 function checkAgainstRuns(summaries: readonly CaseSummary[], costs: MeasuredCosts): string {
   const find = (name: string, key: string) => readFigure(summaries, name, key);
   const between = '400 a second, 200 accounts';

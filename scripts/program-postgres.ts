@@ -8,7 +8,7 @@ import type { TestPostgres } from './test-postgres.ts';
 /**
  * Starts a temporary server from the binaries in `folder`, such as /usr/lib/postgresql/15/bin, to test on the oldest supported
  * PostgreSQL. PostgreSQL can't run as root, so root starts it as the user postgres.
- * @param likeProduction with a server's usual settings: durable, and a locale that knows all letters
+ * @param likeProduction with a server's usual settings: durable, and a locale that covers all letters
  */
 export async function startProgramPostgres(
   folder: string,

@@ -9,7 +9,7 @@ export const minPasswordLength = 12;
 /** Code points; hashing time grows with the length. */
 export const maxPasswordLength = 1_000;
 
-/** MiB of memory that hashing a password takes, if PASSWORD_MEMORY doesn't say more. */
+/** Min MiB of memory for hashing a password; PASSWORD_MEMORY can raise it. */
 export const minPasswordMemory = 19;
 const passes = 2;
 
@@ -27,7 +27,7 @@ export function hashPassword(password: string, memory = minPasswordMemory): Prom
   });
 }
 
-/** Whether a hash was made with less work than `hashPassword` takes now. */
+/** Whether a hash took less work than `hashPassword` uses now. */
 export function isOutdated(passwordHash: string, memory: number): boolean {
   const [, kib, time] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),/.exec(passwordHash) ?? [];
   return !(Number(kib) >= memory * 1_024 && Number(time) >= passes);

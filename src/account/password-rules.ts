@@ -4,7 +4,7 @@ export const judgedLength = 32;
 /** Passwords that fewer guesses than 10 to the power of 6 find are refused: score 0 and 1 of zxcvbn. */
 export const minScore = 2;
 
-/** If zxcvbn gives no warning of its own. */
+/** Used if zxcvbn has no warning. */
 const common = 'It’s like one of the most common ones.';
 const keys = 'Rows of keys and sequences are easy to guess.';
 const repeats = 'Repeated characters are easy to guess.';

@@ -74,7 +74,7 @@ export async function findPersonByEmail(
   return row && { ...toPerson(row), passwordHash: row.password_hash ?? undefined };
 }
 
-/** Creates a person, with a new id unless one is given. */
+/** Creates a person, with a new ID by default. */
 export async function createPerson(
   transaction: Kysely,
   person: {

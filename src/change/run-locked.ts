@@ -6,7 +6,7 @@ const maxAttempts = 5;
 
 /**
  * Runs a change in a transaction that holds the settings lock of the account, or of the installation if there is no account.
- * Do slow work, such as compiling, beforehand.
+ * Do slow work, such as compiling, before it.
  */
 export async function runLocked<Result>(
   database: Database,

@@ -39,7 +39,7 @@ export class AttachmentLoader {
 
   /**
    * Reserves memory for sending a message.
-   * @param waits whether to wait for as long as it takes
+   * @param waits whether to wait without a timeout
    * @returns a function that releases it once the message is sent; undefined if there is none now
    */
   reserve(

@@ -84,7 +84,7 @@ function tryToRemove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Still being written to; the next round tries again.
+    // Still being written; the next round retries.
   }
 }
 

@@ -55,9 +55,9 @@ export interface OperationCall<Query = unknown, Body = unknown> {
   readonly account: Account | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Checks the permission again, for calls that last. @throws Problem once the caller lost it */
+  /** Checks the permission again, for long calls. @throws Problem once the caller has lost it */
   reauthorize(): Promise<void>;
-  /** For a part of the input that takes more than the route's permission. @throws Problem if the caller doesn't have it */
+  /** For input that needs more than the route's permission. @throws Problem if the caller doesn't have it */
   requirePermission(permission: Permission): Promise<void>;
 }
 

@@ -78,7 +78,7 @@ async function planIntegration(
     notes: rotated ? ['new secret'] : [],
     run: async () => {
       if (await saveIntegration(transaction, after)) return;
-      // Accounts change concurrently, so another may have just taken this id.
+      // Accounts change concurrently, so another one may just have taken this ID.
       problems.add([...desired.path, 'clientId'], 'belongs to another account');
       problems.throwIfAny();
     },

@@ -12,7 +12,7 @@ export function toAddress(message: string): string {
   return `${message}.content ->> 'to'`;
 }
 
-/** The tag of the account with this ID; the index `account_tag` is of it. IDs have no backslash, so the cast gives their bytes. */
+/** The tag of the account with this ID, as in the index `account_tag`. IDs have no backslash, so the cast returns their bytes. */
 export function accountTagSql(accountId: string): string {
   return `substr(sha256(${accountId}::bytea), 1, ${accountTagBytes})`;
 }

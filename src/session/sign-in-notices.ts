@@ -9,7 +9,7 @@ import { browserName } from './pages/browser-name.ts';
 
 /** Notices being queued at once; a flood of guesses takes no more connections, and its next guess tries again. */
 const maxPending = 5;
-/** How long a process doesn't ask again whether a notice about blocked sign-ins is due, and for how many addresses. */
+/** How long, and for how many addresses, a process remembers that no notice about blocked sign-ins is due. */
 const blockedTtlMs = 60_000;
 const maxBlocked = 1_000;
 

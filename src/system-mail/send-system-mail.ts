@@ -41,7 +41,7 @@ export interface SystemMailerDependencies {
 /** Emails claimed at a time. */
 const batchSize = 20;
 
-/** Milliseconds after which an email is given up; less than the day for which its idempotency key is remembered. */
+/** Milliseconds after which an email is abandoned; less than the day for which its idempotency key is remembered. */
 const maxWaitMs = 20 * 3_600_000;
 
 /** Errors that a retry would repeat. */

@@ -1,7 +1,7 @@
 import type { NatsTarget } from '../../webhook/event-stream/nats-target.ts';
 import type { Diagnosis } from './doctor-context.ts';
 
-/** Checks that the NATS server takes events. */
+/** Checks that the NATS server accepts events. */
 export async function checkEventStream(nats: NatsTarget): Promise<Diagnosis> {
   const servers = nats.servers.join(', ');
   try {

@@ -1,7 +1,7 @@
 import { findDatabaseProblems } from '../../foundation/database/find-database-problems.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** Checks that the database server keeps what it confirms, and knows all letters. */
+/** Checks that the database server is durable, and that its locale covers all letters. */
 export async function checkServer({ database }: DoctorContext): Promise<Diagnosis> {
   // If the database doesn't answer, its own check reports why.
   const problems = await (database && findDatabaseProblems(database.pool).catch(() => undefined));

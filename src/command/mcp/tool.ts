@@ -21,7 +21,7 @@ export interface AgentTool<Input extends z.ZodObject = z.ZodObject> {
   run(connection: ManagementConnection, input: z.infer<Input>): Promise<unknown>;
 }
 
-/** Lets a list hold tools with different inputs. */
+/** So that tools with different inputs fit in one list. */
 export function defineTool<Input extends z.ZodObject>(tool: AgentTool<Input>): AgentTool {
   return tool as unknown as AgentTool;
 }
@@ -71,7 +71,7 @@ function failed(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** A query string of the parameters that are given. */
+/** A query string of the parameters that are set. */
 export function toQueryText(parameters: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))

@@ -38,7 +38,7 @@ export async function openTemplates(
   return { service, state: await TemplateState.open(dir, service.place) };
 }
 
-/** Those that were asked for, or all. @throws TypesFailure if one doesn't exist */
+/** The requested ones, or all. @throws TypesFailure if one doesn't exist */
 export function chooseTemplates(
   asked: readonly string[],
   existing: readonly string[],

@@ -163,7 +163,7 @@ function cut(text: string, length: number): string {
   return clean(text.slice(0, length));
 }
 
-/** Without what JSON in PostgreSQL can't hold. */
+/** Removes what JSON in PostgreSQL can't store. */
 function clean(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -81,7 +81,7 @@ function placeOf(path: readonly string[], fields: Contract['fields']): string {
   return place;
 }
 
-/** True if the request itself, or an item around, gives the name. */
+/** True if the request itself or an enclosing item has the name. */
 function isOutside(
   { path, name }: RequiredItemField,
   fields: Contract['fields'],

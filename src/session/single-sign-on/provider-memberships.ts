@@ -48,7 +48,7 @@ interface MembershipSync {
   readonly provider: Pick<SignInProvider, 'accountId'>;
   readonly personId: PersonId;
   readonly granted: ReadonlyMap<AccountId, Role>;
-  /** False: keeps and ends memberships, but begins none. */
+  /** False: keeps and ends memberships, but doesn't add any. */
   readonly mayBegin: boolean;
   readonly origin: RequestOrigin;
 }
