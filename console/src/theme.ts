@@ -96,6 +96,7 @@ const shared = {
   '--mantine-color-body': 'var(--brand-surface)',
   '--mantine-color-text': 'var(--brand-ink)',
   '--mantine-color-dimmed': 'var(--brand-soft)',
+  '--mantine-color-placeholder': 'light-dark(#6b7684, #8b949e)',
   '--mantine-color-error': 'var(--brand-bad)',
   '--mantine-color-anchor': 'var(--brand-accent)',
   '--mantine-color-default-border': 'var(--brand-line)',

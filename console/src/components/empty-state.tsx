@@ -12,7 +12,7 @@ interface EmptyStateProps {
 /** Shown instead of an empty list, with the next step. */
 export function EmptyState({ title, hint, icon, children }: EmptyStateProps) {
   return (
-    <Paper withBorder p="xl" ta="center" radius="md" className="empty-state">
+    <Paper withBorder p="xl" ta="center" className="empty-state">
       <Stack gap="xs" align="center" py="md">
         {icon !== undefined && (
           <ThemeIcon variant="light" size={48} radius="xl" mb={4}>
@@ -20,7 +20,7 @@ export function EmptyState({ title, hint, icon, children }: EmptyStateProps) {
           </ThemeIcon>
         )}
         <Title order={2}>{title}</Title>
-        <Text c="dimmed" maw={520} mb="xs">
+        <Text size="sm" c="dimmed" maw={520} mb="xs">
           {hint}
         </Text>
         {children}

@@ -22,5 +22,6 @@ export function StateBadge({ state, waits }: StateBadgeProps) {
 }
 
 function colorOf(state: Message['state'], shown: string): string {
-  return shown === 'paused' ? 'yellow' : stateViews[state].badge;
+  if (shown === 'paused') return 'yellow';
+  return shown === 'captured' ? 'blue' : stateViews[state].badge;
 }

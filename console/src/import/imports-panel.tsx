@@ -125,7 +125,7 @@ function ImportRow(props: ImportRowProps) {
   const { name, state, bytesRead, bytesTotal, createdAt, rowsWrong } = item;
   const shown = state === 'done' && rowsWrong > 0 ? 'partly' : state;
   return (
-    <Paper withBorder p="sm" radius="md">
+    <Paper withBorder p="sm">
       <Group justify="space-between" gap="xs">
         <Group gap="xs">
           <Text size="sm" fw={600} className="breakable">

@@ -40,7 +40,7 @@ export function ProcessesPage() {
             {
               title: text('processes.inFlight'),
               numeric: true,
-              cell: ({ inFlight }) => formatNumber(inFlight),
+              cell: ({ inFlight, state }) => (state === 'vanished' ? '–' : formatNumber(inFlight)),
             },
             {
               title: text('processes.delay'),

@@ -19,7 +19,7 @@ const pages = {
 
 interface TemplateTabsProps {
   page: keyof typeof pages;
-  /** What the page knows about the draft, below the title. */
+  /** What the page knows about the draft, next to the title. */
   state?: ReactNode;
   /** The actions of the page, with the menu of the template, which can start with items of the page. */
   actions?: (menu: (items?: ReactNode) => ReactNode) => ReactNode;
@@ -46,9 +46,12 @@ export function TemplateTabs({ page, state, actions, children }: TemplateTabsPro
       <div className="template-bar" data-page={page}>
         <PageHeading
           title={data?.name ?? template}
-          state={data !== undefined && <PublishedBadge version={data.publishedVersion} />}
-          // On every page, so that nothing moves when it or the page changes.
-          hint={<span className="template-state">{state}</span>}
+          state={
+            <>
+              {data !== undefined && <PublishedBadge version={data.publishedVersion} />}
+              {state}
+            </>
+          }
         >
           {actions === undefined ? menu() : actions(menu)}
         </PageHeading>
