@@ -44,9 +44,9 @@ test('overview and reports show sent messages in figures and plots; reports are 
   await visit.look('overview-sent');
   await page.getByRole('link', { name: 'Reports' }).click();
   await page.getByRole('cell', { name: 't-0001' }).waitFor();
-  await page.getByLabel('Compare with previous period').check();
+  await page.getByLabel('Compare to previous period').check();
   await page
-    .getByText(/^\+\d$/)
+    .getByText(/^↑ \d$/)
     .first()
     .waitFor();
   await visit.look('reports-compared');
@@ -58,7 +58,7 @@ test('overview and reports show sent messages in figures and plots; reports are 
   await page.reload();
   await page.getByRole('cell', { name: today, exact: true }).waitFor();
   assert.equal(await page.getByLabel('Period', { exact: true }).inputValue(), '7');
-  assert.equal(await page.getByLabel('Compare with previous period').isChecked(), true);
+  assert.equal(await page.getByLabel('Compare to previous period').isChecked(), true);
   await page.getByLabel('Group by', { exact: true }).selectOption('template');
   await page.getByRole('cell', { name: 't-0001' }).waitFor();
   const [file] = await Promise.all([

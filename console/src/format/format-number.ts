@@ -13,15 +13,6 @@ export function formatNumber(value: number): string {
   return whole().format(value);
 }
 
-/** A difference with its sign, such as "+2" or "±0". */
-export function formatChange(
-  value: number,
-  format: (size: number) => string = formatNumber,
-): string {
-  if (value === 0) return `±${format(0)}`;
-  return `${value > 0 ? '+' : '−'}${format(Math.abs(value))}`;
-}
-
 /** A lower bound, such as "100+". */
 export function formatAtLeast(value: number, more: boolean): string {
   return more ? `${formatNumber(value)}+` : formatNumber(value);

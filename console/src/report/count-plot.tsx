@@ -22,7 +22,7 @@ interface CountPlotProps {
   rows: readonly ReportRow[] | undefined;
   period: ReportPeriod;
   unit: 'day' | 'hour';
-  /** The period before, shown behind the bars. */
+  /** The period before, shown as a dashed line. */
   earlier?: { readonly rows: readonly ReportRow[] | undefined; readonly period: ReportPeriod };
 }
 
@@ -35,7 +35,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const [hovered, setHovered] = useState<number>();
   const capturing = useCapturing();
   const points = rows === undefined ? [] : plotPoints(rows, period, unit);
-  const ghosts =
+  const before =
     earlier?.rows && plotPoints(earlier.rows, earlier.period, unit).map((one) => sum(one));
   const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
@@ -46,7 +46,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
       ) : (
         <Bars
           points={points}
-          ghosts={ghosts ?? []}
+          before={before ?? []}
           width={width}
           name={name}
           hovered={hovered}
@@ -68,7 +68,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
             <span className="plot-key" data-series="before" />
             <Text size="xs" c="dimmed">
               {text('reports.before')}
-              {hovered !== undefined && `: ${formatNumber(ghosts?.[hovered] ?? 0)}`}
+              {hovered !== undefined && `: ${formatNumber(before?.[hovered] ?? 0)}`}
             </Text>
           </Group>
         )}
@@ -83,28 +83,33 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
 interface BarsProps {
   points: readonly PlotPoint[];
   /** Messages of each day or hour of the period before; empty: not shown. */
-  ghosts: readonly number[];
+  before: readonly number[];
   width: number;
   name: (point: PlotPoint) => string;
   hovered: number | undefined;
   point: (index: number | undefined) => void;
 }
 
-function Bars({ points, ghosts, width, name, hovered, point }: BarsProps) {
+function Bars({ points, before, width, name, hovered, point }: BarsProps) {
   const maxCount = Math.max(
     ...points.map((one) => sum(one)),
     ...points.map(({ opened }) => opened),
-    ...ghosts,
+    ...before,
   );
   const limit = niceAxisMax(maxCount);
   const slot = (width - left) / points.length;
-  const bar = Math.min(Math.max(slot * (ghosts.length > 0 ? 0.5 : 0.68), 2), 28);
-  const ghostBar = bar + Math.min(slot * 0.3, 12);
+  const bar = Math.min(Math.max(slot * 0.68, 2), 28);
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
   const x = (index: number) => left + slot * (index + 0.5);
   const labelInterval = Math.ceil(64 / slot);
-  // Future hours have no value, which isn't the same as zero.
-  const past = points.filter(({ at }) => at.getTime() <= Date.now());
+  // The current day or hour isn't complete, and what comes after it has no value, which isn't the same as zero.
+  const past = points.filter(
+    (_, index) => (points[index + 1]?.at.getTime() ?? Infinity) <= Date.now(),
+  );
+  const steps = before
+    .slice(0, points.length)
+    .map((value, index) => `H${x(index) - slot / 2}V${y(value)}H${x(index) + slot / 2}`)
+    .join('');
   const line = past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
   return (
     <svg
@@ -138,16 +143,6 @@ function Bars({ points, ghosts, width, name, hovered, point }: BarsProps) {
             width={slot}
             height={height - bottom - top}
           />
-          {(ghosts[index] ?? 0) > 0 && (
-            <rect
-              className="plot-part"
-              data-series="before"
-              x={x(index) - ghostBar / 2}
-              y={y(ghosts[index] ?? 0)}
-              width={ghostBar}
-              height={y(0) - y(ghosts[index] ?? 0)}
-            />
-          )}
           {stack(one).map(({ part, from, to }) => (
             <rect
               key={part}
@@ -166,7 +161,10 @@ function Bars({ points, ghosts, width, name, hovered, point }: BarsProps) {
           )}
         </g>
       ))}
-      {points.some(({ opened }) => opened > 0) && <polyline className="plot-line" points={line} />}
+      {before.length > 0 && (
+        <path className="plot-before" d={`M${left},${y(before[0] ?? 0)}${steps}`} />
+      )}
+      {past.some(({ opened }) => opened > 0) && <polyline className="plot-line" points={line} />}
     </svg>
   );
 }

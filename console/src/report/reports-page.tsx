@@ -7,16 +7,12 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import {
-  formatChange,
-  formatDuration,
-  formatNumber,
-  formatShare,
-} from '../format/format-number.ts';
+import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay, formatDays } from '../format/format-time.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
+import './report.css';
 import { CountPlot } from './count-plot.tsx';
 import { figureOf, type ReportFigure, titleOf } from './report-figures.ts';
 import {
@@ -47,6 +43,7 @@ export function ReportsPage() {
     navigate({ search: readReportFilters({ ...filters, ...part }), replace: true });
   const { now, before } = lastDays(days);
   const unit = days === 1 ? 'hour' : 'day';
+  const chartTitle = text(days === 1 ? 'reports.perHour' : 'reports.perDay');
   const applied = applicableFilters(filters, group);
   const plotted = useReport(now, unit, applied);
   const plottedBefore = useReport(before, unit, { ...applied, enabled: compare });
@@ -117,11 +114,14 @@ export function ReportsPage() {
       </Group>
       <ProblemAlert error={report.error ?? plotted.error} retry={() => report.refetch()} />
       <Paper withBorder p="md" mb="md">
-        {compare && (
-          <Text size="sm" c="dimmed" mb="xs">
-            {text('reports.compared', { days: formatDays(before.from, before.until) })}
-          </Text>
-        )}
+        <Text size="sm" c="dimmed" mb="xs">
+          {compare
+            ? text('reports.compared', {
+                title: chartTitle,
+                days: formatDays(before.from, before.until),
+              })
+            : chartTitle}
+        </Text>
         <CountPlot
           rows={plotted.data?.rows}
           period={now}
@@ -201,14 +201,20 @@ function columnsFor(
     numeric: true,
     cell: (row) => (
       // A single element, because the children of a cell are separate items on phones.
-      <div>
+      <div className="report-count">
         {formatNumber(figureOf(figure, row.counts))}
-        <Text size="xs" c="dimmed" className="nowrap">
-          {[
-            ...(share ? [formatShare(figureOf(figure, row.counts), row.counts.accepted)] : []),
-            ...(earlier === undefined ? [] : [changeOf(row, figure, earlier)]),
-          ].join(' · ')}
-        </Text>
+        {share && (
+          <Text size="xs" c="dimmed">
+            {formatShare(figureOf(figure, row.counts), row.counts.accepted)}
+          </Text>
+        )}
+        {earlier !== undefined && (
+          <Change
+            now={figureOf(figure, row.counts)}
+            before={figureOf(figure, earlier.find(({ key }) => key === row.key)?.counts)}
+            format={formatNumber}
+          />
+        )}
       </div>
     ),
   });
@@ -234,19 +240,36 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
   cell: ({ key, latency }) => {
     const before = earlier?.find((row) => row.key === key)?.latency;
     return (
-      <div>
+      <div className="report-count">
         {latency === null ? '–' : formatDuration(latency.p50)}
-        {earlier !== undefined && (
-          <Text size="xs" c="dimmed" className="nowrap">
-            {latency && before ? formatChange(latency.p50 - before.p50, formatDuration) : '–'}
-          </Text>
+        {latency && before && (
+          <Change now={latency.p50} before={before.p50} format={formatDuration} />
         )}
       </div>
     );
   },
 });
 
-function changeOf(row: ReportRow, figure: ReportFigure, earlier: readonly ReportRow[]): string {
-  const before = earlier.find(({ key }) => key === row.key);
-  return formatChange(figureOf(figure, row.counts) - figureOf(figure, before?.counts));
+interface ChangeProps {
+  now: number;
+  before: number;
+  format: (value: number) => string;
+}
+
+/** The difference to the period before, such as “↑ 27 from 829”; it wraps only before “from”. */
+function Change({ now, before, format }: ChangeProps) {
+  return (
+    <Text size="xs" c="dimmed">
+      {now === before ? (
+        text('reports.noChange')
+      ) : (
+        <>
+          <span className="nowrap">
+            {now > before ? '↑' : '↓'} {format(Math.abs(now - before))}
+          </span>{' '}
+          <span className="nowrap">{text('reports.change', { before: format(before) })}</span>
+        </>
+      )}
+    </Text>
+  );
 }
