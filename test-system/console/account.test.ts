@@ -30,7 +30,7 @@ test('overview and reports show sent messages in figures and plots; reports are 
   await page.getByRole('dialog').getByLabel('To').fill('ann@people.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('link', { name: 'Open the message' }).click();
-  await page.getByText('Captured in the inbox of this installation').waitFor();
+  await page.getByText('Captured in the test inbox').waitFor();
   // Until a program has sent one, the overview shows the steps to the first message.
   const client = new SendClient(service, await addKey(database, shop.id));
   assert.equal((await client.send()).status, 200);
@@ -606,7 +606,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await dialog.getByLabel('To').fill('hooked@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('link', { name: 'Open the message' }).click();
-  await page.getByText('Captured in the inbox of this installation').waitFor();
+  await page.getByText('Captured in the test inbox').waitFor();
   await waitFor('the failure to need attention', async () => {
     await visit.open(`${shop.id}`);
     const attention = page.getByRole('region', { name: 'Needs attention' });

@@ -22,7 +22,7 @@ async function fillKey(page: Page): Promise<void> {
 }
 
 for (const delay of [0, 80])
-  test(`a double click on “Send again” sends one message, with ${delay} ms between press and release`, async () => {
+  test(`a double click on “Resend” sends one message, with ${delay} ms between press and release`, async () => {
     const visit = await signedIn();
     const { page } = visit;
     await visit.open(`${shop.id}/templates/t-0001`);
@@ -33,13 +33,13 @@ for (const delay of [0, 80])
     await dialog.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
     await page.getByRole('link', { name: 'Open the message' }).click();
     await page.waitForURL(/messages\/[\w-]{36}$/);
-    await page.getByText('Captured in the inbox of this installation').waitFor();
+    await page.getByText('Captured in the test inbox').waitFor();
     assert.equal(await count(ownMessages), before + 1, 'the test');
     const first = page.url();
-    await page.getByRole('button', { name: 'Send again' }).dblclick({ delay });
-    await dialog.getByRole('button', { name: 'Send again' }).dblclick({ delay });
+    await page.getByRole('button', { name: 'Resend' }).dblclick({ delay });
+    await dialog.getByRole('button', { name: 'Resend' }).dblclick({ delay });
     await page.waitForURL((url) => url.href !== first);
-    await page.getByText('Captured in the inbox of this installation').waitFor();
+    await page.getByText('Captured in the test inbox').waitFor();
     assert.equal(await count(ownMessages), before + 2, 'the test sent again');
     await visit.end();
   });

@@ -179,7 +179,7 @@ test('a new user gets from the first start to an own message without leaving the
   await visit.look('use-it-arrived');
 
   await arrival.getByRole('link', { name: 'Show message' }).click();
-  await page.getByText('Captured in the inbox of this installation').waitFor();
+  await page.getByText('Captured in the test inbox').waitFor();
   // The command has a value for every field, also for those that have a default.
   const mail = page.frameLocator('iframe');
   await mail.getByRole('heading', { name: /^Welcome, (?!there)/ }).waitFor();

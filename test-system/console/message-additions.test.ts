@@ -56,8 +56,8 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   await visit.open(`${shop.id}/messages/${id}`);
   await details.getByText('The attachments of this message were erased.').waitFor();
   await page.getByRole('heading', { name: 'Content erased' }).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Send again' }).isDisabled(), true);
-  assert.equal(await page.getByRole('button', { name: 'Send again' }).isDisabled(), true);
+  assert.equal(await page.getByRole('button', { name: 'Resend' }).isDisabled(), true);
+  assert.equal(await page.getByRole('button', { name: 'Resend' }).isDisabled(), true);
   await visit.look('message-erased');
   await visit.end();
 });

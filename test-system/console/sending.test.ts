@@ -165,6 +165,6 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('No mail waiting').waitFor();
   await page.goto(message);
-  await page.getByText('Captured in the inbox of this installation').waitFor();
+  await page.getByText('Captured in the test inbox').waitFor();
   await visit.end();
 });

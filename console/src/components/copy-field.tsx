@@ -31,14 +31,12 @@ export function shorten(value: string): string {
   return `${value.slice(0, 6)}…${value.slice(-6)}`;
 }
 
-/** An address with a copy button; what doesn't fit is cut off before its domain. */
+/** An address with a copy button; what doesn't fit is cut off at its start. */
 export function CopyAddress({ address, label }: { address: string; label: string }) {
-  const at = address.lastIndexOf('@');
   return (
     <Group gap={6} wrap="nowrap">
       <span className="address" title={address}>
-        <span>{address.slice(0, at)}</span>
-        <span>{address.slice(at)}</span>
+        <bdi dir="ltr">{address}</bdi>
       </span>
       <CopyIcon value={address} label={label} />
     </Group>

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useLocation, useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { PageAnchor, PageButton } from '../components/links.tsx';
@@ -23,6 +23,10 @@ import './message.css';
 export function MessagePage() {
   const accountId = useAccountId();
   const { message: messageId = '' } = useParams({ strict: false });
+  // The page that the menu marks.
+  const isBelowScheduled = useLocation({
+    select: ({ pathname }) => pathname.includes('/scheduled/'),
+  });
   const message = useQuery({
     queryKey: ['message', accountId, messageId],
     queryFn: () =>
@@ -38,7 +42,7 @@ export function MessagePage() {
   const rendered = useRenderedMessage(messageId, data !== undefined && !isContentErased(data));
   return (
     <>
-      {data !== undefined && waitOf(data) === 'scheduled' ? (
+      {isBelowScheduled ? (
         <PageAnchor to="/$account/scheduled" params={{ account: accountId }} size="sm">
           {text('message.backToScheduled')}
         </PageAnchor>

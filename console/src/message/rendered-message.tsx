@@ -24,8 +24,8 @@ export function useRenderedMessage(messageId: string, enabled: boolean) {
   });
 }
 
-/** Of the content, in pixels; with room for most short mails, so that what follows doesn't move. */
-const minHeight = 160;
+/** Of the content, in pixels; with room for a short mail, so that what follows doesn't move. */
+const minHeight = 96;
 
 /** The content of a message, as HTML and as plain text. */
 export function RenderedMessagePanel({

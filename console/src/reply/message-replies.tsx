@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { Icon } from '../components/icon.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -36,7 +37,8 @@ export function MessageReplies({ message }: { message: Message }) {
       </Title>
       <ProblemAlert error={replies.error} retry={() => replies.refetch()} />
       <Stack gap="sm">
-        {replies.data?.items.map((reply) => (
+        {/* In the order of the timeline. */}
+        {replies.data?.items.toReversed().map((reply) => (
           <ReplyItem key={reply.replyId} reply={reply} />
         ))}
       </Stack>
@@ -47,7 +49,7 @@ export function MessageReplies({ message }: { message: Message }) {
 function ReplyItem({ reply }: { reply: ReplySummary }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <Paper withBorder p="sm">
+    <Paper withBorder p="sm" className="reply">
       <Group justify="space-between" gap="4px md">
         <Group gap="xs">
           <Text fw={600} className="breakable">
@@ -117,7 +119,10 @@ function Authentication({ spf, dkim, dmarc }: NonNullable<Reply['authentication'
   const isConfirmed = dmarc.result === 'pass';
   return (
     <details className="authentication">
-      <summary>{text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}</summary>
+      <summary className={isConfirmed ? undefined : 'unconfirmed'}>
+        {!isConfirmed && <Icon name="warning" size={16} />}
+        {text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}
+      </summary>
       <Text size="sm" c="dimmed" pl={16}>
         {text('replies.authentication', {
           spf: spf.result,
@@ -131,7 +136,11 @@ function Authentication({ spf, dkim, dmarc }: NonNullable<Reply['authentication'
 
 /** Its text first: the HTML is a stranger's, who can make it look like anything. */
 function ReplyBody({ reply }: { reply: Reply }) {
-  const plain = reply.text !== null && <Text className="reply-text">{reply.text.trim()}</Text>;
+  const plain = reply.text !== null && (
+    <Text size="sm" className="reply-text">
+      {reply.text.trim()}
+    </Text>
+  );
   if (reply.html === null) return plain;
   return (
     <Tabs defaultValue={plain ? 'text' : 'html'} keepMounted={false}>

@@ -47,10 +47,8 @@ export function MatchingActions({ filters, ...shown }: MatchingActionsProps) {
     },
   });
   if (!may('queue:control') || Object.keys(filters).length === 0) return null;
-  const matches = text('schedule.matches', {
-    count: shown.loaded,
-    shown: formatAtLeast(shown.loaded, shown.more),
-  });
+  const counts = { count: shown.loaded, shown: formatAtLeast(shown.loaded, shown.more) };
+  const matches = text('schedule.matches', counts);
   if (selection === undefined)
     return (
       <div className="matching">
@@ -80,16 +78,16 @@ export function MatchingActions({ filters, ...shown }: MatchingActionsProps) {
           loading={ask.isPending && ask.variables === 'move'}
           onClick={() => ask.mutate('move')}
         >
-          {text('schedule.moveMatching')}
+          {text('schedule.moveMatching', counts)}
         </Button>
         <Button
-          variant="light"
+          variant="outline"
           color="red"
           size="compact-sm"
           loading={ask.isPending && ask.variables === 'cancel'}
           onClick={() => ask.mutate('cancel')}
         >
-          {text('schedule.cancelMatching')}
+          {text('schedule.cancelMatching', counts)}
         </Button>
       </Group>
       <ProblemAlert error={ask.error} />

@@ -38,7 +38,9 @@ export function ScheduleActions({ message, onPage = false }: ScheduleActionsProp
           <Button variant="default" onClick={moveDialog.open}>
             {text('schedule.move')}
           </Button>
-          <Button onClick={sendDialog.open}>{text('schedule.sendNow')}</Button>
+          <Button className="send-now" onClick={sendDialog.open}>
+            {text('schedule.sendNow')}
+          </Button>
         </>
       ) : (
         <RowMenu

@@ -29,7 +29,7 @@ export const scheduleTexts = {
   'schedule.cancelTitle': 'Cancel this message?',
   'schedule.cancelConsequence': 'It won’t be sent to {to}. You can’t undo this.',
   'schedule.matches': '{shown} {count|matching message|matching messages}',
-  'schedule.cancelMatching': 'Cancel…',
+  'schedule.cancelMatching': 'Cancel {shown} {count|message|messages}…',
   'schedule.cancelAllTitle': 'Cancel all matching messages?',
   'schedule.cancelAllConsequence':
     '{count|1 message|# messages} with {filter} won’t be sent. You can’t undo this.',
@@ -37,7 +37,7 @@ export const scheduleTexts = {
     'More than {count|1 message|# messages} with {filter} won’t be sent. You can’t undo this.',
   'schedule.cancelAllAction': 'Cancel {count|1 message|# messages}',
   'schedule.cancelManyAction': 'Cancel matching messages',
-  'schedule.moveMatching': 'Reschedule…',
+  'schedule.moveMatching': 'Reschedule {shown}…',
   'schedule.moveAllTitle': 'Reschedule {count|1 message|# messages}',
   'schedule.moveManyTitle': 'Reschedule more than {count|1 message|# messages}',
   'schedule.filter.tag': 'tag {value}',
