@@ -1,4 +1,4 @@
-import { CloseButton, Group, TextInput } from '@mantine/core';
+import { Button, CloseButton, Group, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { text } from '../texts/text.ts';
@@ -7,10 +7,12 @@ import { readScheduleFilters, type ScheduleFilters } from './schedule-filters.ts
 interface FilterBarProps {
   filters: ScheduleFilters;
   change: (filters: ScheduleFilters) => void;
+  /** Undefined: there is nothing to clear, or it is offered elsewhere. */
+  clear: (() => void) | undefined;
 }
 
 /** Filters by tag and external ID, while they are typed. */
-export function ScheduleFilterBar({ filters, change }: FilterBarProps) {
+export function ScheduleFilterBar({ filters, change, clear }: FilterBarProps) {
   const { tag = '', externalId = '' } = filters;
   const [typed, setTyped] = useState({ tag, externalId });
   const find = useDebouncedCallback((now: typeof typed) => change(readScheduleFilters(now)), 250);
@@ -35,9 +37,14 @@ export function ScheduleFilterBar({ filters, change }: FilterBarProps) {
     ),
   });
   return (
-    <Group component="search" mb="md" gap="sm">
-      <TextInput {...field('tag')} maxLength={48} />
-      <TextInput {...field('externalId')} maxLength={128} />
+    <Group component="search" mb="md" gap="sm" align="flex-end">
+      <TextInput {...field('tag')} placeholder={text('schedule.anyTag')} maxLength={48} />
+      <TextInput {...field('externalId')} placeholder={text('schedule.anyId')} maxLength={128} />
+      {clear !== undefined && (
+        <Button variant="subtle" onClick={clear}>
+          {text('schedule.clear')}
+        </Button>
+      )}
     </Group>
   );
 }

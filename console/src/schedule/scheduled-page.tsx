@@ -60,6 +60,7 @@ export function ScheduledPage() {
           key={timesCleared}
           filters={filters}
           change={(search) => navigate({ search, replace: true })}
+          clear={filtered && pages.items.length > 0 ? clear : undefined}
         />
       )}
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />

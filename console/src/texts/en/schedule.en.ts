@@ -9,6 +9,8 @@ export const scheduleTexts = {
   'schedule.noDeadline': 'None',
   'schedule.paused': 'Paused',
   'schedule.actions': 'Actions',
+  'schedule.anyTag': 'Any tag',
+  'schedule.anyId': 'Any ID',
   'schedule.clear': 'Clear filters',
   'schedule.none': 'No scheduled messages',
   'schedule.noneHint': 'Messages with a send time (sendAt) appear here.',
