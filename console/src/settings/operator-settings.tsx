@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Stack, Switch, Text, Title } from '@mantine/core';
+import { Box, Button, Group, Paper, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMe } from '../account/use-me.ts';
 import { Confirm } from '../components/confirm.tsx';
@@ -23,7 +23,7 @@ export function OperatorSettings() {
       <Text size="sm" c="dimmed" mb="sm">
         {text('operate.hint')}
       </Text>
-      <Stack gap="sm">
+      <Box className="line" pb="sm">
         <Switch
           label={text('operate.transactional')}
           description={text('operate.transactionalHint')}
@@ -36,8 +36,12 @@ export function OperatorSettings() {
             })
           }
         />
-        {account !== undefined && <AttachmentLimit current={account.attachmentLimit} />}
-      </Stack>
+      </Box>
+      {account !== undefined && (
+        <Box className="line" pt="sm">
+          <AttachmentLimit current={account.attachmentLimit} />
+        </Box>
+      )}
       <ProblemAlert error={error ?? save.error} onRefreshed={save.reset} />
     </Paper>
   );

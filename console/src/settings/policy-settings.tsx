@@ -50,17 +50,19 @@ export function PolicySettings() {
   if (!may('account:write')) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="policy">
-      <Group justify="space-between" gap="4px md">
-        <Title order={2} id="policy">
-          {text('policy.title')}
-        </Title>
+      <Group justify="space-between" align="flex-start" gap="4px md" mb="sm">
+        <div>
+          <Title order={2} id="policy">
+            {text('policy.title')}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {text('policy.hint')}
+          </Text>
+        </div>
         <Anchor href="/me" size="sm">
           {text('policy.own')}
         </Anchor>
       </Group>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('policy.hint')}
-      </Text>
       <ProblemAlert error={policy.error} retry={() => policy.refetch()} />
       {/* Reserves the space of the form while loading. */}
       <PolicyForm
@@ -113,7 +115,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
     description: text('policy.networksHint'),
     placeholder: text('policy.anywhere'),
     autosize: true,
-    minRows: 1,
+    minRows: 2,
     value: values[name].join('\n'),
     onChange: (event: { currentTarget: { value: string } }) =>
       change({ [name]: event.currentTarget.value.split(/[\s,]/) }),
@@ -180,7 +182,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
           <Textarea {...networks('programNetworks')} />
         </SimpleGrid>
         <ProblemAlert error={save.error} />
-        <Group>
+        <Group mt={8}>
           <SaveButton changed={isChanged} saving={save.isPending} disabled={reading}>
             {text('policy.save')}
           </SaveButton>

@@ -114,6 +114,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
             <TextInput
               label={text('settings.archiveAddress')}
               description={text('settings.archiveHint')}
+              placeholder={text('policy.nobody')}
               value={values.archiveAddress}
               onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
               error={reasonFor(rename.error, 'archiveAddress')}
