@@ -12,14 +12,18 @@ interface DeliveryBadgeProps {
   state: FilteredState;
   /** The HTTP status of a sent event, shown instead of the state. */
   status?: number | null;
+  /** How often it was sent. */
+  attempts?: number;
 }
 
 /** The state of an event for a webhook. */
-export function DeliveryBadge({ state, status = null }: DeliveryBadgeProps) {
+export function DeliveryBadge({ state, status = null, attempts = 0 }: DeliveryBadgeProps) {
   if (state === 'delivered' && status !== null) return <StatusBadge status={status} />;
   return (
     <Badge className="state-badge" data-color={colors[state]} tt="none">
-      {text(`webhooks.delivery.${state}`)}
+      {text(
+        state === 'pending' && attempts > 0 ? 'webhooks.retrying' : `webhooks.delivery.${state}`,
+      )}
     </Badge>
   );
 }

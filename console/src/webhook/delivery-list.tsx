@@ -61,18 +61,23 @@ function DeliveryItem({ delivery, isShown }: { delivery: WebhookDelivery; isShow
         c="inherit"
       >
         <span className="event-kind">{eventName(kind)}</span>
-        <DeliveryBadge state={state} status={lastStatus} />
-        <span className="event-about">{address ?? text('webhooks.erased')}</span>
+        <DeliveryBadge state={state} status={lastStatus} attempts={attempts} />
+        <span className="event-about">
+          {address ?? text('webhooks.erased')}
+          {state !== 'delivered' && attempts > 0 && (
+            <>
+              {' · '}
+              <span>
+                {text('webhooks.tried', { count: attempts })}
+                {': '}
+                {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}
+              </span>
+            </>
+          )}
+        </span>
         <span className="event-time">
           <TimeText value={at} />
         </span>
-        {state !== 'delivered' && attempts > 0 && (
-          <span className="event-tries">
-            {text('webhooks.tried', { count: attempts })}
-            {': '}
-            {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}
-          </span>
-        )}
       </PageAnchor>
     </li>
   );
