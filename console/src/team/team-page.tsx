@@ -16,7 +16,6 @@ import { Icon } from '../components/icon.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
@@ -269,6 +268,7 @@ function RemoveUser({ user }: { user: User }) {
   const may = useMay();
   const client = useQueryClient();
   const keys = useKeyTransfer(user);
+  const [opened, dialog] = useDisclosure();
   if (!may('users:write') || !keys.isLoaded) return null;
   const params = { path: { accountId, email: user.email } };
   async function remove() {
@@ -282,27 +282,8 @@ function RemoveUser({ user }: { user: User }) {
     await client.invalidateQueries({ queryKey: ['users', accountId] });
     await client.invalidateQueries({ queryKey: ['keys', accountId] });
   }
-  if (user.invitation !== null) return <WithdrawInvitation user={user} withdraw={remove} />;
-  return (
-    <RemoveButton
-      title={text('team.removeTitle')}
-      consequence={text('team.removeConsequence')}
-      name={user.email}
-      remove={remove}
-    >
-      <KeyTransferChoice keys={keys} />
-    </RemoveButton>
-  );
-}
-
-interface WithdrawInvitationProps {
-  user: User;
-  withdraw: () => Promise<void>;
-}
-
-function WithdrawInvitation({ user, withdraw }: WithdrawInvitationProps) {
-  const [opened, dialog] = useDisclosure();
-  const action = text('team.withdraw');
+  const isInvited = user.invitation !== null;
+  const action = text(isInvited ? 'team.withdraw' : 'remove');
   return (
     <>
       <RowMenu
@@ -312,13 +293,15 @@ function WithdrawInvitation({ user, withdraw }: WithdrawInvitationProps) {
       <ConfirmByName
         opened={opened}
         close={dialog.close}
-        title={text('team.withdrawTitle')}
-        consequence={text('team.withdrawConsequence')}
+        title={text(isInvited ? 'team.withdrawTitle' : 'team.removeTitle')}
+        consequence={text(isInvited ? 'team.withdrawConsequence' : 'team.removeConsequence')}
         name={user.email}
         action={action}
-        dismiss={text('team.withdrawKeep')}
-        confirm={withdraw}
-      />
+        {...(isInvited && { dismiss: text('team.withdrawKeep') })}
+        confirm={remove}
+      >
+        {!isInvited && <KeyTransferChoice keys={keys} />}
+      </ConfirmByName>
     </>
   );
 }

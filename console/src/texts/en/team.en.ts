@@ -1,7 +1,7 @@
 /** Team and roles. */
 export const teamTexts = {
   'team.title': 'Team',
-  'team.hint': 'The users of this account, and their roles.',
+  'team.hint': 'People in this account and their roles.',
   'team.invite': 'Invite someone',
   'team.send': 'Send invitation',
   'team.invitationPending': 'Invited',
@@ -11,7 +11,7 @@ export const teamTexts = {
   'team.expired': 'Expired',
   'team.noSystemMail':
     'Invitations can’t be sent, because SYSTEM_MAIL_FROM isn’t set. Ask an operator to set it.',
-  'team.resend': 'Send again',
+  'team.resend': 'Resend invite',
   'team.resent': 'Sent',
   'team.withdraw': 'Cancel invitation',
   'team.withdrawKeep': 'Keep invitation',
