@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
@@ -68,10 +68,7 @@ export function SendersPage() {
           { title: text('senders.domain'), cell: (sender) => <SenderDomain sender={sender} /> },
           {
             title: text('senders.names'),
-            cell: ({ displayNames }) =>
-              displayNames
-                .map((name) => (name === '*' ? text('senders.anyName') : name))
-                .join(', '),
+            cell: ({ displayNames }) => <DisplayNames names={displayNames} />,
           },
           {
             title: text('actions'),
@@ -82,6 +79,28 @@ export function SendersPage() {
       />
       <SenderDialog opened={opened} close={dialog.close} />
     </>
+  );
+}
+
+/** The default name, and how many others there are. */
+function DisplayNames({ names }: { names: readonly string[] }) {
+  const [first, ...others] = names.map((name) => (name === '*' ? text('senders.anyName') : name));
+  if (first === undefined) return null;
+  return (
+    <span className="nowrap" title={[first, ...others].join(', ')}>
+      {names[0] === '*' ? (
+        <Text span inherit c="dimmed">
+          {first}
+        </Text>
+      ) : (
+        first
+      )}
+      {others.length > 0 && (
+        <Text span size="xs" c="dimmed">
+          {` +${others.length}`}
+        </Text>
+      )}
+    </span>
   );
 }
 
@@ -102,7 +121,7 @@ function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Send
     );
   if (!may('domains:write')) return null;
   return (
-    <PageAnchor to="/$account/domains" params={{ account }} size="sm" underline="always">
+    <PageAnchor to="/$account/domains" params={{ account }} size="sm">
       {text('senders.domain.none')}
     </PageAnchor>
   );
