@@ -38,14 +38,14 @@ test('domains: the records on the page are published and verified; keys are rota
   await dialog.getByRole('button', { name: 'Add a domain' }).click();
   await page.waitForURL(/domains\/shop\.test$/);
   await page.getByRole('button', { name: 'Check now' }).click();
-  await page.getByText('0 of 2 required records found').waitFor();
+  await page.getByText('0 of 2 required records valid').waitFor();
   await page.getByText(/required records are still missing/).waitFor();
   await visit.look('domain-missing');
 
   // Nothing is clicked: the open page checks by itself.
   await publishShownRecords(page);
   await page.getByText('Verified', { exact: true }).waitFor();
-  await page.getByText('2 of 2 required records found').waitFor();
+  await page.getByText('2 of 2 required records valid').waitFor();
   await visit.look('domain-verified');
   const { rows } = await database.pool.query(
     `select verified_by from sender where address = 'new@shop.test'`,

@@ -5,6 +5,7 @@ const colors: Readonly<Record<string, string>> = {
   verified: 'green',
   pending: 'yellow',
   broken: 'red',
+  wrong: 'red',
 };
 
 /** The state of a domain. */

@@ -46,6 +46,7 @@ export function DomainPage() {
       </PageAnchor>
       <PageHeading
         title={isNotFound(domain.error) ? text('missing.domain') : name}
+        state={domain.data !== undefined && <DomainBadge state={shownState(domain.data)} />}
         {...(domain.data !== undefined &&
           domain.data.state !== 'verified' &&
           domain.data.problems.length === 0 && { hint: text('domains.publish') })}
@@ -69,6 +70,12 @@ export function DomainPage() {
       )}
     </>
   );
+}
+
+/** The state of a domain; that of its records if one of them has to be corrected first. */
+function shownState(domain: DomainDetail): string {
+  const isWrong = recordsNow(domain).some((record) => record.required && record.state === 'wrong');
+  return domain.state === 'pending' && isWrong ? 'wrong' : domain.state;
 }
 
 /** How often the records are checked while the page is open, in milliseconds. */
@@ -106,37 +113,43 @@ interface VerificationProgressProps {
 
 /** The progress of the verification. */
 function VerificationProgress({ domain, live }: VerificationProgressProps) {
-  const { state, records, checkedAt } = domain;
+  const { records, checkedAt } = domain;
   const required = recordsNow(domain).filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;
   const resolver = records.find((record) => record.resolver !== null)?.resolver;
   return (
     <div>
       <Group gap="xs" mb={6}>
-        <DomainBadge state={state} />
         <Text size="sm">{text('domains.progress', { found, all: required.length })}</Text>
-        <Text size="sm" c="dimmed">
+        <Text
+          size="sm"
+          c="dimmed"
+          title={resolver == null ? undefined : text('domains.askedWith', { resolver })}
+        >
           {checkedAt === null ? (
             text('domains.neverChecked')
           ) : (
             <>
-              {text('domains.asked', { resolver: resolver ?? '' })}{' '}
-              <TimeText value={checkedAt} distance />
+              {text('domains.asked')} <TimeText value={checkedAt} distance />
             </>
           )}
           {live && ` · ${text('domains.live')}`}
         </Text>
       </Group>
-      <Progress
-        value={required.length === 0 ? 0 : (found / required.length) * 100}
-        aria-label={text('domains.records')}
-      />
+      {found > 0 && (
+        <Progress value={(found / required.length) * 100} aria-label={text('domains.records')} />
+      )}
     </div>
   );
 }
 
 /** `other` shows full names, for providers whose boxes aren't known. */
 type ProviderChoice = ProviderId | 'other';
+
+/** What has to be corrected comes first. */
+function byUrgency(a: DomainRecord, b: DomainRecord): number {
+  return Number(b.state === 'wrong') - Number(a.state === 'wrong');
+}
 
 function Records({ domain }: { domain: DomainDetail }) {
   const { records, zone, dnsProvider } = domain;
@@ -161,6 +174,7 @@ function Records({ domain }: { domain: DomainDetail }) {
         </Title>
         <Group align="flex-end">
           <NativeSelect
+            className="provider"
             label={text('domains.provider')}
             value={choice}
             onChange={(event) => setChosen(event.currentTarget.value as ProviderChoice)}
@@ -183,7 +197,7 @@ function Records({ domain }: { domain: DomainDetail }) {
           })} `}
         {text(`domains.providerHint.${choice}`)}
       </Text>
-      <Stack gap="sm">{now.map(card)}</Stack>
+      <Stack gap="sm">{now.toSorted(byUrgency).map(card)}</Stack>
       {later.length > 0 && (
         <details className="records-later">
           <summary>
