@@ -18,7 +18,7 @@ import { text } from '../texts/text.ts';
 /** The log of all replies, each with its message. */
 export function RepliesDialog({ opened, close }: { opened: boolean; close: () => void }) {
   return (
-    <Modal opened={opened} onClose={close} title={text('replies.title')} size="xl">
+    <Modal opened={opened} onClose={close} title={text('replies.title')} size={720} yOffset="12vh">
       <RepliesLog />
     </Modal>
   );
@@ -40,24 +40,20 @@ function RepliesLog() {
     { title: text('replies.from'), cell: (reply) => <ReplySender reply={reply} /> },
     {
       title: text('replies.subject'),
-      cell: ({ subject }) =>
-        subject !== null && (
-          <span className="cut" title={subject}>
-            {subject || text('replies.noSubject')}
-          </span>
-        ),
-    },
-    {
-      title: text('replies.inReplyTo'),
-      cell: ({ messageId }) => (
+      cell: ({ subject, messageId }) => (
         <PageAnchor
           to="/$account/messages/$message"
           params={{ account: accountId, message: messageId }}
-          title={messageId}
+          className="cut"
+          title={subject ?? undefined}
         >
-          {shorten(messageId)}
+          {subject === null ? text('messages.erased') : subject || text('replies.noSubject')}
         </PageAnchor>
       ),
+    },
+    {
+      title: text('replies.inReplyTo'),
+      cell: ({ messageId }) => <span title={messageId}>{shorten(messageId)}</span>,
     },
     { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
   ];
