@@ -125,7 +125,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
   }
   await page.getByRole('link', { name: 'Account', exact: true }).click();
-  const name = page.getByRole('region', { name: 'Account' }).getByLabel('Name');
+  const name = page.getByRole('region', { name: 'Profile' }).getByLabel('Name');
   await name.fill('Kept later');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Can’t reach the service').first().waitFor();
@@ -202,7 +202,7 @@ test('settings: renaming the account updates every place at once; an invalid nam
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
-  await page.getByRole('region', { name: 'Account' }).getByLabel('Name').fill('The New Shop');
+  await page.getByRole('region', { name: 'Profile' }).getByLabel('Name').fill('The New Shop');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('banner').getByText('The New Shop').waitFor();
   const notice = page.getByRole('region', { name: 'Notifications' }).getByText('Quota saved.');
@@ -212,10 +212,10 @@ test('settings: renaming the account updates every place at once; an invalid nam
   await page.getByLabel('Messages per hour').fill('');
   await page.getByRole('button', { name: 'Save quota' }).click();
   await page.getByText('No limit on how much this account can send.').waitFor();
-  await page.getByRole('region', { name: 'Account' }).getByLabel('Name').fill('x'.repeat(300));
+  await page.getByRole('region', { name: 'Profile' }).getByLabel('Name').fill('x'.repeat(300));
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('alert').first().waitFor();
-  await page.getByRole('region', { name: 'Account' }).getByLabel('Name').fill('   ');
+  await page.getByRole('region', { name: 'Profile' }).getByLabel('Name').fill('   ');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Enter a name.').waitFor();
   await page.getByRole('link', { name: 'Security' }).waitFor();
@@ -345,7 +345,7 @@ test('team: the last owner keeps the role; a user is invited with a role, which 
   const row = page.getByRole('row', { name: /vic@shop\.test/ });
   await row.getByTitle(`Invited by ${shop.owner.email}`).waitFor();
   await visit.look('team-invited');
-  await row.getByRole('button', { name: 'Send again' }).click();
+  await row.getByRole('button', { name: 'Resend invite' }).click();
   await page.getByText(/less than two minutes ago/).waitFor();
   await row.getByRole('button', { name: 'Actions for Vic Viewer' }).click();
   await page.getByRole('menuitem', { name: 'Cancel invitation' }).click();
@@ -479,7 +479,10 @@ test('team: an owner takes over the API keys of a user who is demoted or removed
     [2, false],
   ] as const) {
     const email = people[index]?.email ?? '';
-    await rowOf(index).getByRole('button', { name: 'Remove' }).click();
+    await rowOf(index)
+      .getByRole('button', { name: /^Actions for/ })
+      .click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
     await dialog.getByText('Otherwise it is revoked.').waitFor();
     if (keep) await dialog.getByLabel('Keep their API key and transfer it to me').check();
     await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
@@ -630,7 +633,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await page.getByRole('heading', { level: 1, name: 'Accepted' }).waitFor();
   await visit.look('webhook-event');
   await page.getByRole('link', { name: 'All events' }).click();
-  await page.getByText(/Your endpoint has failed since .*Last response: 500\./).waitFor();
+  await page.getByText(/^Failing since .*Last response: HTTP 500\.$/).waitFor();
   await visit.look('webhook-failing');
   await accepted.click();
   status = 200;

@@ -169,11 +169,11 @@ test('versions: a rollback first shows a version that someone else has published
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await dialog.waitFor({ state: 'detached' });
   const third = page.getByRole('row', { name: /^Version 3 / });
-  await third.getByText('Published', { exact: true }).waitFor();
+  await third.getByText('Current', { exact: true }).waitFor();
   await first.getByRole('button', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await first.getByText('Published', { exact: true }).waitFor();
+  await first.getByText('Current', { exact: true }).waitFor();
   assert.equal((await colleague.get(`${templates}/t-back`)).body.publishedVersion, 1);
   await visit.end();
 });

@@ -59,7 +59,7 @@ export function VersionsPage() {
                 </PageAnchor>
                 {published && (
                   <Badge className="state-badge" data-color="green" tt="none">
-                    {text('versions.published')}
+                    {text('versions.current')}
                   </Badge>
                 )}
               </Group>
@@ -68,7 +68,7 @@ export function VersionsPage() {
           { title: text('editor.subject'), cell: ({ subject }) => subject },
           {
             title: text('versions.published'),
-            cell: ({ createdAt }) => <TimeText value={createdAt} />,
+            cell: ({ createdAt }) => <TimeText value={createdAt} full />,
           },
           {
             title: text('actions'),

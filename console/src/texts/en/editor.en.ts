@@ -112,6 +112,7 @@ export const editorTexts = {
   'editor.previewedMail': 'Rendered email',
   'editor.previewing': 'Rendering preview',
   'editor.noPreview': 'Fix the errors in the content to see a preview.',
+  'versions.current': 'Current',
   'editor.problems': 'Problems',
   'editor.hints': 'Hints',
   'editor.noProblems': 'No problems found.',
