@@ -53,7 +53,7 @@ function localKey(at: Date): string {
 }
 
 /** Axis steps, times a power of ten: round numbers, close enough to leave little empty space. */
-const roundSteps = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+const roundSteps = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 /** The upper end of an axis with four round integer steps that includes the value. */
 export function niceAxisMax(value: number): number {

@@ -70,8 +70,8 @@ export function ArrivalCard() {
             </Stack>
           </Group>
         ) : (
-          <Group gap="sm">
-            <Loader size="xs" aria-hidden="true" />
+          <Group gap="sm" wrap="nowrap">
+            <Loader size="xs" className="icon" aria-hidden="true" />
             <Text size="sm">{text('use.waiting', { template: templateId })}</Text>
           </Group>
         )}

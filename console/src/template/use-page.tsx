@@ -91,7 +91,8 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
             type="email"
             value={to}
             onChange={(event) => setTo(event.currentTarget.value)}
-            miw={280}
+            flex="1 1 280px"
+            maw={400}
           />
           <Switch
             label={text('use.attach')}
@@ -101,7 +102,7 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
           />
         </Group>
         <Tabs defaultValue="curl" keepMounted={false}>
-          <Tabs.List>
+          <Tabs.List className="languages">
             {examples.map(({ id, name }) => (
               <Tabs.Tab key={id} value={id}>
                 {name}

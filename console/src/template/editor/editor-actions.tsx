@@ -77,6 +77,7 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
           variant="default"
           loading={draft.saving}
           disabled={!draft.changed}
+          title={draft.changed ? undefined : text('editor.unchanged')}
           // The page shows the error.
           onClick={() => draft.save().catch(() => undefined)}
         >

@@ -33,7 +33,7 @@ export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProp
               <AddButton name={text('editor.attachImage')} add={actions.attach} />
             </>
           )}
-          <Button size="compact-sm" variant="subtle" onClick={library.open}>
+          <Button size="compact-sm" variant="default" onClick={library.open}>
             {text('editor.hostedImages')}
           </Button>
         </Group>

@@ -30,7 +30,7 @@ export function PastMessageSelect({ messageId, choose }: PastMessageSelectProps)
   return (
     <NativeSelect
       size="xs"
-      aria-label={text('editor.values')}
+      label={text('editor.values')}
       value={messageId ?? ''}
       onChange={(event) => choose(event.currentTarget.value || undefined)}
       data={[

@@ -63,7 +63,7 @@ export function PreviewPane(props: PreviewPaneProps) {
       <Group gap="xs" mb="xs" className="preview-choices">
         <NativeSelect
           size="xs"
-          aria-label={text('editor.colors')}
+          label={text('editor.colors')}
           value={colors}
           disabled={isPlain}
           onChange={(event) => setColors(event.currentTarget.value as MailColors)}

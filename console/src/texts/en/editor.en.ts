@@ -119,6 +119,7 @@ export const editorTexts = {
   'editor.size': '{size} of HTML',
   'editor.save': 'Save draft',
   'editor.saved': 'Saved',
+  'editor.unchanged': 'No changes to save',
   'editor.unsaved': 'Unsaved changes',
   'editor.discard': 'Discard draft',
   'editor.discarded': 'Draft discarded.',
