@@ -81,6 +81,9 @@ test('erasing the recipient of a message erases the replies to it, and no more a
   const answer = await world.manage.get(`/accounts/${accountId}/replies/${id}`);
   assert.equal(answer.body.text, null);
   assert.equal(answer.body.from, null);
+  const listed = await world.manage.get(`/accounts/${accountId}/replies?messageId=${message.id}`);
+  const [item] = listed.body.items as { messageSubject: string | null }[];
+  assert.equal(item?.messageSubject, null);
 });
 
 test('erasing the author of a reply erases only that reply, and not what another one also has', async () => {

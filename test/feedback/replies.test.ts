@@ -100,8 +100,11 @@ test('the address works in capitals, and the message lists its replies newest fi
   const first = await world.reply(message);
   assert.match(await world.deliver(message.replyTo.toUpperCase(), plainReply()), /^250 /);
   const { body } = await manage.get(`${account}/replies?messageId=${message.id}`);
-  const items = body.items as { replyId: string; subject: string }[];
-  assert.equal(items.length, 2);
+  const items = body.items as { replyId: string; messageSubject: string }[];
+  assert.deepEqual(
+    items.map(({ messageSubject }) => messageSubject),
+    ['News', 'News'],
+  );
   assert.equal(items[1]?.replyId, first.id);
   const page = await manage.get(`${account}/replies?limit=1`);
   const next = await manage.get(`${account}/replies?limit=1&cursor=${page.body.nextCursor}`);

@@ -27,7 +27,7 @@ export function CopyField({ value, copied = value, label, short, nowrap }: CopyF
 }
 
 /** The beginning and the end of a long value. */
-export function shorten(value: string): string {
+function shorten(value: string): string {
   return `${value.slice(0, 6)}…${value.slice(-6)}`;
 }
 

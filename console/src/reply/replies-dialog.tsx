@@ -1,9 +1,8 @@
-import { Anchor, Code, Modal, Text } from '@mantine/core';
+import { Anchor, Box, Code, Modal, Text } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { shorten } from '../components/copy-field.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
@@ -19,7 +18,10 @@ import { text } from '../texts/text.ts';
 export function RepliesDialog({ opened, close }: { opened: boolean; close: () => void }) {
   return (
     <Modal opened={opened} onClose={close} title={text('replies.title')} size={720} yOffset="12vh">
-      <RepliesLog />
+      {/* Focused when it opens, instead of the button that closes it. */}
+      <Box data-autofocus tabIndex={-1} className="replies-log">
+        <RepliesLog />
+      </Box>
     </Modal>
   );
 }
@@ -53,7 +55,13 @@ function RepliesLog() {
     },
     {
       title: text('replies.inReplyTo'),
-      cell: ({ messageId }) => <span title={messageId}>{shorten(messageId)}</span>,
+      cell: ({ messageSubject }) => (
+        <span className="cut" title={messageSubject ?? undefined}>
+          {messageSubject === null
+            ? text('messages.erased')
+            : messageSubject || text('replies.noSubject')}
+        </span>
+      ),
     },
     { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
   ];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
-import type { AccountId, MessageId } from '../../foundation/ids.ts';
+import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
 import { accountTagSql, receivesReplies } from '../../message/message-sql.ts';
 import type { ReplyAddress } from '../../message/reply-address.ts';
@@ -181,6 +181,12 @@ export async function readReply(
   return rows[0];
 }
 
+/** A reply with what its message was made from; null if the message isn't stored anymore. */
+export interface ListedReply extends StoredReply {
+  readonly templateId: TemplateId | null;
+  readonly templateVersion: number | null;
+}
+
 /** Replies of an account, or to one of its messages, newest first. */
 export async function listReplies(
   kysely: Kysely,
@@ -195,11 +201,15 @@ export async function listReplies(
     readonly before: string | undefined;
     readonly limit: number;
   },
-): Promise<StoredReply[]> {
-  const { rows } = await sql<StoredReply>`
-    select ${columns} from message_reply
-    where account_id = ${accountId} and ${messageId === undefined ? sql`true` : sql`message_id = ${messageId}`}
-      and ${before === undefined ? sql`true` : sql`id < ${before}`}
-    order by id desc limit ${limit}`.execute(kysely);
+): Promise<ListedReply[]> {
+  const { rows } = await sql<ListedReply>`
+    select r.*, m.template_id as "templateId", m.template_version as "templateVersion"
+    from (
+      select ${columns}, account_id, retention_days from message_reply
+      where account_id = ${accountId} and ${messageId === undefined ? sql`true` : sql`message_id = ${messageId}`}
+        and ${before === undefined ? sql`true` : sql`id < ${before}`}
+      order by id desc limit ${limit}) r
+    left join message m on m.account_id = r.account_id and m.id = r."messageId" and m.retention_days = r.retention_days
+    order by r.id desc`.execute(kysely);
   return rows;
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { listReplies, readReply } from '../../feedback/reply/reply-store.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { type ListedReply, listReplies, readReply } from '../../feedback/reply/reply-store.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { readSubjects } from '../../report/read-subjects.ts';
 import {
   describeReply,
   maxReplyBodyBytes,
@@ -13,7 +14,15 @@ import { notFound } from '../answer/problem.ts';
 import { sendDownload } from '../answer/send-download.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
-const ReplySummary = Type.Object(replySummaryFields, { ...strict, title: 'ReplySummary' });
+const ReplySummary = Type.Object(
+  {
+    ...replySummaryFields,
+    messageSubject: Nullable(
+      Type.String({ description: 'Of the message; null once its personal data is erased.' }),
+    ),
+  },
+  { ...strict, title: 'ReplySummary' },
+);
 
 export const listMessageReplies = defineOperation({
   id: 'listReplies',
@@ -35,9 +44,28 @@ export const listMessageReplies = defineOperation({
       before,
       limit: limit + 1,
     });
-    return toPage(rows, limit, summarizeReply, ({ id }) => [id]);
+    const subjects = await subjectsOf(call, rows);
+    return toPage(
+      rows,
+      limit,
+      (reply) => ({
+        ...summarizeReply(reply),
+        messageSubject: subjects.get(reply.messageId)?.text ?? null,
+      }),
+      ({ id }) => [id],
+    );
   },
 });
+
+/** The subjects of the messages that were answered. */
+async function subjectsOf(call: OperationCall, replies: readonly ListedReply[]) {
+  const { database, templates } = call.dependencies;
+  const { id: accountId } = accountOf(call);
+  const refs = replies.flatMap(({ messageId: id, templateId, templateVersion: version }) =>
+    templateId === null || version === null ? [] : [{ accountId, id, templateId, version }],
+  );
+  return await readSubjects(database.kysely, templates, refs);
+}
 
 export const getReply = defineOperation({
   id: 'getReply',
