@@ -194,6 +194,8 @@ export interface LoggedDelivery {
   readonly lastStatus: number | null;
   readonly lastRequest: string | null;
   readonly lastAnswer: string | null;
+  /** When it is tried again; null if it isn't waiting or the time isn't known. */
+  readonly nextAt: Date | null;
   /** Cursor for the next page. */
   readonly place: string;
 }
@@ -223,7 +225,7 @@ export async function readLog(
   },
 ): Promise<LoggedDelivery[]> {
   const { state, messageId, before, limit } = options;
-  const { rows } = await sql<LoggedDelivery>`
+  const { rows } = await sql<Omit<LoggedDelivery, 'nextAt'>>`
     select ${logColumns}
     from (
       select * from webhook_delivery l
@@ -234,7 +236,7 @@ export async function readLog(
       order by l.place desc limit ${limit}) d
     ${messageOfDelivery}
     order by d.place desc`.execute(kysely);
-  return rows;
+  return await withNextTries(kysely, accountId, endpointId, rows);
 }
 
 /** One try of an event. */
@@ -254,8 +256,6 @@ export interface DeliveryDetail extends LoggedDelivery {
   readonly tries: readonly DeliveryTry[];
   /** What the next request would contain. */
   readonly event: Omit<AccountEvent, 'position'>;
-  /** When it is tried again; null if it isn't waiting or the time isn't known. */
-  readonly nextAt: Date | null;
 }
 
 /** An entry of an endpoint's log. */
@@ -265,41 +265,48 @@ export async function readDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
-  const { rows } = await sql<LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[] }>`
+  const { rows } = await sql<
+    Omit<LoggedDelivery, 'nextAt'> & DeliveryDetail['event'] & { tries: DeliveryTry[] }
+  >`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
       m.content -> 'attributes' as attributes
     from webhook_delivery d ${messageOfDelivery}
     where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`.execute(
     kysely,
   );
-  const [row] = rows;
+  const [row] = await withNextTries(kysely, accountId, endpointId, rows);
   if (row === undefined) return undefined;
   const { tries, recipient, detail, templateId, tag, externalId, attributes, ...entry } = row;
   const { kind, at, messageId, address } = entry;
   const message = { messageId, templateId, tag, externalId, attributes };
-  const nextAt =
-    row.state === 'pending'
-      ? await readNextTry(kysely, accountId, endpointId, row.messageId)
-      : undefined;
   return {
     ...entry,
     event: { eventId, kind, at, recipient, detail, address, ...message },
     tries: tries.toReversed(),
-    nextAt: nextAt ?? null,
   };
 }
 
-/** When the job of a message runs next. */
-async function readNextTry(
+/** Adds when pending events are sent next. */
+async function withNextTries<Row extends Omit<LoggedDelivery, 'nextAt'>>(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
-  messageId: MessageId,
-): Promise<Date | undefined> {
-  const { rows } = await sql<{ runAt: Date }>`
-    select run_at as "runAt" from graphile_worker.jobs
-    where key = ${`${accountId} ${endpointId} ${messageId}`}`.execute(kysely);
-  return rows[0]?.runAt;
+  rows: readonly Row[],
+): Promise<(Row & { nextAt: Date | null })[]> {
+  const keyOf = ({ messageId }: Row) => `${accountId} ${endpointId} ${messageId}`;
+  const keys = new Set(rows.filter(({ state }) => state === 'pending').map(keyOf));
+  const times = new Map<string, Date>();
+  if (keys.size > 0) {
+    const jobs = await sql<{ key: string; runAt: Date }>`
+      select key, run_at as "runAt" from graphile_worker.jobs where key = any(${[...keys]}::text[])`.execute(
+      kysely,
+    );
+    for (const { key, runAt } of jobs.rows) times.set(key, runAt);
+  }
+  return rows.map((row) => ({
+    ...row,
+    nextAt: (row.state === 'pending' && times.get(keyOf(row))) || null,
+  }));
 }
 
 /** Replays one event. @returns how many were replayed */

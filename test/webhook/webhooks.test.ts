@@ -230,6 +230,11 @@ test('a rejected event delays later ones and is retried with the same id', async
     return found[0]?.failingSince !== null && found;
   });
   assert.equal(endpoint?.pausedAt, null);
+  const next = await waitFor('the next try in the log', async () => {
+    const [newest] = await readLog(kysely, accountId, endpointId, { limit: 1 });
+    return newest?.nextAt ?? undefined;
+  });
+  assert.ok(next.getTime() > Date.now() - 60_000 && next.getTime() < Date.now() + 60_000);
   receiver.status = 200;
   await waitFor(
     'both events',

@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import type { FilteredState } from './webhook-filters.ts';
 
@@ -14,15 +15,24 @@ interface DeliveryBadgeProps {
   status?: number | null;
   /** How often it was sent. */
   attempts?: number;
+  /** When it is sent again. */
+  nextAt?: string | null;
 }
 
 /** The state of an event for a webhook. */
-export function DeliveryBadge({ state, status = null, attempts = 0 }: DeliveryBadgeProps) {
+export function DeliveryBadge(props: DeliveryBadgeProps) {
+  const { state, status = null, attempts = 0, nextAt = null } = props;
   if (state === 'delivered' && status !== null) return <StatusBadge status={status} />;
   return (
     <Badge className="state-badge" data-color={colors[state]} tt="none">
       {text(
         state === 'pending' && attempts > 0 ? 'webhooks.retrying' : `webhooks.delivery.${state}`,
+      )}
+      {nextAt !== null && Date.parse(nextAt) > Date.now() && (
+        <>
+          {' '}
+          <TimeText value={nextAt} distance />
+        </>
       )}
     </Badge>
   );

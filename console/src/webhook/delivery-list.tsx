@@ -18,10 +18,11 @@ interface DeliveryListProps {
   log: ReturnType<typeof usePages<WebhookDelivery>>;
   /** The event that is shown. */
   shown: string | undefined;
+  paused: boolean;
 }
 
 /** The events of a webhook, newest first. */
-export function DeliveryList({ log, shown }: DeliveryListProps) {
+export function DeliveryList({ log, shown, paused }: DeliveryListProps) {
   return (
     <>
       <ProblemAlert error={log.error} retry={() => log.refetch()} />
@@ -37,6 +38,7 @@ export function DeliveryList({ log, shown }: DeliveryListProps) {
             key={delivery.eventId}
             delivery={delivery}
             isShown={delivery.eventId === shown}
+            paused={paused}
           />
         ))}
       </ul>
@@ -45,8 +47,14 @@ export function DeliveryList({ log, shown }: DeliveryListProps) {
   );
 }
 
-function DeliveryItem({ delivery, isShown }: { delivery: WebhookDelivery; isShown: boolean }) {
-  const { kind, at, address, state, attempts, lastStatus } = delivery;
+interface DeliveryItemProps {
+  delivery: WebhookDelivery;
+  isShown: boolean;
+  paused: boolean;
+}
+
+function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
+  const { kind, at, address, state, attempts, lastStatus, nextAt } = delivery;
   const { state: filter } = readWebhookFilters(route.useSearch());
   const { account, webhook } = route.useParams();
   return (
@@ -60,23 +68,28 @@ function DeliveryItem({ delivery, isShown }: { delivery: WebhookDelivery; isShow
         underline="never"
         c="inherit"
       >
-        <span className="event-kind">{eventName(kind)}</span>
-        <DeliveryBadge state={state} status={lastStatus} attempts={attempts} />
-        <span className="event-about">
-          {address ?? text('webhooks.erased')}
-          {state !== 'delivered' && attempts > 0 && (
-            <>
-              {' · '}
-              <span>
-                {text('webhooks.tried', { count: attempts })}
-                {': '}
-                {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}
-              </span>
-            </>
-          )}
+        <span className="event-line">
+          <span className="event-kind">{eventName(kind)}</span>
+          <DeliveryBadge
+            state={state}
+            status={lastStatus}
+            attempts={attempts}
+            nextAt={paused || attempts === 0 ? null : nextAt}
+          />
         </span>
-        <span className="event-time">
-          <TimeText value={at} />
+        <span className="event-line event-about">
+          <span className="event-address">{address ?? text('webhooks.erased')}</span>
+          {state !== 'delivered' && attempts > 0 && (
+            <span className="nowrap">
+              {'· '}
+              {text('webhooks.tried', { count: attempts })}
+              {': '}
+              {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}
+            </span>
+          )}
+          <span className="event-time">
+            <TimeText value={at} />
+          </span>
         </span>
       </PageAnchor>
     </li>

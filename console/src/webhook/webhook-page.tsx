@@ -66,6 +66,7 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
       <PageHeading
         title={webhook.data?.url ?? text('webhooks.title')}
         state={webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
+        {...(webhook.data !== undefined && { hint: <WebhookHint webhook={webhook.data} /> })}
       >
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
       </PageHeading>
@@ -75,6 +76,17 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
         </PageButton>
       </PageProblem>
       {webhook.data !== undefined && <WebhookBody webhook={webhook.data} />}
+    </>
+  );
+}
+
+/** What it gets, and since when. */
+function WebhookHint({ webhook }: { webhook: Webhook }) {
+  return (
+    <>
+      <span>{kindsText(webhook)}</span>
+      {` · ${text('webhooks.added')} `}
+      <TimeText value={webhook.createdAt} toMinute />
     </>
   );
 }
@@ -107,24 +119,17 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
-      <Group gap="xs" mt="-xs" mb="md">
-        <Text size="sm" c="dimmed">
-          <span>{kindsText(webhook)}</span>
-          {` · ${text('webhooks.added')} `}
-          <TimeText value={webhook.createdAt} toMinute />
-        </Text>
-        {latest !== undefined && failingSince === null && (
-          <Group gap="xs" wrap="nowrap">
-            <Text size="sm" c="dimmed">
-              {text('webhooks.latest')}
-            </Text>
-            <DeliveryBadge state={latest.state} status={latest.lastStatus} />
-            <Text size="sm" c="dimmed">
-              <TimeText value={latest.at} distance />
-            </Text>
-          </Group>
-        )}
-      </Group>
+      {latest !== undefined && failingSince === null && (
+        <Group gap="xs" wrap="nowrap" mb="md">
+          <Text size="sm" c="dimmed">
+            {text('webhooks.latest')}
+          </Text>
+          <DeliveryBadge state={latest.state} status={latest.lastStatus} />
+          <Text size="sm" c="dimmed">
+            <TimeText value={latest.at} distance />
+          </Text>
+        </Group>
+      )}
       {paused && (
         <Alert
           color="yellow"
@@ -161,7 +166,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
         <div className="workbench">
           <section aria-label={text('webhooks.deliveries')}>
             <StateFilter />
-            <DeliveryList log={log} shown={shown} />
+            <DeliveryList log={log} shown={shown} paused={paused} />
           </section>
           <section aria-label={text('webhooks.event')}>
             {shown !== undefined && (

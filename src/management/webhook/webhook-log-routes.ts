@@ -24,6 +24,7 @@ const members = {
   lastStatus: Nullable(Type.Integer({ description: 'HTTP status; 0 if there was no response.' })),
   lastRequest: Nullable(Type.String()),
   lastAnswer: Nullable(Type.String()),
+  nextAt: Nullable(Time('When the next attempt is due; null if there is none.')),
 };
 
 const DeliveryView = Type.Object(members, { ...strict, title: 'WebhookDelivery' });
@@ -43,7 +44,6 @@ const DeliveryDetailView = Type.Object(
   {
     ...members,
     request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
-    nextAt: Nullable(Time('When the next attempt is due.')),
     tries: Type.Array(
       Type.Object({ at: Time('When it ended.'), ...exchangeMembers }, { ...strict, title: 'Try' }),
       { description: 'The latest attempts, newest first. Removed with personal data.' },
