@@ -138,7 +138,7 @@ test('a preview shows the variant for a locale, and checks only that one', async
     };
   };
   const own = await preview({});
-  assert.deepEqual([own.variant, own.rendered?.subject], [null, 'Invoice No']);
+  assert.deepEqual([own.variant, own.rendered?.subject], [null, 'Invoice {{No}}']);
   assert.deepEqual(own.problems, []);
   const german = await preview({ locale: 'de-AT', values: { No: '1', Due: '2026-01-01' } });
   assert.deepEqual([german.variant, german.rendered?.subject], ['de', 'Rechnung 1']);

@@ -55,7 +55,7 @@ export async function makePreview(job: PreviewJob): Promise<Preview> {
   const unusable = inputProblems(compiled, job);
   if (unusable.length > 0) return { ...unrendered, problems: [...problems, ...unusable] };
   try {
-    const values = sampleValues(result, job.content, job.values);
+    const values = sampleValues(result, job.content, job.values, (name) => `{{${name}}}`);
     const rendered = render(compiled, values, job);
     return { ...unrendered, problems, rendered, hints: hintsOf(rendered) };
   } catch (error) {

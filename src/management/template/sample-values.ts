@@ -27,16 +27,21 @@ const sampleItems = 2;
 
 type Settings = Readonly<Record<string, ItemFieldSettings>>;
 
-/** Fills in a value for every field, those of items included, so a preview has no gaps. */
+/**
+ * Fills in a value for every field, those of items included, so a preview has no gaps.
+ * @param missing the value of a field that has no sample
+ */
 export function sampleValues(
   { fields, compiled }: Pick<CompileResult, 'fields' | 'compiled'>,
   content: VersionContent,
   given: GivenValues = {},
+  missing: (name: string) => string = (name) => name,
 ): Record<string, FieldValue> {
   const parts = Object.values(compiled?.uses ?? {});
   const sampler = new Sampler(
     parts.flatMap(({ formatted }) => formatted),
     given,
+    missing,
   );
   return { ...sampler.fill(fields, content.fields ?? {}, given, []) };
 }
@@ -44,10 +49,16 @@ export function sampleValues(
 class Sampler {
   readonly #formatted: readonly FormattedField[];
   readonly #given: GivenValues;
+  readonly #missing: (name: string) => string;
 
-  constructor(formatted: readonly FormattedField[], given: GivenValues) {
+  constructor(
+    formatted: readonly FormattedField[],
+    given: GivenValues,
+    missing: (name: string) => string,
+  ) {
     this.#formatted = formatted;
     this.#given = given;
+    this.#missing = missing;
   }
 
   /** The values with a sample of each field that they lack. */
@@ -77,7 +88,7 @@ class Sampler {
   #sampleOf(field: CompiledField, own: ItemFieldSettings, path: readonly string[]): FieldValue {
     const { name, kind, fields = [] } = field;
     const sample = own.sample ?? own.default;
-    if (kind === undefined) return sample ?? this.#exampleOf(name, path) ?? name;
+    if (kind === undefined) return sample ?? this.#exampleOf(name, path) ?? this.#missing(name);
     if (sample !== undefined && recordsOf(sample).length > 0)
       return this.#complete(field, own, sample, path);
     const record = this.fill(fields, own.fields ?? {}, {}, [...path, name]);
