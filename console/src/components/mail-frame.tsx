@@ -9,8 +9,9 @@ interface MailFrameProps {
   colors?: MailColors;
   /** Width in pixels; default: full width. */
   width?: number;
-  /** Lays the mail out with at least this width in pixels, scaled down to the available space. */
+  /** Lays the mail out with this width in pixels, scaled to the available space, but not below `minScale`. */
   fit?: number;
+  minScale?: number;
   minHeight?: number;
   /** Highlights what the other version doesn't have. */
   marks?: { against: string; color: string };
@@ -23,7 +24,16 @@ interface MailFrameProps {
  * an open.
  */
 export function MailFrame(props: MailFrameProps) {
-  const { html, title, colors = 'light', width, fit, minHeight = 320, onTextClick } = props;
+  const {
+    html,
+    title,
+    colors = 'light',
+    width,
+    fit,
+    minHeight = 320,
+    minScale = 0,
+    onTextClick,
+  } = props;
   const { against, color } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
   const space = useElementSize();
@@ -50,7 +60,8 @@ export function MailFrame(props: MailFrameProps) {
   }, [ready, html, colors, against, color]);
 
   const shownHeight = height ?? minHeight;
-  const scale = fit === undefined || space.width === 0 ? 1 : Math.min(1, space.width / fit);
+  const scale =
+    fit === undefined || space.width === 0 ? 1 : Math.min(1, Math.max(minScale, space.width / fit));
   return (
     <div
       ref={space.ref}
@@ -63,7 +74,7 @@ export function MailFrame(props: MailFrameProps) {
         sandbox="allow-scripts"
         title={title}
         className="mail-frame"
-        style={{ height: shownHeight, ...(scale < 1 && { width: fit, scale }) }}
+        style={{ height: shownHeight, ...(scale < 1 && { width: space.width / scale, scale }) }}
       />
       {height === undefined && <Skeleton className="mail-loading" />}
     </div>

@@ -102,7 +102,7 @@ export function PreviewPane(props: PreviewPaneProps) {
                   title={text('editor.preview')}
                   colors={colors}
                   onTextClick={onTextClick}
-                  {...(mode === 'phone' ? { width: 375 } : { fit: 640 })}
+                  {...(mode === 'phone' ? { width: 375 } : { fit: 640, minScale: 0.85 })}
                 />
               </Box>
             )}

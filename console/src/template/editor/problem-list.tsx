@@ -14,9 +14,12 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
         <Title order={2} id="problems">
           {text('editor.problems')}
         </Title>
-        {preview !== undefined && problems.length === 0 && (
+        {preview !== undefined && (
           <Text size="sm" c="dimmed">
-            {text('editor.noProblems')}
+            {problems.length === 0
+              ? text('editor.noProblems')
+              : text('editor.problemCount', { count: problems.length })}
+            {hints.length > 0 && ` · ${text('editor.hintCount', { count: hints.length })}`}
           </Text>
         )}
       </Group>
@@ -38,16 +41,11 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
         ))}
       </List>
       {hints.length > 0 && (
-        <>
-          <Title order={3} mt="sm" mb={4}>
-            {text('editor.hints')}
-          </Title>
-          <List size="sm">
-            {hints.map(({ rule, message }) => (
-              <List.Item key={`${rule} ${message}`}>{asSentence(message)}</List.Item>
-            ))}
-          </List>
-        </>
+        <List size="sm" mt={4} aria-label={text('editor.hints')}>
+          {hints.map(({ rule, message }) => (
+            <List.Item key={`${rule} ${message}`}>{asSentence(message)}</List.Item>
+          ))}
+        </List>
       )}
     </section>
   );
