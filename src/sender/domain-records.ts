@@ -22,8 +22,8 @@ export function domainRecords(
         required: key.state === 'active' || !anyActive,
         why:
           key.state === 'active'
-            ? 'Receiving servers verify the signature of every message with this key (RFC 6376).'
-            : 'This key starts signing once the record is found (RFC 6376).',
+            ? 'Receiving servers verify the signature of every message with this key.'
+            : 'This key starts signing once the record is found.',
       }),
     );
   const tracking: DomainRecord[] =
@@ -48,7 +48,7 @@ export function domainRecords(
       type: 'TXT',
       value: `v=DMARC1; p=none; rua=mailto:dmarc@${name}`,
       required: true,
-      why: 'Gmail and Yahoo require a DMARC policy from bulk senders, and other providers trust mail more if there is one (RFC 7489). Any valid policy works.',
+      why: 'Gmail and Yahoo require it from bulk senders. Any valid policy works.',
     },
     ...fromSpf(name, service),
     ...tracking,

@@ -168,11 +168,11 @@ function Records({ domain }: { domain: DomainDetail }) {
   );
   return (
     <section aria-labelledby="records">
-      <Group justify="space-between" mb="xs" align="flex-end">
+      <Group justify="space-between" mb="xs">
         <Title order={2} id="records">
           {text('domains.records')}
         </Title>
-        <Group align="flex-end">
+        <Group>
           <NativeSelect
             className="provider"
             label={text('domains.provider')}
