@@ -14,7 +14,8 @@ export function CodeSample({ title, code }: { title: string; code: string }) {
     <div>
       <CopyHeading title={title} value={code} />
       <div className="sample" data-cut={isCut}>
-        <Code block className="snippet">
+        {/* Long lines scroll, so the keyboard must reach it. */}
+        <Code block className="snippet" tabIndex={0}>
           {code}
         </Code>
       </div>

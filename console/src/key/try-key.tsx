@@ -17,7 +17,7 @@ export function TryKey({ keyText, templateId }: { keyText: string; templateId: s
   return (
     <div>
       <CopyHeading title={text('keys.try')} value={command} />
-      <Code block className="snippet">
+      <Code block className="snippet" tabIndex={0}>
         {command}
       </Code>
     </div>

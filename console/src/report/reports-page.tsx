@@ -261,7 +261,7 @@ function Change({ now, before, format }: ChangeProps) {
   return (
     <Text size="xs" c="dimmed">
       {now === before ? (
-        text('reports.noChange')
+        <span className="nowrap">{text('reports.noChange')}</span>
       ) : (
         <>
           <span className="nowrap">

@@ -41,7 +41,7 @@ export function ScheduleFilterBar({ filters, change, clear }: FilterBarProps) {
       <TextInput {...field('tag')} placeholder={text('schedule.anyTag')} maxLength={48} />
       <TextInput {...field('externalId')} placeholder={text('schedule.anyId')} maxLength={128} />
       {clear !== undefined && (
-        <Button variant="subtle" onClick={clear}>
+        <Button variant="subtle" px="xs" className="schedule-clear" onClick={clear}>
           {text('schedule.clear')}
         </Button>
       )}

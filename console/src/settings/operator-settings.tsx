@@ -38,7 +38,7 @@ export function OperatorSettings() {
         />
       </Box>
       {account !== undefined && (
-        <Box className="line" pt="sm">
+        <Box className="line" pt="sm" pb={0}>
           <AttachmentLimit current={account.attachmentLimit} />
         </Box>
       )}
