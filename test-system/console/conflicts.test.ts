@@ -38,7 +38,7 @@ test('senders: display names changed by someone else are shown and kept; an exis
   await dialog.getByLabel('Display names').fill('Mine');
   await dialog.getByLabel('Display names').press('Enter');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await row.getByText('Mine').waitFor();
+  await row.getByTitle('Theirs, Mine').waitFor();
   assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Theirs', 'Mine']);
 
   await row.getByRole('button', { name: 'Actions for orders@shop.test' }).click();
