@@ -502,7 +502,10 @@ test('templates: clicking text of the preview selects it in the source, and the 
   await mail.getByText('thank you for the order').click();
   const isSelected = (text: string) => async () =>
     (await page.evaluate('getSelection().toString()')) === text;
-  await waitFor('the text in the source', isSelected('thank\nyou for the order.'));
+  await waitFor(
+    'the text in the source',
+    isSelected('Dear {{First Name}}, thank\nyou for the order.'),
+  );
   await page.keyboard.press('ControlOrMeta+f');
   await page.getByRole('textbox', { name: 'Find' }).pressSequentially('Line 17<');
   await page.keyboard.press('Enter');

@@ -45,7 +45,7 @@ export function PreviewPane(props: PreviewPaneProps) {
   const isPlain = mode === 'plain' || rendered?.html === null;
   return (
     <section aria-labelledby="preview" className="preview-pane">
-      <Group justify="space-between" mb="xs">
+      <Group justify="space-between" mb="xs" className="preview-modes">
         <Group gap="xs">
           <Title order={2} id="preview">
             {text('editor.preview')}
