@@ -21,7 +21,7 @@ import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
  */
 const folder = join(import.meta.dirname, '../docs/images');
 /** Max size of a picture, so the README loads quickly. */
-const maxBytes = 150_000;
+const maxBytes = 200_000;
 const demoMessages = 12_000;
 
 const order = (number: string) => ({
@@ -172,7 +172,7 @@ async function takePictures(
   message: string,
 ): Promise<void> {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 760 },
+    viewport: { width: 1280, height: 800 },
     colorScheme: scheme,
   });
   const page = await context.newPage();
@@ -188,7 +188,7 @@ async function takePictures(
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'editor', scheme);
   await page.goto(`${url}/console/${account}/messages/${message}`);
-  await page.getByText('The receiving server accepted it.').waitFor();
+  await page.getByText('Captured in the test inbox').waitFor();
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'message', scheme);
   await page.setExtraHTTPHeaders({ authorization: `Bearer ${inboxToken}` });
