@@ -20,6 +20,8 @@ const warmUpSeconds = 2;
 /** At a low rate, a run must be long enough for several hundred messages. */
 const minSecondsAtRate = 20;
 const idleSeconds = 20;
+/** After a burst, PostgreSQL writes and vacuums what was left dirty. */
+const settleSeconds = 30;
 interface CapacityCase {
   readonly accounts: number;
   /** Messages a second; default: as fast as they are accepted. */
@@ -146,6 +148,7 @@ async function measureCapacity(
 
   /** Per second instead of per message. */
   async function measureIdle(): Promise<BenchResult> {
+    await delay(settleSeconds * 1_000);
     const start = await readTotals(database);
     const { use: idle } = await measureUse(pids, () => delay(idleSeconds * 1_000));
     const end = await readTotals(database);

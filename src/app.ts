@@ -31,6 +31,7 @@ import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { memoryShare } from './foundation/memory-share.ts';
+import { delayResolutionMs } from './foundation/metrics/metrics-table.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
 import { type NodeRole, nodeRoles } from './foundation/processes/node-role.ts';
 import { ProcessReport } from './foundation/processes/process-report.ts';
@@ -131,7 +132,7 @@ export function createApp(dependencies: AppDependencies): App {
   const clock = dependencies.clock ?? systemClock;
   const share = memoryShare(dependencies.processes);
   const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: delayResolutionMs });
   registerNodeMetrics(metrics, { ...config, database, log });
   registerSendingDomainMetrics(metrics, database, log);
   const certificate = config.tls && new LiveCertificate({ files: config.tls, log });

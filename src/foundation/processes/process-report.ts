@@ -5,13 +5,12 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../database/open-database.ts';
 import type { Log } from '../log.ts';
 import { metricOptions } from '../metrics/metric-options.ts';
+import { delayResolutionMs } from '../metrics/metrics-table.ts';
 import { shareReading } from '../metrics/shared-reading.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { countProcesses, processReportMs, removeProcess, reportProcess } from './process-store.ts';
 
 const nanosecondsPerMs = 1_000_000;
-/** Resolution of the measurement, which includes it in each delay. */
-const resolutionMs = 20;
 
 export interface ProcessReportOptions {
   readonly database: Database;
@@ -27,7 +26,7 @@ export interface ProcessReportOptions {
 export class ProcessReport {
   readonly #options: ProcessReportOptions;
   readonly #id = randomUUID();
-  readonly #delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  readonly #delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
   readonly #task: PeriodicTask;
 
   constructor(options: ProcessReportOptions) {
@@ -53,7 +52,7 @@ export class ProcessReport {
 
   async #report(): Promise<void> {
     const { database, version, roles, inFlight } = this.#options;
-    const delayMs = this.#delay.percentile(99) / nanosecondsPerMs - resolutionMs;
+    const delayMs = this.#delay.percentile(99) / nanosecondsPerMs - delayResolutionMs;
     this.#delay.reset();
     await reportProcess(database.kysely, {
       id: this.#id,
