@@ -84,6 +84,7 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
 function WebhookHint({ webhook }: { webhook: Webhook }) {
   return (
     <>
+      {`${text('webhooks.subscribed')} `}
       <span>{kindsText(webhook)}</span>
       {` · ${text('webhooks.added')} `}
       <TimeText value={webhook.createdAt} toMinute />

@@ -57,7 +57,7 @@ export const problemsTexts = {
   'member.signInHours': 'Hours until people confirm who they are again',
   'member.peopleNetworks': 'Allowed networks for people',
   'member.programNetworks': 'Allowed networks for API keys and tokens',
-  'member.securityAddress': 'Security address',
+  'member.securityAddress': 'Security contact email',
   'member.archiveAddress': 'Archive address',
   'member.size': 'Contacts',
   'member.sourcePool': 'Source address pool',

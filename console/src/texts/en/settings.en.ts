@@ -37,7 +37,7 @@ export const settingsTexts = {
   'settings.archiveAddress': 'Archive address',
   'settings.archiveHint': 'Gets a blind copy of each message, except those with secret fields.',
   'policy.title': 'Access policy',
-  'policy.hint': 'Sign-in and network rules for this account, in addition to roles and scopes.',
+  'policy.hint': 'Who can sign in to this account, from where and for how long.',
   'policy.own': 'Your sign-in settings',
   'policy.signIn': 'Sign-in',
   'policy.signIn.own-choice': 'Any method',
@@ -48,8 +48,8 @@ export const settingsTexts = {
   'policy.rule.everyone': 'Required for everyone',
   'policy.signInHours': 'Session length (hours)',
   'policy.signInHoursHint': 'Counted from the last sign-in. Applies to everyone.',
-  'policy.never': 'Never',
-  'policy.securityAddress': 'Security address',
+  'policy.never': 'No limit',
+  'policy.securityAddress': 'Security contact email',
   'policy.securityAddressHint':
     'Also gets notices about keys, and about sign-ins of owners and operators.',
   'policy.nobody': 'None',
@@ -145,7 +145,8 @@ export const settingsTexts = {
   'settings.allow': 'Delivered only to',
   'settings.hostname': 'Mail hostname',
   'settings.backup': 'Database backup',
-  'settings.environment': 'Set with environment variables.',
+  'settings.environment':
+    'Read-only. The URL, delivery and mail hostname are set with environment variables.',
   'settings.save': 'Save account',
   'settings.saved': 'Saved.',
 } as const;

@@ -25,7 +25,8 @@ export const webhooksTexts = {
   'webhooks.working': 'Active',
   'webhooks.failing': 'Failing',
   'webhooks.paused': 'Paused',
-  'webhooks.added': 'added',
+  'webhooks.subscribed': 'Events:',
+  'webhooks.added': 'Added',
   'webhooks.latest': 'Latest event',
   'webhooks.noEvents': 'None yet',
   'webhooks.none': 'No webhooks yet',
@@ -40,7 +41,7 @@ export const webhooksTexts = {
   'webhooks.failingTitle': 'Failing since {time}',
   'webhooks.failingWith': 'Failing since {time}. Last response: HTTP {status}.',
   'webhooks.silentTitle': 'Failing since {time}. No response.',
-  'webhooks.failingHint': 'Events retry for 3 days; then the webhook pauses.',
+  'webhooks.failingHint': 'Each event is retried for 3 days. Then the webhook pauses.',
   'webhooks.rotate': 'Rotate secret',
   'webhooks.rotateTitle': 'Rotate the signing secret?',
   'webhooks.rotateHint':
