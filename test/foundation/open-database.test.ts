@@ -85,19 +85,19 @@ test('the stack trace of a failed statement contains the caller', async () => {
 test('a follower’s statement is parsed once per connection, and a connection whose statement no longer fits is replaced', async () => {
   const { database } = await createTestDatabase();
   const { followKysely } = database;
-  await sql`create table thing (name text)`.execute(database.kysely);
-  const read = () => sql`select * from thing where name <> ${'none'}`.execute(followKysely);
+  await sql`create table test_thing (name text)`.execute(database.kysely);
+  const read = () => sql`select * from test_thing where name <> ${'none'}`.execute(followKysely);
   await read();
   await followKysely.transaction().execute(async (transaction) => {
-    await sql`select * from thing where name <> ${'none'}`.execute(transaction);
+    await sql`select * from test_thing where name <> ${'none'}`.execute(transaction);
     const { rows } = await sql<{ statement: string; calls: number }>`
       select statement, generic_plans::int as calls from pg_prepared_statements`.execute(
       transaction,
     );
-    assert.deepEqual(rows, [{ statement: 'select * from thing where name <> $1', calls: 2 }]);
+    assert.deepEqual(rows, [{ statement: 'select * from test_thing where name <> $1', calls: 2 }]);
   });
-  await sql`alter table thing add column size integer`.execute(database.kysely);
-  await sql`insert into thing values ('one', 1)`.execute(database.kysely);
+  await sql`alter table test_thing add column size integer`.execute(database.kysely);
+  await sql`insert into test_thing values ('one', 1)`.execute(database.kysely);
   await assert.rejects(read(), { code: '0A000' });
   await waitFor('another connection', async () => (await read().catch(() => undefined))?.rows);
   assert.deepEqual((await read()).rows, [{ name: 'one', size: 1 }]);
