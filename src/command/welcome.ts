@@ -49,7 +49,8 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
 
 function describeLinks({ setUp, inbox, lacksOperator }: StartLinks): string[] {
   const lines: string[] = [];
-  if (setUp !== undefined) lines.push('Make yourself the owner:', '', `  ${setUp}`, '');
+  if (setUp !== undefined)
+    lines.push('Start here, and make yourself the owner:', '', `  ${setUp}`, '');
   if (inbox !== undefined) lines.push('Open the inbox:', '', `  ${inbox}`, '');
   if (lines.length > 0) {
     const names = [setUp && 'set-up-link', inbox && 'inbox-link'].filter(Boolean);
@@ -88,7 +89,7 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
         ]
       : [];
   return [
-    'Send a first message from another terminal in this folder:',
+    'Or send a message of the demo account from another terminal in this folder:',
     '',
     `  . ${shorten(join(config.dataDir, 'demo.env'))}`,
     ...(hasDemoKey

@@ -20,8 +20,8 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
       return sendConfirmationPage(
         reply,
         `Let ${accountName} send from ${address}?`,
-        `${askedBy ?? 'Someone'} wants the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
-        { label: 'Allow' },
+        `${askedBy === address ? 'You asked for' : `${askedBy ?? 'Someone'} wants`} the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
+        { label: 'Confirm' },
       );
     });
     scope.post<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {

@@ -48,7 +48,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   await page.getByRole('tab', { name: 'Links' }).click();
   await page.getByRole('tabpanel').getByRole('link').first().click();
   const confirmation = await opened;
-  await confirmation.getByRole('button', { name: 'Allow' }).click();
+  await confirmation.getByRole('button', { name: 'Confirm' }).click();
   await confirmation.getByText('can now send from olive@shop.test').waitFor();
   await confirmation.getByRole('link', { name: 'Open the console' }).waitFor();
   await confirmation.close();

@@ -23,5 +23,5 @@ test('the start names a misspelled setting before its links', async () => {
   const links = { ...facts.links, setUp: 'http://127.0.0.1:3000/console#set-up=x' };
   const said = await welcome({ ...facts, config, links, hasDemoKey: true });
   const at = said.indexOf('SMTP_ULR isn’t a setting and has no effect. Did you mean SMTP_URL?');
-  assert.ok(at > 0 && at < said.indexOf('Make yourself the owner'));
+  assert.ok(at > 0 && at < said.indexOf('make yourself the owner'));
 });

@@ -35,7 +35,7 @@ test('an emailed link shows a page that changes nothing; its button verifies the
   const link = await mailLink('one@shop.test');
   const page = await sendRequest(link);
   assert.equal(page.status, 200);
-  assert.match(page.text, />Allow</);
+  assert.match(page.text, />Confirm</);
   for (const named of ['one@shop.test', 'Shop 46100', 'ID 46100', asker.email])
     assert.ok(page.text.includes(named), `the page names ${named}`);
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer');

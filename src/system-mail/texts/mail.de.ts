@@ -34,7 +34,7 @@ export const german: MailTexts = {
       ['Konto', 'Account Name'],
       ['Konto-ID', 'Account ID'],
     ],
-    button: 'Anfrage ansehen',
+    button: 'Adresse bestätigen',
     limit: 'Der Link funktioniert einmal und läuft in {{Expires In}} ab.',
     unexpected:
       'Wenn Sie dieses Konto nicht kennen, ignorieren Sie diese E-Mail. Ohne Ihre Bestätigung kann nichts von Ihrer Adresse gesendet werden.',

@@ -34,7 +34,7 @@ export const english: MailTexts = {
       ['Account', 'Account Name'],
       ['Account ID', 'Account ID'],
     ],
-    button: 'Review request',
+    button: 'Confirm address',
     limit: 'The link works once and expires in {{Expires In}}.',
     unexpected:
       'If you don’t know this account, ignore this email. Nothing can be sent from your address unless you confirm.',

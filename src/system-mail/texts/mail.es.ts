@@ -34,7 +34,7 @@ export const spanish: MailTexts = {
       ['Cuenta', 'Account Name'],
       ['ID de la cuenta', 'Account ID'],
     ],
-    button: 'Ver la solicitud',
+    button: 'Confirmar la dirección',
     limit: 'El enlace funciona una sola vez y caduca en {{Expires In}}.',
     unexpected:
       'Si no conoces esta cuenta, ignora este correo. No se puede enviar nada desde tu dirección si no lo confirmas.',

@@ -34,7 +34,7 @@ export const french: MailTexts = {
       ['Compte', 'Account Name'],
       ['ID du compte', 'Account ID'],
     ],
-    button: 'Voir la demande',
+    button: 'Confirmer l’adresse',
     limit: 'Le lien fonctionne une seule fois et expire dans {{Expires In}}.',
     unexpected:
       'Si vous ne connaissez pas ce compte, ignorez cet e-mail. Rien ne peut être envoyé depuis votre adresse sans votre confirmation.',
