@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, NativeSelect, Paper, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import type { ReportRow } from '../api/management.generated.ts';
+import type { ReportCounts, ReportRow } from '../api/management.generated.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -9,6 +9,7 @@ import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay, formatDays } from '../format/format-time.ts';
+import { formatterOf } from '../format/formats.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
@@ -105,8 +106,6 @@ export function ReportsPage() {
         )}
         <Checkbox
           label={text('reports.compare')}
-          aria-label={text('reports.compareHint')}
-          title={text('reports.compareHint')}
           checked={compare}
           onChange={(event) => choose({ compare: event.currentTarget.checked })}
           mb={8}
@@ -182,6 +181,8 @@ function KeySelect({ label, any, period, group, value = '', choose }: KeySelectP
   );
 }
 
+const points = formatterOf((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }));
+
 /** The name of a report row. */
 function nameOf(group: ReportGroupOption, key: string): string {
   if (dayKey.test(key)) return formatDay(key);
@@ -203,18 +204,18 @@ function columnsFor(
       // A single element, because the children of a cell are separate items on phones.
       <div className="report-count">
         {formatNumber(figureOf(figure, row.counts))}
-        {share && (
-          <Text size="xs" c="dimmed">
-            {formatShare(figureOf(figure, row.counts), row.counts.accepted)}
-          </Text>
-        )}
-        {earlier !== undefined && (
-          <Change
-            now={figureOf(figure, row.counts)}
-            before={figureOf(figure, earlier.find(({ key }) => key === row.key)?.counts)}
-            format={formatNumber}
-          />
-        )}
+        <div className="report-rate">
+          {share && (
+            <Text size="xs" c="dimmed">
+              {formatShare(figureOf(figure, row.counts), row.counts.accepted)}
+            </Text>
+          )}
+          {earlier !== undefined && (
+            <Change
+              {...changeOf(figure, row.counts, earlier.find(({ key }) => key === row.key)?.counts)}
+            />
+          )}
+        </div>
       </div>
     ),
   });
@@ -243,7 +244,11 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
       <div className="report-count">
         {latency === null ? '–' : formatDuration(latency.p50)}
         {latency && before && (
-          <Change now={latency.p50} before={before.p50} format={formatDuration} />
+          <Change
+            difference={latency.p50 - before.p50}
+            format={formatDuration}
+            before={formatDuration(before.p50)}
+          />
         )}
       </div>
     );
@@ -251,25 +256,41 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
 });
 
 interface ChangeProps {
-  now: number;
-  before: number;
+  difference: number;
+  /** For its absolute value. */
   format: (value: number) => string;
+  before: string;
 }
 
-/** The difference to the period before, such as “↑ 27 from 829”; it wraps only before “from”. */
-function Change({ now, before, format }: ChangeProps) {
+/** The difference to the period before, such as “↓ 1.1%”; the tooltip says from what. */
+function Change({ difference, format, before }: ChangeProps) {
+  const shown = format(Math.abs(difference));
   return (
-    <Text size="xs" c="dimmed">
-      {now === before ? (
-        <span className="nowrap">{text('reports.noChange')}</span>
-      ) : (
-        <>
-          <span className="nowrap">
-            {now > before ? '↑' : '↓'} {format(Math.abs(now - before))}
-          </span>{' '}
-          <span className="nowrap">{text('reports.change', { before: format(before) })}</span>
-        </>
-      )}
+    <Text size="xs" c="dimmed" className="nowrap" title={text('reports.change', { before })}>
+      {shown === format(0) ? text('reports.noChange') : `${difference > 0 ? '↑' : '↓'} ${shown}`}
     </Text>
   );
+}
+
+/** Messages change by percent, and shares of them by percentage points; where there is nothing to compare with, by their number. */
+function changeOf(
+  figure: ReportFigure,
+  now: ReportCounts,
+  earlier: ReportCounts | undefined,
+): ChangeProps {
+  const [count, before] = [figureOf(figure, now), figureOf(figure, earlier)];
+  const total = earlier?.accepted ?? 0;
+  if (total === 0 || now.accepted === 0)
+    return { difference: count - before, format: formatNumber, before: formatNumber(before) };
+  if (figure === 'accepted')
+    return {
+      difference: count / before - 1,
+      format: (share) => formatShare(share, 1),
+      before: formatNumber(before),
+    };
+  return {
+    difference: count / now.accepted - before / total,
+    format: (share) => text('reports.points', { points: points().format(share * 100) }),
+    before: formatShare(before, total),
+  };
 }

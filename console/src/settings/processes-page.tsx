@@ -84,7 +84,7 @@ function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'
         {text(`processes.state.${state}`)}
       </Badge>
       {state === 'vanished' && (
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" className="nowrap">
           {text('processes.seen')} <TimeText value={seenAt} distance />
         </Text>
       )}

@@ -49,14 +49,10 @@ export function ArrivalCard() {
                   <TimeText value={message.acceptedAt} distance />
                 </Text>
               </Group>
+              {settings?.delivery === 'inbox' && message.state === 'delivered' && (
+                <Text size="sm">{text('use.captured')}</Text>
+              )}
               <Group gap="md">
-                <PageAnchor
-                  to="/$account/messages/$message"
-                  params={{ account: accountId, message: message.id }}
-                  underline="always"
-                >
-                  {text('use.showMessage')}
-                </PageAnchor>
                 {settings?.delivery === 'inbox' && may('inbox:read') && (
                   <PageAnchor
                     to="/$account/inbox"
@@ -66,6 +62,13 @@ export function ArrivalCard() {
                     {text('use.showInbox')}
                   </PageAnchor>
                 )}
+                <PageAnchor
+                  to="/$account/messages/$message"
+                  params={{ account: accountId, message: message.id }}
+                  underline="always"
+                >
+                  {text('use.showMessage')}
+                </PageAnchor>
               </Group>
             </Stack>
           </Group>

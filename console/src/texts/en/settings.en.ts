@@ -127,7 +127,7 @@ export const settingsTexts = {
   'processes.details': 'PID {pid} · v{version} · {roles}',
   'processes.state': 'State',
   'processes.state.running': 'Running',
-  'processes.state.vanished': 'Vanished',
+  'processes.state.vanished': 'Not responding',
   'processes.since': 'Started',
   'processes.seen': 'Last seen',
   'processes.inFlight': 'Sending\u00a0now',

@@ -63,8 +63,9 @@ export const templatesTexts = {
   'use.arrival': '3. See it arrive',
   'use.waiting': 'Waiting for a message from “{template}”. This page updates automatically.',
   'use.arrived': 'Your message to {to} is here.',
-  'use.showMessage': 'Show message',
-  'use.showInbox': 'Open inbox',
+  'use.captured': 'It was captured in the test inbox, not delivered.',
+  'use.showMessage': 'Message details',
+  'use.showInbox': 'Read it in the inbox',
   'use.unpublished':
     'This template isn’t published yet. Requests are rejected until you publish it.',
   'use.publish': 'Publish it in the editor',
