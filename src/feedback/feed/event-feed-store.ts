@@ -10,9 +10,16 @@ const laneCount = 8;
 /** Lanes are written as bits. */
 export const allLanes = 2 ** laneCount - 1;
 
+/** SQL: the number of an account's lane, from 0. */
+const laneOf = (account: RawBuilder<unknown>) => sql`
+  get_byte(sha256(${account}::bytea), 0) & ${sql.lit(laneCount - 1)}`;
+
 /** SQL: true if the account is in one of the lanes. */
 const hasLane = (lanes: RawBuilder<unknown>, account: RawBuilder<unknown>) => sql`
-  (${lanes} >> (get_byte(sha256(${account}::bytea), 0) & ${sql.lit(laneCount - 1)})) & 1 = 1`;
+  (${lanes} >> (${laneOf(account)})) & 1 = 1`;
+
+/** SQL: true for the rows of `feed_cursor` that have the account. */
+const hasAccount = (accountId: AccountId) => hasLane(sql.raw('lanes'), sql`${accountId}::text`);
 
 /**
  * A range of transactions from `from` (inclusive) to `until` (exclusive) that have all ended: the `message` and
@@ -143,7 +150,7 @@ export async function waitForCursor(
   name: string,
   accountId: AccountId,
 ): Promise<string> {
-  const own = sql`follower = ${name} and ${hasLane(sql.raw('lanes'), sql`${accountId}::text`)}`;
+  const own = sql`follower = ${name} and ${hasAccount(accountId)}`;
   for (;;) {
     const { rows } = await sql<{ tx: string }>`
       select tx::text from feed_cursor where ${own} for update`.execute(transaction);
@@ -163,12 +170,12 @@ export async function waitForAllCursors(transaction: Kysely, accountId: AccountI
 
 /** SQL for the position of the follower that is furthest behind in an account. */
 export const oldestCursorOf = (accountId: AccountId): RawBuilder<string | null> => sql`(
-  select min(tx) from feed_cursor where ${hasLane(sql.raw('lanes'), sql`${accountId}::text`)})`;
+  select min(tx) from feed_cursor where ${hasAccount(accountId)})`;
 
 /** SQL for the position of a follower in an account; null before its first window. */
 export function cursorOf(name: string, accountId: AccountId): RawBuilder<string | null> {
   return sql`(
-    select tx from feed_cursor where follower = ${name} and ${hasLane(sql.raw('lanes'), sql`${accountId}::text`)})`;
+    select tx from feed_cursor where follower = ${name} and ${hasAccount(accountId)})`;
 }
 
 /** Rows of all lanes that are read to find those of some, per row that is looked for. */
@@ -296,7 +303,7 @@ export async function countLaneRows(
   window: FeedRange,
 ): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql<{ lane: number; rows: number }>`
-    select get_byte(sha256(account_id::bytea), 0) & ${sql.lit(laneCount - 1)} as lane, sum(rows)::int as rows
+    select ${laneOf(sql.raw('account_id'))} as lane, sum(rows)::int as rows
     from (
       select account_id, count(*) as rows from (
         select account_id from message where ${inWindow(window, 'message')}

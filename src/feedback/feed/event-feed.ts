@@ -55,7 +55,7 @@ const noLanes = 0;
 
 type Kysely = Database['kysely'];
 
-/** What became of a follower's lanes. */
+/** The result of following some of a follower's lanes. */
 interface Followed {
   /** Not to be taken again in this pass. */
   readonly done: number;
