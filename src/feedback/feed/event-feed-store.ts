@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../../foundation/database/ended-transactions.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { countRunningWith } from '../../foundation/processes/process-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -314,11 +315,10 @@ export async function countLaneRows(
   return new Map(rows.map(({ lane, rows: count }) => [1 << lane, count]));
 }
 
-/** Whether there are more processes than positions of a follower. */
+/** Whether more processes follow events than a follower has positions. */
 export async function hasFreeProcess(transaction: Kysely, name: string): Promise<boolean> {
   const { rows } = await sql<{ free: boolean }>`
-    select (select count(*) from service_process
-        where seen_at > now() - interval '15 seconds' and 'worker' = any (roles))
+    select ${countRunningWith('worker')}
       > (select count(*) from feed_cursor where follower = ${name}) as free`.execute(transaction);
   return rows[0]?.free === true;
 }

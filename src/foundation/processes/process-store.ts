@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/open-database.ts';
+import type { NodeRole } from './node-role.ts';
 
 /** How often a process reports itself. */
 export const processReportMs = 5_000;
@@ -48,6 +49,10 @@ export async function removeProcess(kysely: Kysely, id: string): Promise<void> {
 }
 
 const isVanished = sql`seen_at < now() - ${vanishedAfterMs}::integer * interval '1 ms'`;
+
+/** SQL: how many running processes have the role. */
+export const countRunningWith = (role: NodeRole) => sql<string>`
+  (select count(*) from service_process where not ${isVanished} and ${role} = any (roles))`;
 
 /** All processes, by host, the longest-running first. */
 export async function listProcesses(kysely: Kysely): Promise<ReportedProcess[]> {
