@@ -106,7 +106,7 @@ describe('apply on the embedded database', () => {
   test('if a service is running, its database is used, and it sees the change within a second', async () => {
     const service = runSignalpost(['start'], environment);
     const [, url] = await service.printed(/^ {2}Service +(\S+)$/m);
-    await service.printed(/Send a first message/);
+    await service.printed(/Start here, and make yourself the owner/);
     const demo = parseEnv(await readFile(join(dataDir, 'demo.env'), 'utf8'));
     const answer = await sendRequest(`${url}/token`, {
       method: 'POST',

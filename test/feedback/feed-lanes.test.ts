@@ -251,6 +251,30 @@ test('an account with a backlog of many windows doesn’t delay the events of ot
   await assertExactlyOnce('one');
 });
 
+test('lanes go past others that are behind, instead of keeping to their pace', async () => {
+  await reset();
+  await ensureCursor(kysely, 'one');
+  for (let commit = 0; commit < 3; commit += 1) await pool.query(insertEvents, [first, 1]);
+  const lane = 1 << laneOf(first);
+  assert.ok(await splitLanes(kysely, 'one', allLanes, lane));
+  await pool.query(
+    `update feed_cursor set tx = (select max(tx) from message_event) where lanes = $1`,
+    [lane],
+  );
+  const goesPast = async (behind: boolean): Promise<boolean> => {
+    await pool.query(
+      'update feed_cursor set rested_from = case when $2 then null else now() end where lanes = $1',
+      [lane, behind],
+    );
+    const position = await kysely
+      .transaction()
+      .execute((transaction) => lockCursor(transaction, 'one'));
+    return position?.next === null;
+  };
+  assert.equal(await goesPast(true), true);
+  assert.equal(await goesPast(false), false);
+});
+
 test('lanes spread over the processes that have nothing to do', async () => {
   await reset(4);
   await ensureCursor(kysely, 'one');
@@ -315,12 +339,25 @@ test('who waits for a follower in an account gets the lane of the account, also 
   assert.equal(await waiting, '7');
 });
 
+test('a process that starts while another creates a follower’s position and splits it adds none', async () => {
+  await reset();
+  let starting: Promise<void> | undefined;
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`insert into feed_cursor (name, tx) values ('one', '0')`.execute(transaction);
+    starting = ensureCursor(kysely, 'one');
+    await waitForLock(database);
+    assert.ok(await splitLanes(transaction, 'one', allLanes, 1));
+  });
+  await starting;
+  assert.deepEqual(await lanesOf('one'), [1, 254]);
+});
+
 test('all lanes together take as many statements as one, and one while nothing happens', async () => {
   await reset();
   const feed = feedOf([recorder('one'), recorder('two')]);
   await feed.catchUp();
   const statements = await recordedIn(async () => feed.catchUp());
-  const upkeep = statements.filter((text) => text.startsWith('\n    insert into feed_cursor'));
+  const upkeep = statements.filter((text) => text.startsWith('\n    select from feed_cursor'));
   assert.equal(upkeep.length, 2);
   assert.equal(statements.length - upkeep.length, 1);
   await pool.query(insertEvents, [first, 1]);

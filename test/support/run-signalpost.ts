@@ -14,7 +14,7 @@ export interface Running {
   readonly output: { stdout: string; stderr: string };
   /** Resolves with the exit code or the signal's name. */
   readonly exit: Promise<number | string>;
-  /** Resolves with the match once standard output contains the pattern; rejects if the process exits first. */
+  /** Resolves with the match once standard output contains the pattern; rejects if the process exits first, or after two minutes. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
@@ -74,9 +74,14 @@ export function spawnRunning(
     exit,
     printed: (pattern) =>
       new Promise((resolve, reject) => {
+        const missing = setTimeout(
+          () => reject(new Error(`didn’t print ${pattern}: ${output.stdout}${output.stderr}`)),
+          120_000,
+        ).unref();
         const watch = (): void => {
           const match = pattern.exec(output.stdout);
           if (match === null) return;
+          clearTimeout(missing);
           watchers.delete(watch);
           resolve(match);
         };

@@ -94,12 +94,21 @@ export async function anyBehind(
   return rows[0]?.behind ?? false;
 }
 
-/** Creates a follower's cursor at the start of the stored data. */
+/** Creates a follower's cursor at the start of the stored data, unless it has one. */
 export async function ensureCursor(kysely: Kysely, name: string): Promise<void> {
-  await sql`
-    insert into feed_cursor (name, tx)
-    select ${name}, '0' where not exists (select from feed_cursor where follower = ${name})
-    on conflict do nothing`.execute(kysely);
+  if (await hasCursor(kysely, name)) return;
+  await kysely.transaction().execute(async (transaction) => {
+    // Another process may create it and split its lanes meanwhile, and then its name is free again.
+    await sql`lock table feed_cursor in share row exclusive mode`.execute(transaction);
+    if (await hasCursor(transaction, name)) return;
+    await sql`insert into feed_cursor (name, tx) values (${name}, '0')`.execute(transaction);
+  });
+}
+
+async function hasCursor(kysely: Kysely, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from feed_cursor where follower = ${name} limit 1`.execute(kysely);
+  return rows.length > 0;
 }
 
 /** How far some lanes of a follower are. */
@@ -108,7 +117,7 @@ export interface FeedPosition {
   readonly from: string;
   /** Its last window was full. */
   readonly behind: boolean;
-  /** The position of the follower's next lanes, if they are as far or farther. */
+  /** The nearest position, as far or farther, of lanes of the follower that can be joined there. */
   readonly next: string | null;
 }
 
@@ -134,7 +143,8 @@ export async function lockCursor(
   const { rows } = await sql<FeedPosition>`
     select lanes, tx::text as from, rested_from is null as behind, (
       select min(o.tx)::text from feed_cursor o
-      where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx) as next
+      where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
+        and o.rested_from is not null) as next
     from feed_cursor
     where follower = ${name} and not ${isResting(rest)}
       and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])
