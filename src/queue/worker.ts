@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../foundation/clock.ts';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -67,6 +68,11 @@ const maxSlotShare = 0.75;
  * than its rows.
  */
 const minRefill = 32;
+/**
+ * After a claim that left nothing waiting, the next one begins this much later, so that what is accepted meanwhile shares it and
+ * the writes that follow. The first after a pause begins at once.
+ */
+const gatherMs = 20;
 /** Accounts of one claim. */
 const maxAccounts = 64;
 
@@ -98,6 +104,8 @@ export class Worker {
   /** Monotonic times of the last claim that found messages, and of the last poll because of an announcement. */
   #workedAt = Number.NEGATIVE_INFINITY;
   #announcedPollAt = Number.NEGATIVE_INFINITY;
+  /** Monotonic time of the next claim at the earliest. */
+  #gathersUntil = Number.NEGATIVE_INFINITY;
   /** Messages were announced since the last poll began, which may not have seen them. */
   #isAnnounced = false;
   #backoff = 0;
@@ -176,7 +184,12 @@ export class Worker {
     if (free < this.#options.slots * (1 - maxSlotShare)) await this.#wake.wait(5);
     if (performance.now() >= this.#nextPoll) await this.#poll();
     if (this.#ring.size === 0) return false;
-    await this.#claim(this.#nextTurn(free));
+    const gathering = this.#gathersUntil - performance.now();
+    if (gathering > 0) await delay(gathering);
+    const turn = this.#nextTurn(this.#options.slots - this.#inFlight.size);
+    const isLast = this.#ring.size === 0;
+    const isFull = await this.#claim(turn);
+    if (isLast && !isFull) this.#gathersUntil = performance.now() + gatherMs;
     return true;
   }
 
@@ -219,8 +232,9 @@ export class Worker {
     return { accountIds, max };
   }
 
-  async #claim({ accountIds, max }: Turn): Promise<void> {
-    if (accountIds.length === 0) return;
+  /** @returns true if an account may have more due messages */
+  async #claim({ accountIds, max }: Turn): Promise<boolean> {
+    if (accountIds.length === 0) return false;
     let claimed: ClaimedMessage[];
     try {
       claimed = await this.#dependencies.stores.claims.claim(accountIds, max);
@@ -230,12 +244,17 @@ export class Worker {
     }
     if (claimed.length > 0) this.#workedAt = performance.now();
     const counts = new Map<AccountId, number>();
+    let isFull = false;
     for (const message of claimed) {
       const count = (counts.get(message.accountId) ?? 0) + 1;
       counts.set(message.accountId, count);
-      if (count === max) this.#ring.add(message.accountId);
+      if (count === max) {
+        this.#ring.add(message.accountId);
+        isFull = true;
+      }
       this.#begin(message);
     }
+    return isFull;
   }
 
   /** @returns undefined if the account is at its limit */

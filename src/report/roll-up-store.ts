@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Follower } from '../feedback/feed/event-feed.ts';
+import { type Follower, readersRestMs } from '../feedback/feed/event-feed.ts';
 import { inWindow, waitForCursor } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -17,6 +17,7 @@ export const reportFollowerName = 'report';
 /** Adds new facts to the totals. A single writer of an account avoids row contention. */
 export const rollUp: Follower = {
   name: reportFollowerName,
+  restMs: readersRestMs,
   async follow(transaction, window) {
     // A scalar subquery never becomes a join: that one would begin with the accounts, of which the planner expects none in a new
     // installation, and read all messages of each.

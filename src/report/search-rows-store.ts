@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Follower } from '../feedback/feed/event-feed.ts';
+import { type Follower, readersRestMs } from '../feedback/feed/event-feed.ts';
 import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
@@ -12,6 +12,7 @@ import { attributeHash, attributeRows, contentMembers, kindList } from '../messa
  */
 export const writeSearchRows: Follower = {
   name: 'search',
+  restMs: readersRestMs,
   async follow(transaction, window, throttle) {
     for (const piece of piecesOf(window)) await throttle(() => insertRows(transaction, piece));
     await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(

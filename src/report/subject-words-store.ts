@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Follower } from '../feedback/feed/event-feed.ts';
+import { type Follower, readersRestMs } from '../feedback/feed/event-feed.ts';
 import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
@@ -23,6 +23,7 @@ export function followSubjects(
 ): Follower {
   return {
     name: 'subjects',
+    restMs: readersRestMs,
     async follow(transaction, window, throttle) {
       const versions = await readVersions(transaction, window);
       for (const ref of versions) {

@@ -52,16 +52,28 @@ test('a follower pauses after a partial window, in every process, and continues 
   assert.ok(await isOffered());
   await moveCursor(kysely, 'resting', { lanes: allLanes, until: '2', full: false });
   assert.ok(!(await isOffered()));
-  assert.ok(!(await anyBehind(kysely, ['resting'], 3_600_000)));
-  assert.ok(await anyBehind(kysely, ['resting'], 0));
+  assert.ok(!(await anyBehind(kysely, ['resting'], [3_600_000])));
+  assert.ok(await anyBehind(kysely, ['resting'], [0]));
   await setRestedSeconds(3_599);
   assert.ok(!(await isOffered()));
   await setRestedSeconds(3_601);
   assert.ok(await isOffered());
-  assert.ok(await anyBehind(kysely, ['resting'], 3_600_000));
+  assert.ok(await anyBehind(kysely, ['resting'], [3_600_000]));
   // A clock set back by a minute.
   await setRestedSeconds(-60);
   assert.ok(await isOffered());
+});
+
+test('each follower rests for its own time', async () => {
+  const { kysely } = world.database;
+  for (const name of ['short', 'long']) {
+    await ensureCursor(kysely, name);
+    await moveCursor(kysely, name, { lanes: allLanes, until: '1', full: false });
+  }
+  const behind = (rests: readonly number[]) => anyBehind(kysely, ['short', 'long'], rests);
+  assert.ok(await behind([0, 3_600_000]));
+  assert.ok(await behind([3_600_000, 0]));
+  assert.ok(!(await behind([3_600_000, 3_600_000])));
 });
 
 test('the pieces of a window cover it in order, and none is empty', () => {

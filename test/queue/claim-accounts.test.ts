@@ -156,3 +156,49 @@ test('a worker that is told about messages during a poll, which doesn’t see th
   worker.start();
   await waitFor('the message', () => isSent).finally(() => worker.stop());
 });
+
+test('after a claim that left nothing waiting, what is accepted within 20 ms shares the next one', async () => {
+  const [account] = accounts as [AccountId];
+  const stores = world.stores();
+  const claims: { readonly from: number; readonly until: number; readonly messages: number }[] = [];
+  let sent = 0;
+  const worker = new Worker({
+    stores: {
+      ...stores,
+      claims: {
+        async claim(...asked) {
+          const from = performance.now();
+          const claimed = await stores.claims.claim(...asked);
+          claims.push({ from, until: performance.now(), messages: claimed.length });
+          return claimed;
+        },
+        checkClock: () => stores.claims.checkClock(),
+        findDueAccounts: () => stores.claims.findDueAccounts(),
+      },
+    },
+    async attempt() {
+      sent += 1;
+      return undefined;
+    },
+    clock: world.clock,
+    log: world.log,
+    options: { pollMs: 3_600_000 },
+  });
+  worker.start();
+  try {
+    for (let count = 1; count <= 12; count += 1) {
+      await world.accept({ account });
+      worker.wake(account);
+    }
+    await waitFor('all messages', () => sent === 12);
+    const gaps = claims.slice(1).map(({ from }, index) => from - (claims[index]?.until ?? 0));
+    // A timer may be up to a millisecond early.
+    assert.ok(Math.min(...gaps) >= 19, `gaps of ${gaps.join(', ')} ms`);
+    assert.equal(
+      claims.reduce((sum, { messages }) => sum + messages, 0),
+      12,
+    );
+  } finally {
+    await worker.stop();
+  }
+});

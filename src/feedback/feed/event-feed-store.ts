@@ -70,24 +70,24 @@ export function inLanes(lanes: number, table: string): RawBuilder<unknown> {
 }
 
 /** True if the follower of a `feed_cursor` row is resting. Setting the clock back ends the rest. */
-const isResting = (restMs: number) => sql`
+const isResting = (restMs: RawBuilder<number>) => sql`
   (feed_cursor.rested_from is not null and now() >= feed_cursor.rested_from
     and now() < feed_cursor.rested_from + ${restMs}::float8 * interval '1 ms')`;
 
 /**
  * True if a rested follower is behind. Reads only the newest rows, whatever the planner estimates.
- * @param rest milliseconds
+ * @param rests milliseconds of each
  */
 export async function anyBehind(
   kysely: Kysely,
   names: readonly string[],
-  rest: number,
+  rests: readonly number[],
 ): Promise<boolean> {
   const { rows } = await sql<{ behind: boolean }>`
     with c as (
       select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
-      from unnest(${names}::text[]) as n (follower) left join feed_cursor using (follower)
-      where not ${isResting(rest)})
+      from unnest(${names}::text[], ${rests}::float8[]) as n (follower, rest) left join feed_cursor using (follower)
+      where not ${isResting(sql.raw('n.rest'))})
     select coalesce((select tx from message_event order by tx desc limit 1) >= c.tx, false)
       or coalesce((select tx from message order by tx desc limit 1) >= c.tx, false) as behind
     from c`.execute(kysely);
@@ -146,7 +146,7 @@ export async function lockCursor(
       where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
         and o.rested_from is not null) as next
     from feed_cursor
-    where follower = ${name} and not ${isResting(rest)}
+    where follower = ${name} and not ${isResting(sql`${rest}`)}
       and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])
     order by tx limit 1 for update skip locked`.execute(transaction);
   return rows[0];

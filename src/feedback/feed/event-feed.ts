@@ -24,6 +24,8 @@ import { throttled, unthrottled, type WorkThrottle } from './work-throttle.ts';
 export interface Follower {
   /** Key of its position in `feed_cursor`; never changes. */
   readonly name: string;
+  /** Milliseconds between two windows that aren't full. Longer for what only people read, because a small window costs as much as a large one. */
+  readonly restMs?: number;
   /**
    * Processes the window's rows. Its writes and the new position are committed together.
    * @param throttle runs each batch (`piecesOf`) of work that keeps the database busy
@@ -48,7 +50,9 @@ const idleMs = 500;
 /** Between two looks while nothing happens in this process; other processes follow their own messages and events. */
 const maxIdleMs = 2_500;
 /** Shorter than the idle delay, so that the same process usually continues and others take over only if it doesn't. */
-const restMs = 400;
+const defaultRestMs = 400;
+/** For followers whose results only people read. */
+export const readersRestMs = 1_900;
 const maxPauseMs = 30_000;
 /** A failure before any lanes were taken. */
 const noLanes = 0;
@@ -103,7 +107,7 @@ export class EventFeed {
     for (const { name } of this.#dependencies.followers)
       await ensureCursor(this.#dependencies.database.kysely, name);
     for (;;) {
-      const { rows, full } = await this.#pass(0);
+      const { rows, full } = await this.#pass(() => 0);
       if ((rows === 0 && !full) || this.#stop.signal.aborted) return;
     }
   }
@@ -123,7 +127,7 @@ export class EventFeed {
             );
           ready = true;
         }
-        found = await this.#pass(restMs);
+        found = await this.#pass(({ restMs = defaultRestMs }) => restMs);
       } catch (error) {
         this.#dependencies.log.warn({ err: error }, 'could not follow events; retrying');
       }
@@ -137,17 +141,17 @@ export class EventFeed {
   }
 
   /** Runs one window for the rested lanes of each follower. */
-  async #pass(rest: number): Promise<PassResult> {
+  async #pass(restOf: (follower: Follower) => number): Promise<PassResult> {
     const { database, followers } = this.#dependencies;
     const names = followers.map(({ name }) => name);
-    if (!(await anyBehind(database.followKysely, names, rest))) return nothing;
+    if (!(await anyBehind(database.followKysely, names, followers.map(restOf)))) return nothing;
     const passed = { rows: 0, full: false };
     let last: FeedWindow | undefined;
     for (const follower of followers) {
       let done = 0;
       while (done !== allLanes) {
         if (this.#stop.signal.aborted) return nothing;
-        const followed = await this.#follow(follower, rest, done, last);
+        const followed = await this.#follow(follower, restOf(follower), done, last);
         if (followed === undefined) break;
         done |= followed.done;
         last = followed.window ?? last;
@@ -218,7 +222,7 @@ export class EventFeed {
     for (;;) {
       // Finding a window's end costs as much as processing a small one, so followers at the same position share it.
       const found =
-        restOf(last, { from, lanes, next }) ??
+        remainderOf(last, { from, lanes, next }) ??
         (await nextWindow(transaction, { from, lanes }, windowRows, next ?? undefined));
       if (found === undefined) break;
       window = found;
@@ -268,7 +272,7 @@ interface PassResult {
 const nothing: PassResult = { rows: 0, full: false };
 
 /** The rest of a window from a position; undefined if the position isn't in it. */
-function restOf(
+function remainderOf(
   window: FeedWindow | undefined,
   { from, lanes, next }: Pick<FeedPosition, 'from' | 'lanes' | 'next'>,
 ): FeedWindow | undefined {

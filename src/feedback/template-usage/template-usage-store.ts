@@ -3,7 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
 import { MAX_FIELD_NAME_LENGTH, MAX_FIELDS } from '../../template/template-limits.ts';
-import type { Follower } from '../feed/event-feed.ts';
+import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { type FeedRange, inLanes, inWindow } from '../feed/event-feed-store.ts';
 
 type Kysely = Database['kysely'];
@@ -18,6 +18,7 @@ const maxShapes = 500;
  */
 export const recordTemplateUsage: Follower = {
   name: 'template-calls',
+  restMs: readersRestMs,
   follow: recordWindow,
 };
 
