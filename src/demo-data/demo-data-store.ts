@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { accountTopic } from '../account/account-store.ts';
-import { waitForAllCursors } from '../feedback/feed/event-feed-store.ts';
+import { waitForAllCursors } from '../feedback/feed/feed-cursor-store.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';

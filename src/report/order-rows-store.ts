@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
+import { waitForCursor } from '../feedback/feed/feed-cursor-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { reportFollowerName } from './roll-up-store.ts';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Follower, readersRestMs } from '../feedback/feed/event-feed.ts';
-import { inWindow, waitForCursor } from '../feedback/feed/event-feed-store.ts';
+import { waitForCursor } from '../feedback/feed/feed-cursor-store.ts';
+import { inWindow } from '../feedback/feed/feed-window-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { reportColumns } from '../message/event-kinds.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Follower, readersRestMs } from '../feedback/feed/event-feed.ts';
-import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/feed-window-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
 import { maxRecipients } from '../message/message-content.ts';

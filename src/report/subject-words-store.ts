@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Follower, readersRestMs } from '../feedback/feed/event-feed.ts';
-import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow, piecesOf } from '../feedback/feed/feed-window-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import { fixedTexts } from '../rendering/render-subject.ts';

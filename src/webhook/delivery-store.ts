@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type FeedRange, inWindow } from '../feedback/feed/event-feed-store.ts';
+import { type FeedRange, inWindow } from '../feedback/feed/feed-window-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';

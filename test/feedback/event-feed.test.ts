@@ -3,14 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import {
-  allLanes,
   anyBehind,
   ensureCursor,
   lockCursor,
   moveCursor,
-  nextWindow,
-  piecesOf,
-} from '../../src/feedback/feed/event-feed-store.ts';
+} from '../../src/feedback/feed/feed-cursor-store.ts';
+import { allLanes, nextWindow, piecesOf } from '../../src/feedback/feed/feed-window-store.ts';
 import { throttled } from '../../src/feedback/feed/work-throttle.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';

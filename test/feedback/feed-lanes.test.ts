@@ -6,15 +6,14 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { EventFeed, type Follower } from '../../src/feedback/feed/event-feed.ts';
 import {
-  allLanes,
   ensureCursor,
-  inWindow,
   lockCursor,
   moveCursor,
   repairRestoredCursors,
   splitLanes,
   waitForCursor,
-} from '../../src/feedback/feed/event-feed-store.ts';
+} from '../../src/feedback/feed/feed-cursor-store.ts';
+import { allLanes, inWindow } from '../../src/feedback/feed/feed-window-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';

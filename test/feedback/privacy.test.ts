@@ -3,12 +3,8 @@ import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { CompiledQuery } from 'kysely';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
-import {
-  ensureCursor,
-  lockCursor,
-  moveCursor,
-  nextWindow,
-} from '../../src/feedback/feed/event-feed-store.ts';
+import { ensureCursor, lockCursor, moveCursor } from '../../src/feedback/feed/feed-cursor-store.ts';
+import { nextWindow } from '../../src/feedback/feed/feed-window-store.ts';
 import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';

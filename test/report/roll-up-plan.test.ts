@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { allLanes, nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
+import { allLanes, nextWindow } from '../../src/feedback/feed/feed-window-store.ts';
 import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';

@@ -3,20 +3,17 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { WakeSignal } from '../../queue/wake-signal.ts';
 import {
-  allLanes,
   anyBehind,
-  countLaneRows,
   ensureCursor,
   type FeedPosition,
-  type FeedWindow,
   hasFreeProcess,
   joinLanes,
   lockCursor,
   moveCursor,
-  nextWindow,
   repairRestoredCursors,
   splitLanes,
-} from './event-feed-store.ts';
+} from './feed-cursor-store.ts';
+import { allLanes, countLaneRows, type FeedWindow, nextWindow } from './feed-window-store.ts';
 import { halfOf, lanesToSplit } from './split-lanes.ts';
 import { throttled, unthrottled, type WorkThrottle } from './work-throttle.ts';
 

@@ -5,7 +5,7 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
-import { cursorOf, waitForCursor } from '../feed/event-feed-store.ts';
+import { cursorOf, waitForCursor } from '../feed/feed-cursor-store.ts';
 import { eraseRepliesFrom, eraseRepliesTo } from '../reply/erase-replies-store.ts';
 import { exportReplies } from '../reply/export-replies-store.ts';
 import {

@@ -4,7 +4,7 @@ import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { hasAttributes, kindList, lowestIdAt, withoutTexts } from '../../message/message-sql.ts';
 import { scheduledClassOffset } from '../../message/scheduled-class.ts';
-import { oldestCursorOf } from '../feed/event-feed-store.ts';
+import { oldestCursorOf } from '../feed/feed-cursor-store.ts';
 import { applyReplyRetention } from '../reply/erase-replies-store.ts';
 import {
   cancelWaiting,

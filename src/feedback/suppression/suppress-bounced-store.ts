@@ -5,7 +5,7 @@ import { simulatedDomain } from '../../foundation/simulated-address.ts';
 import { eventKinds, type SuppressingKind, suppressingKinds } from '../../message/event-kinds.ts';
 import { recipientAddress } from '../../message/message-sql.ts';
 import type { Follower } from '../feed/event-feed.ts';
-import { type FeedRange, inWindow } from '../feed/event-feed-store.ts';
+import { type FeedRange, inWindow } from '../feed/feed-window-store.ts';
 
 /**
  * Bounce causes that mean the address is permanently invalid. A disabled mailbox (RFC 3463 X.2.1) may be reopened and a

@@ -4,7 +4,7 @@ import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
 import { MAX_FIELD_NAME_LENGTH, MAX_FIELDS } from '../../template/template-limits.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
-import { type FeedRange, inLanes, inWindow } from '../feed/event-feed-store.ts';
+import { type FeedRange, inLanes, inWindow } from '../feed/feed-window-store.ts';
 
 type Kysely = Database['kysely'];
 
