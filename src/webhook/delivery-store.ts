@@ -81,6 +81,8 @@ export async function enqueueWindow(transaction: Kysely, range: FeedRange): Prom
 
 /** Max events per claim; each may take as long as a request timeout. */
 const maxClaimed = 8;
+/** How long a claim lasts. */
+const claimTime = '3 minutes';
 
 /**
  * Claims the next pending events of one message for an endpoint, in order, so no other job delivers them concurrently.
@@ -100,7 +102,7 @@ export async function claimPending(
       where account_id = ${accountId} and endpoint_id = ${endpointId} and message_id = ${messageId} and state = 'pending'
       order by place limit ${maxClaimed} for update),
     taken as (
-      update webhook_delivery d set claimed_until = now() + interval '3 minutes'
+      update webhook_delivery d set claimed_until = now() + interval ${sql.lit(claimTime)}
       from next n
       where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = n.event_id
         and not exists (select from next where claimed_until > now())
@@ -404,6 +406,29 @@ export async function enqueueAbandoned(
     sql`claimed_until = null`,
     sql`state = 'pending' and claimed_until < now()`,
   );
+}
+
+/**
+ * Creates jobs for events whose job was locked by a process that died before it claimed them or recorded its end. A job
+ * between two claims may get a second one, which finds nothing to do.
+ */
+export async function enqueueLocked(kysely: Kysely): Promise<void> {
+  await sql`
+    with locked as materialized (
+      select split_part(key, ' ', 1) as account_id, split_part(key, ' ', 2)::uuid as endpoint_id, split_part(key, ' ', 3)::uuid as message_id
+      from graphile_worker.jobs
+      where task_identifier = 'webhook' and key is not null and locked_at < now() - interval ${sql.lit(claimTime)})
+    select ${addJobs('replace')}
+    from (
+      select account_id, endpoint_id, message_id from locked l
+      where exists (
+          select from webhook_delivery w
+          where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending')
+        and not exists (
+          select from webhook_delivery w
+          where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending'
+            and w.claimed_until > now())
+      order by 1, 2, 3) as d`.execute(kysely);
 }
 
 /** Live events go first. */

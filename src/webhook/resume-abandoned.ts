@@ -1,5 +1,5 @@
 import type { Database } from '../foundation/database/open-database.ts';
-import { enqueueAbandoned } from './delivery-store.ts';
+import { enqueueAbandoned, enqueueLocked } from './delivery-store.ts';
 import { listAllEndpoints } from './endpoint-store.ts';
 import { resumeReplay } from './replay-store.ts';
 
@@ -12,4 +12,5 @@ export async function resumeAbandoned(kysely: Database['kysely']): Promise<void>
     if (!paused) await enqueueAbandoned(kysely, accountId, id);
     await resumeReplay(kysely, accountId, id);
   }
+  await enqueueLocked(kysely);
 }

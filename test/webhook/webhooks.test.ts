@@ -414,6 +414,36 @@ test('events claimed by a killed process are sent once its claim expires, althou
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+test('events whose job was killed before it claimed them are delivered once its lock is older than a claim lasts', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId } = await openEndpoint({ url: receiver.url, kinds: ['accepted'] });
+  const { id } = await shop.send('note');
+  const delivered = async () =>
+    (await readLog(kysely, accountId, endpointId, { limit: 1 }))[0]?.state === 'delivered';
+  await waitFor('the first delivery', delivered);
+  const { pool } = shop.database;
+  const job = JSON.stringify({ accountId, endpointId, messageId: id });
+  const lockFor = (time: string) =>
+    pool.query(
+      `update graphile_worker._private_jobs set locked_at = now() - $2::interval, locked_by = 'killed' where key = $1`,
+      [`${accountId} ${endpointId} ${id}`, time],
+    );
+  await pool.query(
+    `with job as (
+       select graphile_worker.add_job('webhook', $2::json, job_key => $3, run_at => now() + interval '1 hour'))
+     update webhook_delivery set state = 'pending' from job where endpoint_id = $1`,
+    [endpointId, job, `${accountId} ${endpointId} ${id}`],
+  );
+  await lockFor('2 minutes');
+  await resumeAbandoned(kysely);
+  await lockFor('4 minutes');
+  assert.equal(receiver.about(id).length, 1);
+  await resumeAbandoned(kysely);
+  await waitFor('the second delivery', delivered);
+  assert.equal(receiver.about(id).length, 2);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
 /** Log entries of delivered events, one second apart since the start of 2026. */
 async function addDelivered(endpointId: string, events: number): Promise<void> {
   await shop.database.pool.query(
