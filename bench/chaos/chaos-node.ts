@@ -46,6 +46,7 @@ export class ChaosNode {
       SIGNALPOST_KEY: benchMasterKey,
       PORT: '0',
       SMTP_URL: `smtp://127.0.0.1:${sinkPort}?tls=off&connections=10`,
+      WEBHOOK_NETWORKS: '127.0.0.0/8',
       LOG_LEVEL: logLevel ?? 'error',
     };
   }

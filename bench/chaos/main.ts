@@ -7,6 +7,7 @@ import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { makeTemporaryFolder, openBenchFolder } from '../bench-database.ts';
 import { chooseBenchSubmission, makeBenchCertificate } from '../submission/submission-files.ts';
 import { openChaosAccounts } from './chaos-accounts.ts';
+import { ChaosEvents } from './chaos-events.ts';
 import { faultNames, injectFaults, makeCounts } from './chaos-faults.ts';
 import { ChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
@@ -19,8 +20,8 @@ import { startRoughSink, weathers } from './rough-sink.ts';
 const program = new Command('npm run chaos --')
   .description(
     'Sends messages of all kinds, over HTTP and SMTP, to nodes that share a database, injects random faults, and compares what was accepted with ' +
-      'what the receiver got. Exits with 1 if a message was lost, came early or with other attachments, or came twice ' +
-      'without an uncertain attempt on record.',
+      'what the receiver, the webhooks and a reader of the event feed got. Exits with 1 if a message was lost, came early or with ' +
+      'other attachments, or came twice without an uncertain attempt on record, or if a webhook or the feed missed an event.',
   )
   .option('--minutes <n>', 'length of the load', Number, 1)
   .option('--json <file>', 'write the result to a file')
@@ -69,6 +70,8 @@ const { accountIds } = accounts;
 const login = await accounts.makeLogin();
 const overHttp = new ChaosLoad(nodes, [targets], { perSecond: rate * (1 - smtpShare) });
 const overSmtp = new ChaosSmtpLoad(nodes, login, rate * smtpShare);
+const events = await ChaosEvents.open(database, nodes, accountIds);
+closing.defer(() => events.stop());
 const stopLoad = () => Promise.all([overHttp.stop(), overSmtp.stop()]);
 closing.defer(async () => void (await stopLoad()));
 print(`${nodes.length} nodes, ${rate} requests a second, ${minutes} minutes`);
@@ -81,10 +84,12 @@ await stopLoad();
 const stillWaiting = await drainQueue(database, accountIds);
 const verdict = await evaluateChaos(database, accountIds, overHttp, sink);
 const smtp = await evaluateSmtp(database, login.accountId, overSmtp, sink);
+const followed = await events.evaluate(database);
 const sentTo = new Set([...sink.received.keys()].map((copy) => copy.split(' ')[1]));
 const result = {
   ...verdict,
   smtp,
+  events: followed,
   kills: faultNames.reduce((sum, name) => sum + (name.startsWith('kill') ? faults[name] : 0), 0),
   faults,
   weather,
@@ -100,7 +105,8 @@ print(text);
 if (json !== undefined) await writeFile(json, `${text}\n`);
 const { lost, doubled, damaged, early } = verdict;
 const wrongOverSmtp = smtp.lost + smtp.doubled + smtp.storedTwice + smtp.damaged + smtp.refused;
-process.exitCode = lost + doubled + damaged + early + wrongOverSmtp === 0 ? 0 : 1;
+const wrongEvents = followed.notPushed + followed.notRead + followed.repeated;
+process.exitCode = lost + doubled + damaged + early + wrongOverSmtp + wrongEvents === 0 ? 0 : 1;
 
 /** All combinations of roles with this one, in a random order. */
 function combineRoles(base: NodeRole): NodeRole[][] {
